@@ -402,6 +402,16 @@ class FlowSummary(TypedDict):
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
 
+    measured_response_time_us: NotRequired[Latency | None]
+    """What the trace of the flow says of its own response times: from the event that counts as the arrival
+    (``Q``, or ``D``) to the completion (``C``), of the requests of the first pass that arrive inside the
+    window. [``FlowSummary::end_to_end_us``] is what the model says of the same span. Left out where the
+    trace has no completions."""
+
+    measured_error: NotRequired[float | None]
+    """Relative error of the model: ``end_to_end_us.mean / measured_response_time_us.mean - 1``. Left out
+    with it."""
+
     breakdown_us: BreakdownSummary
     """Mean per stage; sums to the mean response time. Keys in pipeline order."""
 
@@ -1191,6 +1201,16 @@ class FlowFigures:
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
+
+    measured_response_time_us: Latency | None
+    """What the trace of the flow says of its own response times: from the event that counts as the arrival
+    (``Q``, or ``D``) to the completion (``C``), of the requests of the first pass that arrive inside the
+    window. [``FlowSummary::end_to_end_us``] is what the model says of the same span. Left out where the
+    trace has no completions."""
+
+    measured_error: float | None
+    """Relative error of the model: ``end_to_end_us.mean / measured_response_time_us.mean - 1``. Left out
+    with it."""
 
     breakdown_us: BreakdownSummary
     """Mean per stage; sums to the mean response time. Keys in pipeline order."""

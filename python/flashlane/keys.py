@@ -1297,7 +1297,7 @@ class FlowKeys(TypedDict, total=False):
 
     starts_after: Span
     """The first requests come so long after the start of the run. With ``window = 'steady'`` nothing
-    counts before the last flow has started. Range: up to 3600s."""
+    counts before the last flow has started. Range: up to 604800s, a week."""
 
     slo: SloConfig
     """What the tenant was promised; each goal is judged at the end of the run."""

@@ -42,6 +42,7 @@ mod fault;
 mod fit;
 mod flow_rows;
 mod list;
+mod measured_table;
 mod operation_table;
 mod output;
 mod pages;

@@ -93,6 +93,9 @@ pub(crate) struct OutFolder {
 /// Results of `run`, `demo` and `exec` replace each other as a whole.
 pub(crate) const RUN: &str = "run";
 
+/// The traces of tenants replace each other as a whole.
+pub(crate) const SPLIT: &str = "split";
+
 impl OutFolder {
     /// Makes the folder, holds it for this process, and tries it out, so that a run is not wasted
     /// on a full or closed disk. `overwrite`: files of others may be replaced.

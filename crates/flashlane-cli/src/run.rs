@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flashlane::config::load::{self, Loaded};
 use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 use flashlane::metrics::mqsim_results;
-use flashlane::{Error, Problem, RunOptions};
+use flashlane::{Error, Problem, RunOptions, visible_line};
 use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
@@ -14,6 +14,7 @@ use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::flow_rows::print_rows;
 use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
 use crate::side_by_side::{Column, verdicts};
+use crate::trace::split;
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
 
@@ -31,14 +32,15 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         let message = "allowed: text, json; with --waf-only there are no times to write";
         return Err(Error::config(format, message));
     }
-    let watch = &arguments.common.watch;
-    if arguments.seeds.is_some() && watch.any() {
+    if arguments.seeds.is_some() && arguments.common.watch.any() {
         let message = "found, allowed: not given; one run is watched, choose it with --seed";
         return Err(Error::config("--seeds", message));
     }
     let overrides = arguments.overrides();
     let device = load::device(&arguments.device, &overrides);
-    let workloads = load::workloads(&arguments.workload, &overrides);
+    let tenants = split::of_run(arguments)?;
+    let watch = &split::watched(arguments);
+    let workloads = load::workloads(tenants.workload(), &overrides);
     let (device, workloads) = both(device, workloads)?;
     check_all(&device, &workloads)?;
     if !arguments.common.quiet {
@@ -89,7 +91,10 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         }));
         folder.write(files)?;
     }
-    tell(&outcomes, &arguments.common)?;
+    if tenants.are_split() {
+        tell_cause(&outcomes, common)?;
+    }
+    tell(&outcomes, common)?;
     if arguments.common.format == Format::FioJson {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
             let document = fio::json(&outcome.summary, &outcome.details, &workload.config);
@@ -213,6 +218,21 @@ fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
         }
     }
     Ok(files)
+}
+
+/// Who suffers and who causes it, before any number.
+fn tell_cause(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
+    if common.format != Format::Text && common.quiet {
+        return Ok(());
+    }
+    for outcome in outcomes {
+        let summary = outcome.shown()?;
+        let verdict = flashlane_verdict::of(&summary, outcome.details.blame.as_ref());
+        let sentences = [verdict.headline, verdict.cause].join(" ");
+        show(visible_line(sentences.trim_end()).as_ref(), common.format != Format::Text)?;
+        show("", common.format != Format::Text)?;
+    }
+    Ok(())
 }
 
 fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlow
 use flashlane::visible_line;
 
 use crate::energy_table;
+use crate::measured_table;
 use crate::operation_table::operations;
 use crate::slo_table;
 use crate::table::{Table, maybe, number};
@@ -48,6 +49,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     if summary.depends_on_length() {
         text.push_str(STAR);
     }
+    text.push_str(&measured_table::measured(summary, seeds));
     text.push_str(&operations(summary, seeds));
     for sentence in summary.partial_writes() {
         text += &visible_line(&sentence);

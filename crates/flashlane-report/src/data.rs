@@ -6,7 +6,7 @@ use flashlane::{Details, visible_json};
 use serde::{Deserialize, Serialize};
 
 use crate::chip_heat::ChipHeat;
-use crate::choices;
+use crate::{choices, measured};
 
 /// Points of a curve, at most: what a screen can show.
 const CURVE_POINTS: usize = 400;
@@ -288,6 +288,10 @@ impl SeriesData {
             let requests = |point: &FlowPoint| point.requests as f64;
             add("mean_us", &|p| (p.response_mean_us, requests(p)));
             add("p99_us", &|p| (p.response_p99_us, requests(p)));
+            if series.windows.iter().any(|window| window.flows[flow].measured_mean_us.is_some()) {
+                add(measured::SIMULATED, &|p| (p.end_to_end_mean_us, requests(p)));
+                add(measured::MEASURED, &|p| (p.measured_mean_us, requests(p)));
+            }
             add("slowdown", &|p| (p.slowdown, requests(p)));
             add("iops", &|p| (Some(p.read_iops + p.write_iops), 0.0));
             add("bytes_per_s", &|p| (Some(p.read_bytes_per_s + p.write_bytes_per_s), 0.0));

@@ -9,6 +9,7 @@ mod data;
 mod diagram;
 mod goals;
 mod matrices;
+mod measured;
 mod names;
 mod operations;
 mod page;

@@ -4,6 +4,7 @@ use flashlane::metrics::{ChipSummary, FlowSummary, Summary};
 use flashlane::observe::Blame;
 use serde::Serialize;
 
+use flashlane_verdict as verdict;
 use flashlane_verdict::words::{cause, number, percent, starred, time};
 
 #[derive(Debug, Serialize)]
@@ -136,4 +137,15 @@ pub(crate) fn chip_rows(summary: &Summary) -> Vec<ChannelRow> {
         }
     };
     summary.channels.iter().map(row).collect()
+}
+/// Whom a tenant waits for most, itself included, and the share of its waiting.
+pub(crate) fn most_waited_for(blame: &Blame, name: &str) -> Option<String> {
+    let own = verdict::own_share(blame, name);
+    match verdict::culprit_of(blame, name) {
+        Some(culprit) if culprit.share >= own => {
+            Some(format!("{} {}", culprit.name, percent(culprit.share)))
+        }
+        _ if own > 0.0 => Some(format!("itself {}", percent(own))),
+        _ => None,
+    }
 }

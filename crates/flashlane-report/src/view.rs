@@ -6,10 +6,10 @@ use serde::Serialize;
 use crate::data::RunData;
 use crate::diagram::Diagram;
 use crate::goals::Goal;
-use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix};
+use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix, most_waited_for};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
-use crate::{choices, diagram, operations, spark, spending};
+use crate::{choices, diagram, measured, operations, spark, spending};
 use flashlane_verdict as verdict;
 use flashlane_verdict::words::{number, percent, starred, time};
 
@@ -101,6 +101,7 @@ struct RunView {
     flows: Vec<FlowCard>,
     summary_rows: Vec<Row<String>>,
     operation_rows: Vec<Row<String>>,
+    measured: measured::View,
     blame: Option<Matrix>,
     diagram: Option<Diagram>,
     breakdown: Vec<Bar>,
@@ -166,6 +167,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
     let sections = [
         ("comparison", "Side by side", several),
         ("tenants", "Tenants", true),
+        ("measured", "Measured and simulated", measured::is_there(&shown)),
         ("blame", "Who keeps whom waiting", has_blame),
         ("latency", "Latency", true),
         ("breakdown", "Where the time goes", true),
@@ -232,6 +234,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
             .map(|flow| summary_row(run, summary, flow))
             .collect(),
         operation_rows: operations::rows(run, summary),
+        measured: measured::view(run, summary, COLOURS),
         blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
         diagram: run.blame.as_ref().and_then(diagram::of),
         breakdown: breakdown(summary),
@@ -256,22 +259,9 @@ fn flow_card(run: &RunData, summary: &Summary, index: usize, sufferer: Option<&s
             number(flow.iops),
             number(flow.bandwidth_bytes_per_s / 1e6)
         ),
-        culprit: most_waited_for(run, &flow.name),
+        culprit: run.blame.as_ref().and_then(|blame| most_waited_for(blame, &flow.name)),
         spark: spark::line(run.series.as_ref(), index),
         goals: flow.slo.iter().flat_map(|slo| slo.goals.iter().map(Goal::of)).collect(),
-    }
-}
-
-/// Whom a tenant waits for most, itself included, and the share of its waiting.
-fn most_waited_for(run: &RunData, name: &str) -> Option<String> {
-    let blame = run.blame.as_ref()?;
-    let own = verdict::own_share(blame, name);
-    match verdict::culprit_of(blame, name) {
-        Some(culprit) if culprit.share >= own => {
-            Some(format!("{} {}", culprit.name, percent(culprit.share)))
-        }
-        _ if own > 0.0 => Some(format!("itself {}", percent(own))),
-        _ => None,
     }
 }
 

@@ -223,6 +223,11 @@ fn no_saturated_flow_is_called_the_one_that_suffers() {
     assert!(headline(&run).starts_with("calm waits most for others"), "{}", headline(&run));
     run.summary.flows[1].saturated = true;
     assert_eq!(headline(&run), "The drive does not keep up with any tenant.");
+    let page = render(std::slice::from_ref(&run), None).unwrap();
+    assert!(
+        page.contains("calm waits most for others. busy causes "),
+        "it is still known who does it"
+    );
     run.summary.flows.truncate(1);
     assert_eq!(headline(&run), "busy has the drive to itself, which does not keep up with it.");
 }

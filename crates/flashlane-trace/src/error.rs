@@ -244,6 +244,30 @@ pub enum TraceError {
         /// What it may be.
         allowed: &'static str,
     },
+    /// The records of the format have no such tag.
+    #[error("{}: found no {kind} in the format {format}; allowed: {allowed}", shown(path))]
+    NoTag {
+        /// The file.
+        path: PathBuf,
+        /// The tag that was asked for.
+        kind: String,
+        /// Name of the format.
+        format: &'static str,
+        /// The tags that there are.
+        allowed: String,
+    },
+    /// A trace is to be split by something that is different for too many requests.
+    #[error(
+        "{}: found more than 65536 tenants by {by} (or devices, by lba); allowed: something that \
+         fewer requests differ in",
+        shown(path)
+    )]
+    TooManyTenants {
+        /// The file.
+        path: PathBuf,
+        /// What it is to be split by.
+        by: String,
+    },
     /// No format has this name.
     #[error("format `{found}` is unknown; allowed: one of {names}")]
     UnknownFormat {

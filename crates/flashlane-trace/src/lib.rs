@@ -42,6 +42,7 @@ mod codecs;
 #[cfg(not(feature = "codecs"))]
 #[path = "no_codecs.rs"]
 mod codecs;
+mod completions;
 mod cursor;
 mod detect;
 mod error;
@@ -56,12 +57,15 @@ mod reader;
 mod record;
 mod reject;
 mod source;
+mod split;
 pub mod statistics;
 mod summary;
+mod tags;
 mod units;
 mod write;
 
 pub use bare::{BareColumns, Candidate};
+pub use completions::{Completions, Event};
 pub use detect::detect;
 pub use error::TraceError;
 pub use format::{ColumnMap, Format, FormatInfo, Separator, files_of};
@@ -72,7 +76,9 @@ pub use reader::TraceReader;
 pub use record::{Op, Record};
 pub use reject::{Reason, Rejected, RejectedLine};
 pub use source::Codec;
+pub use split::{Split, SplitBy, SplitError, Tally, Tenant};
 pub use summary::{DeviceSummary, TraceSummary, summarise};
+pub use tags::TagKind;
 pub use units::{SpaceUnit, Stamp, TimeUnit};
 pub use write::{OutputFormat, OutputInfo, RecordWriter};
 

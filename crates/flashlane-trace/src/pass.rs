@@ -25,6 +25,8 @@ pub(crate) struct Pass {
     pub(crate) base_ps: Option<u128>,
     /// Time of the latest delivered record on the clock of the file.
     pub(crate) previous_ps: u128,
+    /// Tag of the latest delivered record.
+    pub(crate) tag: u32,
     pub(crate) finished: bool,
 }
 
@@ -176,7 +178,8 @@ impl Pass {
             }
         };
         self.delivered += 1;
-        let RawRecord { op, offset_bytes, length_bytes, device, .. } = raw;
+        let RawRecord { op, offset_bytes, length_bytes, device, tag, .. } = raw;
+        self.tag = tag;
         Outcome::Delivered(Record { time_ps, op, offset_bytes, length_bytes, device })
     }
 }

@@ -66,7 +66,7 @@ pub fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
         return alone(summary, blame);
     }
     if summary.flows.iter().all(|flow| flow.depends_on_length()) {
-        return overloaded();
+        return overloaded(summary, blame);
     }
     // Latencies and slowdowns of saturated and of starving flows depend on the length of the run.
     let sound = || summary.flows.iter().filter(|flow| !flow.depends_on_length());
@@ -106,13 +106,20 @@ pub fn of(summary: &Summary, blame: Option<&Blame>) -> Verdict {
     }
 }
 
-/// Every flow is saturated: no slowdown says anything.
-fn overloaded() -> Verdict {
+/// Every flow is saturated: no slowdown says anything. Shares of waiting still tell who is in the
+/// way.
+fn overloaded(summary: &Summary, blame: Option<&Blame>) -> Verdict {
+    let advice =
+        "To see who suffers and by how much, run with a load that the drive keeps up with.";
+    let worst = blame.and_then(|blame| {
+        let shares = summary.flows.iter().filter_map(|flow| share_of_others(flow, blame));
+        let (flow, _) = shares.reduce(|worst, one| if one.1 > worst.1 { one } else { worst })?;
+        Some(format!("{} waits most for others. {} ", flow.name, said_of(blame, &flow.name)))
+    });
     Verdict {
         sufferer: None,
         headline: "The drive does not keep up with any tenant.".to_owned(),
-        cause: "To see who suffers and by how much, run with a load that the drive keeps up with."
-            .to_owned(),
+        cause: worst.unwrap_or_default() + advice,
     }
 }
 

@@ -7,6 +7,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "run",
         "flashlane run --device flin --workload tenants.toml --alone --blame --report --out results\n\
+         flashlane run --device 980-pro --workload incident.txt --split process --report --out why\n\
          flashlane run --device 970-pro --workload job.fio --set flash.channels=4 --seeds 8",
     ),
     ("demo", "flashlane demo --blame --report --out results"),
@@ -44,6 +45,11 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("conformance", "flashlane conformance --family scheduler flin"),
     ("trace inspect", "flashlane trace inspect requests.csv.gz --from msr"),
     ("trace convert", "flashlane trace convert requests.csv.gz requests.parquet --from msr"),
+    (
+        "trace split",
+        "flashlane trace split incident.txt --by process --out tenants\n\
+         flashlane trace split disk.blktrace.0 --by lba --top 4 --out tenants",
+    ),
     (
         "trace clone",
         "flashlane trace clone --list\n\

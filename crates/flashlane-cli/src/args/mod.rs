@@ -13,6 +13,7 @@ mod probe;
 mod search;
 mod states;
 mod sweep;
+mod times;
 mod trace;
 
 use std::borrow::Cow;
@@ -40,8 +41,11 @@ pub(crate) use probe::ProbeArgs;
 pub(crate) use search::SearchArgs;
 pub(crate) use states::{StatesAction, StatesArgs, StatesPlace};
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
+pub(crate) use times::parse_window;
+use times::{parse_round, parse_warmup};
 pub(crate) use trace::{
-    Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, TraceAction, TraceArgs,
+    Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, SplitArgs, SplitRunArgs, TraceAction,
+    TraceArgs,
 };
 
 /// Simulates SSDs that several tenants share.
@@ -119,9 +123,11 @@ pub(crate) struct RunArgs {
     /// Preset name, TOML file, or MQSim ssdconfig.xml.
     #[arg(long, value_name = "PRESET|FILE")]
     pub(crate) device: String,
-    /// TOML file or MQSim workload XML.
+    /// TOML file, MQSim workload XML or fio job; with --split: a trace.
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: PathBuf,
+    #[command(flatten)]
+    pub(crate) split: SplitRunArgs,
     /// Scheduling policy, instead of the device's (see `flashlane policies`).
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
@@ -343,32 +349,6 @@ impl RunArgs {
             slos: self.slos.clone(),
             ..Overrides::default()
         }
-    }
-}
-
-fn parse_round(text: &str) -> Result<Round, String> {
-    match parse_warmup(text)? {
-        Warmup::Time(span) if span > 0 => Ok(Round::Time(span)),
-        Warmup::Requests(count) if count > 0 => Ok(Round::Requests(count)),
-        _ => Err("allowed: above 0".to_owned()),
-    }
-}
-
-pub(crate) fn parse_window(text: &str) -> Result<Span, String> {
-    match text.parse::<Span>() {
-        Ok(span) if span.0 > 0 => Ok(span),
-        Ok(_) => Err("allowed: above 0".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn parse_warmup(text: &str) -> Result<Warmup, String> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        return text.parse().map(Warmup::Requests).map_err(|error| error.to_string());
-    }
-    match text.parse::<Span>() {
-        Ok(span) => Ok(Warmup::Time(span.0)),
-        Err(error) => Err(format!("{error}, or a number of requests, for example 1000")),
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use flashlane::config::units::ByteSize;
+use flashlane_trace::SplitBy;
 
 use super::Format;
 
@@ -21,6 +22,9 @@ pub(crate) enum TraceAction {
     Inspect(InspectArgs),
     /// The requests of a trace in another format.
     Convert(ConvertArgs),
+    /// A trace of several tenants as a trace for each, and a workload file that runs them: by process,
+    /// device, address or whatever else the trace tells of its requests.
+    Split(SplitArgs),
     /// Parameters of a clone, built in or fitted to a trace, as a file for `[flow.clone]`; or a
     /// synthetic trace drawn from them.
     Clone(CloneArgs),
@@ -102,6 +106,67 @@ pub(crate) enum Beyond {
     Clip,
 }
 
+/// Arguments of `trace split`.
+#[derive(Debug, Args)]
+pub(crate) struct SplitArgs {
+    /// A trace, plain or compressed (gz, zst, xz, bz2).
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// What tells the tenants apart: process, pid, cgroup, device, queue, namespace or column:NAME
+    /// as the trace has them; lba: ranges of addresses whose requests are alike.
+    #[arg(long, value_name = "WHAT", value_parser = parse_split)]
+    pub(crate) by: SplitBy,
+    /// So many tenants at most, those with the most requests; all others become one, `others`.
+    #[arg(long, value_name = "N", default_value_t = TENANTS,
+        value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) top: u16,
+    /// Folder for the traces and for workload.toml; made if it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: super::OverwriteArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    /// Nothing on standard error but errors.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// Tenants of a trace, where nobody says how many.
+const TENANTS: u16 = 64;
+
+/// Arguments of `run` about a trace that is several tenants.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SplitRunArgs {
+    /// The workload is a trace of several tenants: split it by process, pid, cgroup, device, lba,
+    /// queue, namespace or column:NAME (see `flashlane trace split`), run them together, and tell
+    /// who made whom wait. With --out, their traces are kept in the folder `tenants`.
+    #[arg(long, value_name = "WHAT", value_parser = parse_split)]
+    pub(crate) split: Option<SplitBy>,
+    /// With --split: so many tenants at most, those with the most requests.
+    #[arg(long, value_name = "N", default_value_t = TENANTS, requires = "split",
+        value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) top: u16,
+    /// With --split: format of the trace, where it does not describe itself.
+    #[arg(long, value_name = "NAME", requires = "split")]
+    from: Option<String>,
+    /// With --split: column map of the trace.
+    #[arg(long, value_name = "MAP", requires = "split")]
+    columns: Option<String>,
+}
+
+impl SplitRunArgs {
+    /// How to read the trace.
+    pub(crate) fn reading(&self) -> ReadingArgs {
+        let (from, columns) = (self.from.clone(), self.columns.clone());
+        ReadingArgs { from, columns, ..ReadingArgs::default() }
+    }
+}
+
+fn parse_split(text: &str) -> Result<SplitBy, String> {
+    SplitBy::by_name(text).ok_or_else(|| format!("allowed: {}", SplitBy::ALLOWED))
+}
+
 /// Arguments of `trace clone`.
 #[derive(Debug, Args)]
 pub(crate) struct CloneArgs {
@@ -140,7 +205,7 @@ pub(crate) struct CloneArgs {
 }
 
 /// How to read a trace; as the keys of `[flow.trace]`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReadingArgs {
     /// Format of the input (`flashlane trace formats`); not needed where the file describes itself.
     #[arg(long, value_name = "NAME")]

@@ -6,6 +6,7 @@ mod formats;
 mod inspect;
 mod plot;
 pub(crate) mod reading;
+pub(crate) mod split;
 
 use flashlane::Error;
 
@@ -19,6 +20,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Error> {
     match &arguments.action {
         TraceAction::Inspect(arguments) => inspect::inspect(arguments),
         TraceAction::Convert(arguments) => convert::convert(arguments),
+        TraceAction::Split(arguments) => split::split(arguments),
         TraceAction::Clone(arguments) => clone::clone(arguments),
         TraceAction::Formats => formats::formats(),
     }

@@ -10,6 +10,11 @@ use crate::args::ReadingArgs;
 /// Opens a trace. Five bare columns are read where one of their units is named: the other is then
 /// the usual one.
 pub(crate) fn open(path: &str, reading: &ReadingArgs) -> Result<TraceReader, Error> {
+    open_reader(&config(path, reading)?)
+}
+
+/// What the arguments say as the keys of a trace.
+pub(crate) fn config(path: &str, reading: &ReadingArgs) -> Result<TraceConfig, Error> {
     let config = TraceConfig {
         format: reading.from.clone(),
         columns: reading.columns.clone(),
@@ -21,5 +26,5 @@ pub(crate) fn open(path: &str, reading: &ReadingArgs) -> Result<TraceReader, Err
         limit: reading.limit,
         ..TraceConfig::of(path.into())
     };
-    open_reader(&with_usual_units(config)?)
+    with_usual_units(config)
 }

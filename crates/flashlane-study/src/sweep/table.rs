@@ -15,7 +15,7 @@ use super::axes::Point;
 use super::outcome::Outcome;
 
 /// Figures of a tenant: column, and path below the flow.
-const OF_FLOW: [(&str, &[&str]); 43] = [
+const OF_FLOW: [(&str, &[&str]); 51] = [
     ("saturated", &["saturated"]),
     ("starved", &["starved"]),
     ("iops", &["iops"]),
@@ -28,6 +28,14 @@ const OF_FLOW: [(&str, &[&str]); 43] = [
     ("max_us", &["response_time_us", "max"]),
     ("end_to_end_mean_us", &["end_to_end_us", "mean"]),
     ("end_to_end_p99_us", &["end_to_end_us", "p99"]),
+    ("measured_requests", &["measured_response_time_us", "count"]),
+    ("measured_mean_us", &["measured_response_time_us", "mean"]),
+    ("measured_p50_us", &["measured_response_time_us", "p50"]),
+    ("measured_p90_us", &["measured_response_time_us", "p90"]),
+    ("measured_p99_us", &["measured_response_time_us", "p99"]),
+    ("measured_p99_9_us", &["measured_response_time_us", "p99_9"]),
+    ("measured_max_us", &["measured_response_time_us", "max"]),
+    ("measured_error", &["measured_error"]),
     ("read_requests", &["read_response_time_us", "count"]),
     ("read_mean_us", &["read_response_time_us", "mean"]),
     ("read_p50_us", &["read_response_time_us", "p50"]),

@@ -34,6 +34,11 @@ mod category {
     pub(super) const READ: u64 = 1;
 }
 
+/// Whether blktrace's categories are those of a note.
+pub(super) fn is_note(categories: u64) -> bool {
+    categories & category::NOTIFY != 0
+}
+
 /// The operation that blktrace's categories mean. `None`: no request for data.
 pub(super) fn operation_of(categories: u64, has_data: bool) -> Option<Op> {
     let is = |bits: u64| categories & bits != 0;

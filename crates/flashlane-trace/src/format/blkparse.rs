@@ -11,10 +11,12 @@ use super::five_columns::{next_field, range};
 use super::order::ByArrival;
 use super::{FormatInfo, LineParser};
 use crate::cursor::Cursor;
+use crate::lines::trim;
 use crate::number;
 use crate::options::{Action, Reading};
 use crate::record::RawRecord;
 use crate::reject::Reason;
+use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -23,6 +25,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "259,1    1        1     0.000000000   103  Q   R 133576 + 32 [fio]",
     time_unit: TimeUnit::Seconds,
     has_actions: true,
+    tags: &[TagKind::Process, TagKind::Pid],
     recognises,
     ..FormatInfo::PLAIN
 };
@@ -32,11 +35,14 @@ pub(super) struct Blkparse {
     action: Action,
     waiting: ByArrival,
     skipped: u64,
+    tag: Option<TagField>,
+    tags: Tags,
 }
 
 pub(super) fn parser(reading: &Reading) -> Blkparse {
-    let Reading { time_unit: unit, action, .. } = *reading;
-    Blkparse { unit, action, waiting: ByArrival::default(), skipped: 0 }
+    let Reading { time_unit: unit, action, tag, .. } = *reading;
+    let (waiting, tags) = (ByArrival::default(), Tags::default());
+    Blkparse { unit, action, waiting, skipped: 0, tag, tags }
 }
 
 impl LineParser for Blkparse {
@@ -46,7 +52,12 @@ impl LineParser for Blkparse {
             None => event(line, self.unit, self.action)?,
         };
         match event {
-            Some(record) => self.waiting.push(record),
+            Some(mut record) => {
+                if let Some(field) = self.tag {
+                    record.tag = self.tags.number(tag_text(line, field));
+                }
+                self.waiting.push(record);
+            }
             None => self.skipped += 1,
         }
         Ok(None)
@@ -56,8 +67,27 @@ impl LineParser for Blkparse {
         Some(&mut self.waiting)
     }
 
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+}
+
+/// Number or name of the process of an event; empty where the line has none. Names may hold blanks
+/// and brackets.
+fn tag_text(line: &[u8], field: TagField) -> &[u8] {
+    if field == TagField::Pid {
+        let mut rest = line;
+        return std::iter::from_fn(|| next_field(&mut rest)).nth(4).unwrap_or_default();
+    }
+    let start = line.iter().position(|byte| *byte == b'[');
+    let end = line.iter().rposition(|byte| *byte == b']');
+    match (start, end) {
+        (Some(start), Some(end)) if start < end => trim(&line[start + 1..end]),
+        _ => b"",
     }
 }
 
@@ -111,7 +141,7 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Option<RawRecord
     let (offset_bytes, length_bytes) =
         range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES).ok()?;
     let time_ps = u128::from(seconds) * u128::from(unit.picoseconds()) + u128::from(fraction_ps);
-    Some(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device }))
+    Some(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 }))
 }
 
 /// The request of an event of this action; `None` for anything else.
@@ -140,7 +170,7 @@ fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Option<RawRecord
         _ => (0, 0),
     };
     let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
-    Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device }))
+    Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 }))
 }
 
 /// An event: device, three numbers of which one is a time with nine decimals, process, action.
@@ -193,6 +223,32 @@ CPU3 (sda):
         let last = reader.by_ref().last().expect("a record").expect("a record");
         assert_eq!(last.device, 8 << 20 | 16);
         assert_eq!((reader.skipped_count(), reader.rejected().count()), (6, 0));
+    }
+
+    #[test]
+    fn tags_name_the_process() {
+        let tagged = |kind| {
+            let options = TraceOptions { tag: Some(kind), ..TraceOptions::default() };
+            let file = TempTrace::new(TEXT);
+            let mut reader = TraceReader::open(file.path(), &options).expect("a trace");
+            let mut texts = Vec::new();
+            while reader.next().expect("a record").is_some() {
+                texts.push(reader.tag_text(reader.tag()).expect("a tag").to_owned());
+            }
+            texts
+        };
+        assert_eq!(tagged(TagKind::Process), ["kjournald", "a b", "kjournald", "fstrim"]);
+        assert_eq!(tagged(TagKind::Pid), ["697"; 4]);
+        let process = |line: &str| {
+            let text = tag_text(line.as_bytes(), TagField::Process);
+            String::from_utf8_lossy(text).into_owned()
+        };
+        assert_eq!(process("8,0 1 1 0.0 9 Q R 0 + 8 [kworker/[0]:1]"), "kworker/[0]:1");
+        assert_eq!(process("8,0 1 1 0.0 9 Q R 0 + 8"), "");
+        let options = TraceOptions { tag: Some(TagKind::Queue), ..TraceOptions::default() };
+        let refused = message(read(TEXT, &options));
+        let expected = "found no queue in the format blkparse; allowed: process, pid";
+        assert!(refused.ends_with(expected), "{refused}");
     }
 
     #[test]

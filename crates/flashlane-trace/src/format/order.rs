@@ -114,7 +114,7 @@ mod tests {
             let mut expected: Vec<(u128, u64)> = Vec::new();
             for (place, time_ps) in (0..).zip(times) {
                 let (op, length_bytes, device) = (Op::Read, 1, 0);
-                let record = RawRecord { time_ps, op, offset_bytes: place, length_bytes, device };
+                let record = RawRecord { time_ps, op, offset_bytes: place, length_bytes, device, tag: 0 };
                 waiting.push(record);
                 expected.push((time_ps, place));
                 prop_assert_eq!(waiting.ready(false), None);
@@ -131,7 +131,14 @@ mod tests {
         let mut waiting = ByArrival::default();
         for time in (0..=WAITING_MAX as u64).rev() {
             let (time_ps, op) = (time.into(), Op::Write);
-            waiting.push(RawRecord { time_ps, op, offset_bytes: 0, length_bytes: 1, device: 0 });
+            waiting.push(RawRecord {
+                time_ps,
+                op,
+                offset_bytes: 0,
+                length_bytes: 1,
+                device: 0,
+                tag: 0,
+            });
             assert_eq!(waiting.ready(false).map(|record| record.time_ps), (time == 0).then_some(0));
         }
     }

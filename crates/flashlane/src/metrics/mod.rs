@@ -5,6 +5,7 @@ pub(crate) mod empty;
 pub mod energy;
 pub(crate) mod latency;
 pub(crate) mod load;
+mod measured;
 mod mqsim_xml;
 mod partial_writes;
 pub mod queues;

@@ -148,6 +148,8 @@ fn flow_summary(
         trim_response_time_us: trims,
         flush_response_time_us: flushes,
         end_to_end_us: record.end_to_end().summary(),
+        measured_response_time_us: None,
+        measured_error: None,
         breakdown_us: record.breakdown(),
         transactions,
         read_transactions,

@@ -1,5 +1,6 @@
 //! Whether the numbers of a run can be trusted: the sentences that every report prints first.
 
+use super::measured::{self, Compared};
 use super::seeds::SeedStatistics;
 use super::summary::{FlowSummary, OverloadSummary, Summary};
 
@@ -23,7 +24,8 @@ impl Summary {
             silent: Seeds::one(flow.requests.all() == 0),
         });
         let ended = self.overload.iter().map(ended);
-        ended.chain(sentences(&flows.collect::<Vec<_>>())).collect()
+        let far_off = measured::far_off(self.flows.iter().map(Compared::of));
+        ended.chain(sentences(&flows.collect::<Vec<_>>())).chain(far_off).collect()
     }
 }
 
@@ -57,7 +59,12 @@ impl SeedStatistics {
             }
         };
         let of_flows = sentences(&first.flows.iter().enumerate().map(flow).collect::<Vec<_>>());
-        self.ended().into_iter().chain(of_flows).collect()
+        let far_off = measured::far_off(first.flows.iter().enumerate().map(|(index, flow)| {
+            let mean = self.get(&format!("flows[{index}].end_to_end_us.mean"));
+            let simulated_us = mean.map_or(flow.end_to_end_us.mean, |mean| mean.mean);
+            Compared { simulated_us, ..Compared::of(flow) }
+        }));
+        self.ended().into_iter().chain(of_flows).chain(far_off).collect()
     }
 
     /// The loads that ended before their time, in any of the seeds.
@@ -217,7 +224,7 @@ fn saturation(flows: &[&Judged]) -> Vec<String> {
 }
 
 /// `a, b and c`; of many, the first ones and the number of the others.
-fn list(items: &[String]) -> String {
+pub(super) fn list(items: &[String]) -> String {
     let named = &items[..items.len().min(NAMED)];
     let more = match items.len().saturating_sub(NAMED) {
         0 => None,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane_units::FlowId;
 
-use super::{Details, Outcome, Prepared, Simulation, runs_alone, wants_slowdowns};
+use super::{Details, Outcome, Prepared, Simulation, measured, runs_alone, wants_slowdowns};
 use crate::config::WorkloadConfig;
 use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
@@ -139,11 +139,13 @@ impl<'a> Runs<'a> {
         );
         let overload = tenants.overload.map(|one| overload_summary(one, workload, false));
         summary.overload.extend(overload);
+        let mut observed = shared.observed(workload)?;
+        let (counted, series) = (shared.recorder.window.span(), &mut observed.time_series);
+        measured::fill(&mut summary, series.as_mut(), workload, counted)?;
         summary.verdict = summary.verdict();
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
-        let mut observed = shared.observed(workload)?;
         let flows = &mut shared.recorder.flows;
         let mut by_operation: [Vec<_>; OPERATIONS] = Default::default();
         for flow in flows.iter() {

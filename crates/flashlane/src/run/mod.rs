@@ -1,6 +1,7 @@
 //! Runs a scenario from configuration to summary.
 
 mod jobs;
+mod measured;
 
 use crate::cache::Cache;
 use crate::config::{

@@ -108,7 +108,7 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
             .to_owned()
     });
     if let Some(start) = flow.starts_after {
-        rules.span(format!("{key}.starts_after"), start, &(0..=HOUR_PS));
+        rules.span(format!("{key}.starts_after"), start, &(0..=7 * 24 * HOUR_PS));
     }
     if let Some(slo) = &flow.slo {
         check_slo(rules, &format!("{key}.slo"), slo);

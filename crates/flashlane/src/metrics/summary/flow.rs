@@ -104,6 +104,16 @@ pub struct FlowSummary {
     pub flush_response_time_us: Latency,
     /// Arrival to completion seen by the host.
     pub end_to_end_us: Latency,
+    /// What the trace of the flow says of its own response times: from the event that counts as the
+    /// arrival (`Q`, or `D`) to the completion (`C`), of the requests of the first pass that arrive
+    /// inside the window. [`FlowSummary::end_to_end_us`] is what the model says of the same span.
+    /// Left out where the trace has no completions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_response_time_us: Option<Latency>,
+    /// Relative error of the model: `end_to_end_us.mean / measured_response_time_us.mean - 1`. Left
+    /// out with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_error: Option<f64>,
     /// Mean per stage; sums to the mean response time. Keys in pipeline order.
     pub breakdown_us: BreakdownSummary,
     /// Page transactions of the whole run; with `--until-steady`, of the window.

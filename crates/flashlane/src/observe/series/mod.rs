@@ -59,6 +59,10 @@ pub struct FlowPoint {
     pub response_p99_us: Option<f64>,
     /// Mean end-to-end time (arrival to completion). Unit: microseconds; null without requests.
     pub end_to_end_mean_us: Option<f64>,
+    /// The same as the trace of the flow measured it, of requests that completed in this window
+    /// there. Left out where the trace has no completions, or none in the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_mean_us: Option<f64>,
     /// Slowdown of the counted requests: mean end-to-end time over that of the same window of the
     /// run alone. Requests belong to the window of their arrival, in a closed loop to that of their
     /// completion. Null without `--alone` and where one of the runs has no request.

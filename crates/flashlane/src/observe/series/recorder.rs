@@ -111,6 +111,7 @@ impl FlowSums {
             response_p50_us: self.responses.quantile_us(0.5),
             response_p99_us: self.responses.quantile_us(0.99),
             end_to_end_mean_us: mean(self.end_to_end),
+            measured_mean_us: None,
             slowdown: None,
             waiting_requests: level(waiting),
             device_requests: level(device),

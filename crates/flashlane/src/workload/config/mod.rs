@@ -57,7 +57,7 @@ pub struct FlowConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_end: Option<OnEnd>,
     /// The first requests come so long after the start of the run. With `window = "steady"` nothing
-    /// counts before the last flow has started. Range: up to 3600s.
+    /// counts before the last flow has started. Range: up to 604800s, a week.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_after: Option<Span>,
     /// What the tenant was promised; each goal is judged at the end of the run.

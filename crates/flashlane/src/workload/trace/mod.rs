@@ -6,8 +6,8 @@ mod scan;
 
 use flashlane_engine::Time;
 use flashlane_trace::{
-    Action, Format, OnDecreasing, Op, Record, SpaceUnit, TimeUnit, TraceError, TraceOptions,
-    TraceReader,
+    Action, Completions, Format, OnDecreasing, Op, Record, SpaceUnit, TimeUnit, TraceError,
+    TraceOptions, TraceReader,
 };
 
 use self::place::{Placed, Placer};
@@ -62,7 +62,7 @@ struct Timing {
 }
 
 /// The error of the trace crate as one of a run.
-fn trace_error(error: TraceError) -> Error {
+pub(crate) fn trace_error(error: TraceError) -> Error {
     Error::Trace(error.to_string())
 }
 
@@ -71,6 +71,22 @@ fn trace_error(error: TraceError) -> Error {
 /// # Errors
 /// A file that cannot be read; options that do not suit it.
 pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
+    TraceReader::open(&config.path, &reader_options(config)?).map_err(trace_error)
+}
+
+/// Opens the file for its completions; none where it has none.
+///
+/// # Errors
+/// As [`open_reader`].
+pub(crate) fn open_completions(config: &TraceConfig) -> Result<Option<Completions>, Error> {
+    Completions::open(&config.path, &reader_options(config)?).map_err(trace_error)
+}
+
+/// How the file is to be read.
+///
+/// # Errors
+/// A format, a unit or an event that does not exist; a column map that cannot be understood.
+pub fn reader_options(config: &TraceConfig) -> Result<TraceOptions, Error> {
     let format = match (config.format.as_deref(), config.columns.as_deref()) {
         (None | Some("columns"), Some(map)) => {
             Some(Format::Columns(map.parse().map_err(trace_error)?))
@@ -87,7 +103,7 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
         (None, None) => None,
     };
     let action = named("action", config.action.as_deref(), Action::by_letter, "Q, D, C")?;
-    let options = TraceOptions {
+    Ok(TraceOptions {
         format,
         time_unit: named(
             "time_unit",
@@ -109,8 +125,7 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
             DecreasingTimes::Delay => OnDecreasing::Clamp,
         },
         ..TraceOptions::default()
-    };
-    TraceReader::open(&config.path, &options).map_err(trace_error)
+    })
 }
 
 /// What a key names, if it is there.
@@ -282,7 +297,7 @@ fn operation(op: Op) -> RequestOp {
 }
 
 /// A span of the trace as a span of the flow; exact for a scale of 1. Saturates.
-fn scaled(ps: u64, scale: f64) -> u64 {
+pub(crate) fn scaled(ps: u64, scale: f64) -> u64 {
     if scale == 1.0 { ps } else { libm::round(ps as f64 * scale) as u64 }
 }
 
