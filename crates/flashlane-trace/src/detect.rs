@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::error::TraceError;
 use crate::format::{CSV_HEADER, Format, HEAD_BYTES};
 use crate::lines::{LineReader, holds_no_record, trim};
+use crate::options::Spelling;
 use crate::place::Unit;
 use crate::reject::excerpt;
 
@@ -26,7 +27,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Option<Format>, TraceError> {
 }
 
 /// As [`detect`], but a file that does not tell its format is [`TraceError::Ambiguous`].
-pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
+pub(crate) fn detect_or_fail(path: &Path, spelling: Spelling) -> Result<Format, TraceError> {
     let head = match head(path)? {
         Head::Binary(format) => return Ok(format),
         Head::Text(head) => head,
@@ -39,6 +40,7 @@ pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
         line: head.line,
         excerpt: excerpt(&head.text),
         names: Format::names(),
+        option: spelling.format(),
     })
 }
 
@@ -132,7 +134,10 @@ mod tests {
         assert_eq!(detect(TempTrace::new(content).path()).expect("readable"), None);
         let message = message(read(content, &TraceOptions::default()));
         assert!(message.contains("line 1: found `938513000 4 264719034 16 0`"), "{message}");
-        assert!(message.contains("name the format, one of mqsim, disksim, ssdsim, msr, msps, "));
+        assert!(
+            message
+                .contains("name the format (format), one of mqsim, disksim, ssdsim, msr, msps, ")
+        );
     }
 
     #[test]

@@ -109,6 +109,30 @@ impl fmt::Display for RejectedLine {
     }
 }
 
+/// A line or record of which something is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedLine {
+    /// Line or record.
+    pub unit: Unit,
+    /// Number of the line or record in the decompressed file. Range: 1 and up.
+    pub line: u64,
+    /// What is said of it, on one line.
+    pub text: String,
+}
+
+impl NamedLine {
+    /// A line that belongs to the format but is no request.
+    pub(crate) fn skipped(unit: Unit, line: u64, text: &str) -> NamedLine {
+        NamedLine { unit, line, text: format!("no request: `{}`", excerpt(text.as_bytes())) }
+    }
+}
+
+impl fmt::Display for NamedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.unit, self.line, self.text)
+    }
+}
+
 /// Count of rejected lines by reason, and the first few of them.
 ///
 /// Blank lines, `#` comments and announced header lines are not rejections.

@@ -3,7 +3,7 @@
 use flashlane::Error;
 use flashlane::config::{DecreasingTimes, TraceConfig};
 use flashlane::workload::trace::{open_reader, with_usual_units};
-use flashlane_trace::TraceReader;
+use flashlane_trace::{Spelling, TraceReader};
 
 use crate::args::ReadingArgs;
 
@@ -19,6 +19,7 @@ pub(crate) fn open(path: &str, reading: &ReadingArgs) -> Result<TraceReader, Err
         devices: reading.devices.clone(),
         decreasing_times: DecreasingTimes::delayed(reading.delay),
         limit: reading.limit,
+        spelling: Spelling::Flags,
         ..TraceConfig::of(path.into())
     };
     open_reader(&with_usual_units(config)?)

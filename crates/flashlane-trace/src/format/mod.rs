@@ -35,11 +35,12 @@ pub(crate) use csv::HEADER as CSV_HEADER;
 use std::path::{Path, PathBuf};
 
 use self::order::ByArrival;
+pub(crate) use self::order::Origin;
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::{Action, Reading, TraceOptions};
 use crate::record::RawRecord;
-use crate::reject::Reason;
+use crate::reject::{NamedLine, Reason};
 use crate::units::{SpaceUnit, TimeUnit};
 
 /// Bytes at the start of a file by which binary formats are told.
@@ -98,6 +99,16 @@ pub(crate) trait LineParser: Send {
     fn skipped(&self) -> u64 {
         0
     }
+
+    /// What was read as something else, and how often.
+    fn notes(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Events so far by action: `Q`, `D`, `C`.
+    fn events(&self) -> [u64; 3] {
+        [0; 3]
+    }
 }
 
 /// What a binary record amounts to.
@@ -125,6 +136,26 @@ pub(crate) trait RecordParser: Send {
     fn skipped(&self) -> u64 {
         0
     }
+
+    /// The first of them.
+    fn skipped_lines(&self) -> &[NamedLine] {
+        &[]
+    }
+
+    /// Number of the record that the last request came from, if it is not the one read last.
+    fn line(&self) -> Option<u64> {
+        None
+    }
+
+    /// What was read as something else, and how often.
+    fn notes(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Events so far by action: `Q`, `D`, `C`.
+    fn events(&self) -> [u64; 3] {
+        [0; 3]
+    }
 }
 
 /// The parser of a file.
@@ -141,6 +172,22 @@ impl Parser {
         match self {
             Parser::Lines(parser) => parser.skipped(),
             Parser::Records(parser) => parser.skipped(),
+        }
+    }
+
+    /// As the parser's own.
+    pub(crate) fn notes(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            Parser::Lines(parser) => parser.notes(),
+            Parser::Records(parser) => parser.notes(),
+        }
+    }
+
+    /// As the parser's own.
+    pub(crate) fn events(&self) -> [u64; 3] {
+        match self {
+            Parser::Lines(parser) => parser.events(),
+            Parser::Records(parser) => parser.events(),
         }
     }
 }
@@ -315,6 +362,7 @@ impl Format {
         path: &Path,
     ) -> Result<Reading, TraceError> {
         let refuse = |option, found: String, allowed| {
+            let option = options.spelling.option(option);
             Err(TraceError::Option { path: path.to_owned(), option, found, allowed })
         };
         let (info, name) = (self.info(), self.name());
@@ -329,24 +377,24 @@ impl Format {
             let found = format!("{} for the format {name}", options.action.letter());
             return refuse("action", found, "none, because requests have one event in this format");
         }
-        let time_unit = self.time_unit(options.time_unit, path)?;
+        let time_unit = self.time_unit(options, path)?;
         Ok(Reading { time_unit, size_unit, action: options.action })
     }
 
     /// Unit of the time column: of the options, else of the format.
     pub(crate) fn time_unit(
         &self,
-        wanted: Option<TimeUnit>,
+        options: &TraceOptions,
         path: &Path,
     ) -> Result<TimeUnit, TraceError> {
         let own = match self {
             Format::Columns(map) => map.time_unit(),
             other => other.info().time_unit,
         };
-        match wanted {
+        match options.time_unit {
             Some(unit) if self.info().fixed_clock && unit != own => Err(TraceError::Option {
                 path: path.to_owned(),
-                option: "time_unit",
+                option: options.spelling.option("time_unit"),
                 found: format!("{unit} for the format {}", self.name()),
                 allowed: "no unit, because the clock is part of this format",
             }),

@@ -21,13 +21,48 @@ pub(crate) struct ByArrival {
     waiting: usize,
     /// Records that came so far.
     came: u64,
+    /// Where the records that come now stand in the file.
+    origin: Origin,
+    /// That of the record that left last.
+    left: Origin,
+    /// A record that follows the one that came last, unless [`ByArrival::forgive`] is called.
+    owed: Option<(RawRecord, Origin)>,
+}
+
+/// Bits of a tag in an [`Origin`].
+const TAG_BITS: u32 = 20;
+
+/// Highest tag of a record that waits.
+pub(super) const TAG_MAX: u32 = (1 << TAG_BITS) - 1;
+
+/// Line and tag of a record in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin(u64);
+
+impl Origin {
+    fn new(line: u64, tag: u32) -> Origin {
+        Origin(line << TAG_BITS | u64::from(tag.min(TAG_MAX)))
+    }
+
+    /// The line or binary record. Range: from 1; 0 if it is not known.
+    pub(crate) fn line(self) -> u64 {
+        self.0 >> TAG_BITS
+    }
+
+    /// The tag; 0 for none.
+    pub(crate) fn tag(self) -> u32 {
+        (self.0 & u64::from(TAG_MAX)) as u32
+    }
 }
 
 struct Waiting {
     /// Place among all records that came.
     came: u64,
+    origin: Origin,
     record: RawRecord,
 }
+
+const _: () = assert!(size_of::<Waiting>() == 64, "65,536 of them take 4 MiB");
 
 impl Waiting {
     fn order(&self) -> (u128, u64) {
@@ -36,8 +71,51 @@ impl Waiting {
 }
 
 impl ByArrival {
+    /// The records that come from now on stand in this line.
+    #[inline]
+    pub(crate) fn at_line(&mut self, line: u64) {
+        self.origin = Origin::new(line, 0);
+    }
+
+    /// The records of this line that come from now on have this tag.
+    pub(super) fn tag(&mut self, tag: u32) {
+        self.origin = Origin::new(self.origin.line(), tag);
+    }
+
+    /// Where the record that left last stands in the file.
+    #[inline]
+    pub(crate) fn left(&self) -> Origin {
+        self.left
+    }
+
+    /// A record that is to follow the one that came last, unless it is forgiven. Another one that is
+    /// owed comes now.
+    pub(super) fn owe(&mut self, record: RawRecord) {
+        self.settle();
+        self.owed = Some((record, self.origin));
+    }
+
+    /// What is owed need not come. Returns it.
+    pub(super) fn forgive(&mut self) -> Option<RawRecord> {
+        self.owed.take().map(|(record, _)| record)
+    }
+
+    /// What is owed.
+    pub(super) fn owed(&self) -> Option<&RawRecord> {
+        self.owed.as_ref().map(|(record, _)| record)
+    }
+
+    /// What is owed comes now.
+    pub(super) fn settle(&mut self) {
+        if let Some((record, origin)) = self.owed.take() {
+            let current = std::mem::replace(&mut self.origin, origin);
+            self.push(record);
+            self.origin = current;
+        }
+    }
+
     pub(super) fn push(&mut self, record: RawRecord) {
-        let waiting = Waiting { came: self.came, record };
+        let waiting = Waiting { came: self.came, origin: self.origin, record };
         self.came += 1;
         self.waiting += 1;
         let fits = |lane: &&mut VecDeque<Waiting>| {
@@ -51,13 +129,17 @@ impl ByArrival {
 
     /// The earliest, if as many wait as may, or if no more come.
     pub(crate) fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        if ended {
+            self.settle();
+        }
         if self.waiting == 0 || !ended && self.waiting <= WAITING_MAX {
             return None;
         }
         if self.lanes[0].len() == self.waiting {
             // All in order, which is usual.
             self.waiting -= 1;
-            return self.lanes[0].pop_front().map(|waiting| waiting.record);
+            let waiting = self.lanes[0].pop_front();
+            return self.leave(waiting);
         }
         self.waiting -= 1;
         let mut earliest = self.heap.peek().map(|Reverse(waiting)| waiting.order());
@@ -72,7 +154,14 @@ impl ByArrival {
             Some(index) => self.lanes[index].pop_front(),
             None => self.heap.pop().map(|Reverse(waiting)| waiting),
         };
-        waiting.map(|waiting| waiting.record)
+        self.leave(waiting)
+    }
+
+    #[inline]
+    fn leave(&mut self, waiting: Option<Waiting>) -> Option<RawRecord> {
+        let Waiting { origin, record, .. } = waiting?;
+        self.left = origin;
+        Some(record)
     }
 }
 
@@ -124,6 +213,33 @@ mod tests {
             let found: Vec<(u128, u64)> = left.map(|r| (r.time_ps, r.offset_bytes)).collect();
             prop_assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn records_keep_their_line_and_tag_and_pay_what_they_owe() {
+        let at = |time_ps| RawRecord {
+            time_ps,
+            op: Op::Write,
+            offset_bytes: 0,
+            length_bytes: 1,
+            device: 0,
+        };
+        let mut waiting = ByArrival::default();
+        waiting.at_line(7);
+        waiting.tag(3);
+        waiting.push(at(20));
+        waiting.owe(at(21));
+        waiting.at_line(8);
+        waiting.push(at(10));
+        let mut left = || {
+            let record = waiting.ready(true)?;
+            Some((record.time_ps, waiting.left().line(), waiting.left().tag()))
+        };
+        assert_eq!([left(), left()], [Some((10, 8, 0)), Some((20, 7, 3))]);
+        assert_eq!(left().map(|(time, ..)| time), Some(21));
+        waiting.owe(at(30));
+        assert_eq!(waiting.forgive(), Some(at(30)));
+        assert_eq!(waiting.ready(true), None);
     }
 
     #[test]

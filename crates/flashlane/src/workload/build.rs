@@ -7,19 +7,36 @@ use super::RequestSource;
 use super::clone::CloneSource;
 use super::footprint::{Footprint, PageSet};
 use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
+use super::split::Split;
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
 use crate::compat::CompatConfig;
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
-use crate::workload::config::{FlowConfig, MqsimAddress, MqsimFlowConfig};
+use crate::workload::config::{FlowConfig, MAX_REQUEST_BYTES, MqsimAddress, MqsimFlowConfig};
 use flashlane_units::ByteSize;
 
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
+/// Reads and writes above `transfer_max` go out in pieces.
 ///
 /// # Errors
 /// An unknown clone; a trace that cannot be opened or is refused.
 pub fn build(
+    flow: &FlowConfig,
+    flow_index: u64,
+    space: &FlowSpace,
+    page_size: ByteSize,
+    transfer_max: ByteSize,
+    compat: &CompatConfig,
+    seed: u64,
+) -> Result<Box<dyn RequestSource>, Error> {
+    let source = source(flow, flow_index, space, page_size, compat, seed)?;
+    let is_split = flow.trace.is_some() || transfer_max.0 < MAX_REQUEST_BYTES;
+    Ok(if is_split { Box::new(Split::new(source, transfer_max)) } else { source })
+}
+
+/// The source without regard to the drive's largest transfer.
+fn source(
     flow: &FlowConfig,
     flow_index: u64,
     space: &FlowSpace,
@@ -175,7 +192,8 @@ mod tests {
         let space = &Layout::new(&device, &workload).flows[0];
         let flow = &workload.flows[0];
         let page_size = device.flash.page_size;
-        let mut built = build(flow, 0, space, page_size, &device.compat, 1)?;
+        let most = device.interface.max_transfer;
+        let mut built = build(flow, 0, space, page_size, most, &device.compat, 1)?;
         footprint_of(flow, 0, space, page_size, 1)?;
         Ok(built.next(Time::ZERO)?.is_some())
     }

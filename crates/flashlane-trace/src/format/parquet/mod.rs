@@ -122,7 +122,10 @@ impl RecordParser for Parquet {
             }
             match self.read(input)? {
                 None => return Ok(self.waiting.ready(true).map(Entry::Request)),
-                Some(Ok(record)) => self.waiting.push(record),
+                Some(Ok(record)) => {
+                    self.waiting.at_line(input.line_count());
+                    self.waiting.push(record);
+                }
                 Some(Err(reason)) => return Ok(Some(Entry::Rejected(reason))),
             }
         }

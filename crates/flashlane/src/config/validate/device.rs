@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use super::{
-    BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_SPAN_PS, OPERATION_PS,
-    OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
-    isolation, media,
+    BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
+    MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
+    PLANES_PER_DIE, QUEUE_DEPTH, isolation, media,
 };
 use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
@@ -159,6 +159,7 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     }
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
+    rules.sectors("interface.max_transfer", interface.max_transfer, 4096..=MAX_REQUEST_BYTES);
     let sata = &interface.sata;
     rules.range("interface.sata.tags", sata.tags, &(1..=32));
     rules.span("interface.sata.adapter_time", sata.adapter_time, &(0..=*OPERATION_PS.end()));
