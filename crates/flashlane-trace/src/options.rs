@@ -98,6 +98,8 @@ pub enum Spelling {
     Keys,
     /// As flags of the command.
     Flags,
+    /// The reader of the message has none: the file has to be put in order first.
+    Elsewhere,
 }
 
 impl Spelling {
@@ -119,13 +121,14 @@ impl Spelling {
             Spelling::Options => "on_decreasing set to Clamp or Count",
             Spelling::Keys => "decreasing_times = \"delay\"",
             Spelling::Flags => "--delay",
+            Spelling::Elsewhere => "a file that `flashlane trace convert --delay` has written",
         }
     }
 
     /// What takes another event of the requests.
     pub(crate) fn action(self, action: Action) -> String {
         match self {
-            Spelling::Options => format!("action set to {action:?}"),
+            Spelling::Options | Spelling::Elsewhere => format!("action set to {action:?}"),
             Spelling::Keys => format!("action = \"{}\"", action.letter()),
             Spelling::Flags => format!("--action {}", action.letter()),
         }
@@ -134,7 +137,7 @@ impl Spelling {
     /// What names the format.
     pub(crate) fn format(self) -> &'static str {
         match self {
-            Spelling::Options | Spelling::Keys => "format",
+            Spelling::Options | Spelling::Keys | Spelling::Elsewhere => "format",
             Spelling::Flags => "--from",
         }
     }

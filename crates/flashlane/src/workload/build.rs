@@ -1,7 +1,7 @@
 //! From the configuration of a flow to its source of requests.
 
 use flashlane_engine::Time;
-use flashlane_trace::{Format, TraceOptions, TraceReader};
+use flashlane_trace::{Format, Spelling, TraceOptions, TraceReader, detect};
 
 use super::RequestSource;
 use super::clone::CloneSource;
@@ -130,15 +130,23 @@ fn mqsim_footprint(
     }
 }
 
-/// The lines of a trace file as MQSim reads them: the first time is not moved to zero.
+/// The lines of a trace file as MQSim reads them: the first time is not moved to zero. A file of MSR
+/// Cambridge is read, too; it starts at zero.
 struct MqsimLines {
     reader: TraceReader,
 }
 
 impl MqsimLines {
     fn open(path: &std::path::Path) -> Result<Self, Error> {
-        let options =
-            TraceOptions { format: Some(Format::Mqsim), rebase: false, ..TraceOptions::default() };
+        // A file of MSR Cambridge tells itself; its clock counts from 1601.
+        let is_msr = detect(path).map_err(trace_error)? == Some(Format::Msr);
+        let format = if is_msr { Format::Msr } else { Format::Mqsim };
+        let options = TraceOptions {
+            format: Some(format),
+            rebase: is_msr,
+            spelling: Spelling::Elsewhere,
+            ..TraceOptions::default()
+        };
         let reader = TraceReader::open(path, &options).map_err(trace_error)?;
         Ok(Self { reader })
     }

@@ -11,7 +11,7 @@ use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
     Placement, Technology,
 };
-use crate::ftl::budget::gc_reserve;
+use crate::ftl::budget::{gc_reserve, reserve_blocks};
 use crate::ftl::gc::Victim;
 use crate::interface::arbitration::Arbitration;
 use crate::interface::processors::ProcessorsConfig;
@@ -365,7 +365,26 @@ fn check_collection(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
             format!("found {share}, allowed: fewer blocks than the {blocks} of a plane")
         });
     }
+    check_room_to_collect(rules, ftl, blocks);
+}
+
+/// Collection starts before only its reserve is left.
+fn check_room_to_collect(rules: &mut Rules, ftl: &FtlConfig, blocks: u32) {
+    let gc = &ftl.gc;
     let (threshold, reserve) = (gc.threshold.blocks(blocks), gc_reserve(ftl, blocks));
+    let hard = gc.hard_threshold.blocks(blocks);
+    // Where the hard threshold is above the other one, it is what is too large.
+    if hard == reserve && threshold <= hard && threshold > reserve_blocks(gc) {
+        rules.require(false, "ftl.gc.hard_threshold", || {
+            format!(
+                "found {} = {hard} of {blocks} blocks, allowed: fewer than the {threshold} blocks of \
+                ftl.gc.threshold ({}), because the blocks below the hard threshold are a reserve that only \
+                collection may use",
+                gc.hard_threshold, gc.threshold
+            )
+        });
+        return;
+    }
     rules.require(threshold > reserve, "ftl.gc.threshold", || {
         format!(
             "found {} = {threshold} of {blocks} blocks, allowed: at least {} blocks, so that \

@@ -26,7 +26,7 @@ pub use trace::{DecreasingTimes, OutOfRange, TraceConfig};
 pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
 
 /// Bytes of a request of a trace at most: 4 GiB, as in the block layer of Linux.
-pub const MAX_TRACED_BYTES: u64 = 4 << 30;
+pub(crate) const MAX_TRACED_BYTES: u64 = 4 << 30;
 
 /// One tenant: a queue pair, a share of the device, a source of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
