@@ -258,6 +258,18 @@ pub enum TraceError {
         /// What it may be.
         allowed: &'static str,
     },
+    /// The records of the format have no such tag.
+    #[error("{}: found no {kind} in the format {format}; allowed: {allowed}", shown(path))]
+    NoTag {
+        /// The file.
+        path: PathBuf,
+        /// The tag that was asked for.
+        kind: String,
+        /// Name of the format.
+        format: &'static str,
+        /// The tags that there are.
+        allowed: String,
+    },
     /// No format has this name.
     #[error("format `{found}` is unknown; allowed: one of {names}")]
     UnknownFormat {

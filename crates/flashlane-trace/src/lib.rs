@@ -58,6 +58,7 @@ mod reject;
 mod source;
 pub mod statistics;
 mod summary;
+mod tags;
 mod units;
 mod write;
 
@@ -73,6 +74,7 @@ pub use record::{Op, Record};
 pub use reject::{NamedLine, Reason, Rejected, RejectedLine};
 pub use source::Codec;
 pub use summary::{DeviceSummary, TraceSummary, summarise};
+pub use tags::TagKind;
 pub use units::{SpaceUnit, Stamp, TimeUnit};
 pub use write::{OutputFormat, OutputInfo, RecordWriter};
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::TraceError;
 use crate::format::Format;
+use crate::tags::{TagField, TagKind};
 use crate::units::{SpaceUnit, TimeUnit};
 
 /// How to read a trace file.
@@ -33,6 +34,9 @@ pub struct TraceOptions {
     /// Which event of a request counts, in traces that have several of each (blktrace, blkparse).
     /// Default: [`Action::Queue`], its arrival.
     pub action: Action,
+    /// Which tag of a record [`TraceReader::tag`](crate::TraceReader::tag) gives. Default: none.
+    /// Formats without such a tag refuse it.
+    pub tag: Option<TagKind>,
     /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at,
     /// so they do not count for [`TraceOptions::max_rejected_fraction`] either.
     pub limit: Option<u64>,
@@ -152,6 +156,8 @@ pub(crate) struct Reading {
     pub(crate) size_unit: SpaceUnit,
     /// The event that counts.
     pub(crate) action: Action,
+    /// Where the wanted tag of a record is.
+    pub(crate) tag: Option<TagField>,
 }
 
 /// What to do with a record that is earlier than the one before it.
@@ -200,6 +206,7 @@ impl Default for TraceOptions {
             time_unit: None,
             size_unit: None,
             action: Action::default(),
+            tag: None,
             limit: None,
             devices: None,
             max_rejected_fraction: 0.01,

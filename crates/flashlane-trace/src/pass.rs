@@ -1,7 +1,7 @@
 //! One pass over a trace: which records of it are given, and in what order.
 
 use crate::error::TraceError;
-use crate::format::{Entry, Format, LineParser, Origin, RecordParser};
+use crate::format::{Entry, Format, LineParser, RecordParser};
 use crate::lines::{LineReader, holds_no_record, trim_end};
 use crate::options::{OnDecreasing, TraceOptions};
 use crate::place::Unit;
@@ -28,12 +28,12 @@ pub(crate) struct Pass {
     pub(crate) skipped_first: Vec<NamedLine>,
     /// Line or record of the latest record.
     pub(crate) line: u64,
-    /// The tag of the latest record.
-    pub(crate) tag: u32,
     /// Time that counts as 0. `None`: no line accepted yet.
     pub(crate) base_ps: Option<u128>,
     /// Time of the latest delivered record on the clock of the file.
     pub(crate) previous_ps: u128,
+    /// Tag of the latest delivered record.
+    pub(crate) tag: u32,
     pub(crate) finished: bool,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn next_of_lines(
     loop {
         if reorders
             && let Some(raw) = parser.held().and_then(|held| held.ready(false))
-            && let Some(next) = state.admit_late(raw, origin(parser), lines, wanted)
+            && let Some(next) = state.admit_late(raw, left_line(parser), lines, wanted)
         {
             return Ok(next);
         }
@@ -114,7 +114,7 @@ pub(crate) fn next_of_lines(
         }
     }
     while let Some(raw) = parser.held().and_then(|held| held.ready(true)) {
-        if let Some(next) = state.admit_late(raw, origin(parser), lines, wanted) {
+        if let Some(next) = state.admit_late(raw, left_line(parser), lines, wanted) {
             return Ok(next);
         }
     }
@@ -153,11 +153,11 @@ impl Pass {
     fn admit_late(
         &mut self,
         raw: RawRecord,
-        origin: Origin,
+        line: u64,
         lines: &LineReader,
         wanted: &Wanted,
     ) -> Option<Next> {
-        (self.line, self.tag) = (origin.line(), origin.tag());
+        self.line = line;
         match self.admit(raw, lines.unit(), wanted) {
             Outcome::Delivered(record) => Some(Next::Record(record)),
             Outcome::Passed => None,
@@ -226,14 +226,15 @@ impl Pass {
             }
         };
         self.delivered += 1;
-        let RawRecord { op, offset_bytes, length_bytes, device, .. } = raw;
+        let RawRecord { op, offset_bytes, length_bytes, device, tag, .. } = raw;
+        self.tag = tag;
         Outcome::Delivered(Record { time_ps, op, offset_bytes, length_bytes, device })
     }
 }
 
-/// Where the record that left last stands.
-fn origin(parser: &mut dyn LineParser) -> Origin {
-    parser.held().map(|held| held.left()).unwrap_or_default()
+/// The line of the record that left last.
+fn left_line(parser: &mut dyn LineParser) -> u64 {
+    parser.held().map_or(0, |held| held.left_line())
 }
 
 #[cold]

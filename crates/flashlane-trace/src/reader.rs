@@ -13,6 +13,7 @@ use crate::place::Unit;
 use crate::record::Record;
 use crate::reject::{NamedLine, Rejected};
 use crate::source::Codec;
+use crate::tags::Tags;
 use crate::units::Stamp;
 
 /// Reads the records of one trace file in the order of the file.
@@ -166,6 +167,33 @@ impl TraceReader {
         self.state.delivered
     }
 
+    /// Tag of the record that was delivered last, if [`TraceOptions::tag`] asks for one. Range: 1
+    /// and up, in the order of appearance; 0 where the line names none.
+    #[must_use]
+    pub fn tag(&self) -> u32 {
+        self.state.tag
+    }
+
+    /// Text of a tag. Complete at the end of a pass: traces of blktrace may name a process after its
+    /// first request.
+    #[must_use]
+    pub fn tag_text(&self, tag: u32) -> Option<&str> {
+        self.parser.tags().and_then(|tags| tags.text(tag))
+    }
+
+    /// Records of this pass without a tag because more than 65,536 different ones came before.
+    #[must_use]
+    pub fn untagged_count(&self) -> u64 {
+        self.parser.tags().map_or(0, Tags::overflowed)
+    }
+
+    /// Time of the clock of the file that is time 0 of the records. Unit: picoseconds. `None`:
+    /// before the first record.
+    #[must_use]
+    pub fn base_ps(&self) -> Option<u128> {
+        self.state.base_ps
+    }
+
     /// Number of the line, or of the binary record, that was read last; 0 before the first.
     #[must_use]
     pub fn line(&self) -> u64 {
@@ -181,7 +209,7 @@ impl TraceReader {
     /// The format and the units in which the file is read, for people.
     #[must_use]
     pub fn reading(&self) -> String {
-        let Reading { time_unit, size_unit, action } = self.reading;
+        let Reading { time_unit, size_unit, action, .. } = self.reading;
         let info = self.format.info();
         let mut text = match &self.format {
             Format::Columns(map) => format!("columns {map}"),

@@ -51,4 +51,6 @@ pub(crate) struct RawRecord {
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u64,
     pub(crate) device: u32,
+    /// Its tag, where the options ask for one; else 0.
+    pub(crate) tag: u32,
 }

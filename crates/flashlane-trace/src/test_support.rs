@@ -45,5 +45,5 @@ pub(crate) fn message<T: Debug>(result: Result<T, TraceError>) -> String {
 
 /// What a parser is told: sectors, and the time unit.
 pub(crate) fn reading(time_unit: TimeUnit) -> Reading {
-    Reading { time_unit, size_unit: SpaceUnit::Sectors, action: Action::Queue }
+    Reading { time_unit, size_unit: SpaceUnit::Sectors, action: Action::Queue, tag: None }
 }

@@ -11,10 +11,12 @@ use super::five_columns::{next_field, range};
 use super::order::ByArrival;
 use super::{FormatInfo, LineParser};
 use crate::cursor::Cursor;
+use crate::lines::trim;
 use crate::number;
 use crate::options::{Action, Reading};
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
+use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -23,6 +25,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "259,1    1        1     0.000000000   103  Q   R 133576 + 32 [fio]",
     time_unit: TimeUnit::Seconds,
     has_actions: true,
+    tags: &[TagKind::Process, TagKind::Pid],
     recognises,
     ..FormatInfo::PLAIN
 };
@@ -33,12 +36,14 @@ pub(super) struct Blkparse {
     waiting: ByArrival,
     account: Account,
     skipped: u64,
+    tag: Option<TagField>,
+    tags: Tags,
 }
 
 pub(super) fn parser(reading: &Reading) -> Blkparse {
-    let Reading { time_unit: unit, action, .. } = *reading;
-    let (waiting, account) = (ByArrival::default(), Account::default());
-    Blkparse { unit, action, waiting, account, skipped: 0 }
+    let Reading { time_unit: unit, action, tag, .. } = *reading;
+    let (waiting, account, tags) = (ByArrival::default(), Account::default(), Tags::default());
+    Blkparse { unit, action, waiting, account, skipped: 0, tag, tags }
 }
 
 impl LineParser for Blkparse {
@@ -48,7 +53,10 @@ impl LineParser for Blkparse {
             None => event(line, self.unit, self.action)?,
         };
         match event {
-            Event::Request(asked, record) => {
+            Event::Request(asked, mut record) => {
+                if let Some(field) = self.tag {
+                    record.tag = self.tags.number(tag_text(line, field));
+                }
                 self.account.saw(self.action);
                 self.account.hand_on(self.action, asked, record, &mut self.waiting);
             }
@@ -62,6 +70,10 @@ impl LineParser for Blkparse {
 
     fn held(&mut self) -> Option<&mut ByArrival> {
         Some(&mut self.waiting)
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
     }
 
     fn skipped(&self) -> u64 {
@@ -94,6 +106,21 @@ fn action_of(letters: &[u8]) -> Option<Action> {
         [b'D'] => Some(Action::Issue),
         [b'C'] => Some(Action::Complete),
         _ => None,
+    }
+}
+
+/// Number or name of the process of an event; empty where the line has none. Names may hold blanks
+/// and brackets.
+fn tag_text(line: &[u8], field: TagField) -> &[u8] {
+    if field == TagField::Pid {
+        let mut rest = line;
+        return std::iter::from_fn(|| next_field(&mut rest)).nth(4).unwrap_or_default();
+    }
+    let start = line.iter().position(|byte| *byte == b'[');
+    let end = line.iter().rposition(|byte| *byte == b']');
+    match (start, end) {
+        (Some(start), Some(end)) if start < end => trim(&line[start + 1..end]),
+        _ => b"",
     }
 }
 
@@ -147,7 +174,7 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     let (offset_bytes, length_bytes) =
         range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES).ok()?;
     let time_ps = u128::from(seconds) * u128::from(unit.picoseconds()) + u128::from(fraction_ps);
-    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device };
+    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
     Some(Event::Request(Asked::plain(op), record))
 }
 
@@ -182,7 +209,7 @@ fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Event, Reason> {
         _ => (0, 0),
     };
     let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
-    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device };
+    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
     Ok(Event::Request(asked, record))
 }
 
@@ -238,6 +265,32 @@ CPU3 (sda):
         let shown: Vec<String> = reader.skipped_lines().iter().map(ToString::to_string).collect();
         assert!(shown[0].starts_with("line 2: no request: `8,0 "), "{shown:?}");
         assert_eq!(reader.record_line(), 6);
+    }
+
+    #[test]
+    fn tags_name_the_process() {
+        let tagged = |kind| {
+            let options = TraceOptions { tag: Some(kind), ..TraceOptions::default() };
+            let file = TempTrace::new(TEXT);
+            let mut reader = TraceReader::open(file.path(), &options).expect("a trace");
+            let mut texts = Vec::new();
+            while reader.next().expect("a record").is_some() {
+                texts.push(reader.tag_text(reader.tag()).expect("a tag").to_owned());
+            }
+            texts
+        };
+        assert_eq!(tagged(TagKind::Process), ["kjournald", "a b", "kjournald", "fstrim"]);
+        assert_eq!(tagged(TagKind::Pid), ["697"; 4]);
+        let process = |line: &str| {
+            let text = tag_text(line.as_bytes(), TagField::Process);
+            String::from_utf8_lossy(text).into_owned()
+        };
+        assert_eq!(process("8,0 1 1 0.0 9 Q R 0 + 8 [kworker/[0]:1]"), "kworker/[0]:1");
+        assert_eq!(process("8,0 1 1 0.0 9 Q R 0 + 8"), "");
+        let options = TraceOptions { tag: Some(TagKind::Queue), ..TraceOptions::default() };
+        let refused = message(read(TEXT, &options));
+        let expected = "found no queue in the format blkparse; allowed: process, pid";
+        assert!(refused.ends_with(expected), "{refused}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::options::{Action, Reading};
 use crate::place::Unit;
 use crate::record::{Op, RawRecord};
 use crate::reject::{NamedLine, Reason, Rejected};
+use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -35,6 +36,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     description: "binary records of blktrace, versions 7 and 8; the files of all CPUs, or one stream",
     example: "magic 0x65617407, sequence, time in ns, sector, bytes, action, pid, device, cpu",
     has_actions: true,
+    tags: &[TagKind::Process, TagKind::Pid, TagKind::Cgroup],
     recognises: |head| head.first_chunk().is_some_and(|magic| Layout::of(*magic).is_some()),
     ..FormatInfo::PLAIN
 };
@@ -47,6 +49,10 @@ const MAGIC: &str = "0x65617407 or 0x65617408 (blktrace, version 7 or 8), in eit
 const HAPPENED: u64 = 0xff;
 /// Place of the categories in an action.
 const CATEGORIES_SHIFT: u32 = 16;
+/// Bit of an action whose payload begins with the inode number of a control group.
+const OF_CGROUP: u64 = 1 << 8;
+/// What a note says: the name of a process.
+const PROCESS_NOTE: u64 = 0;
 
 /// Shape of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +96,10 @@ struct Event {
     bytes: u64,
     action: u64,
     device: u32,
+    pid: u32,
     payload: u64,
+    /// Tag that the payload has; 0 where it has none or none is wanted.
+    tag: u32,
 }
 
 impl Event {
@@ -99,12 +108,12 @@ impl Event {
     }
 
     fn of(record: &[u8], layout: Layout) -> Event {
-        let (action, device, payload) = if layout.is_version_8 {
+        let (action, device, payload, pid_at) = if layout.is_version_8 {
             let action = layout.number::<8>(record, 32);
-            (action, layout.number::<4>(record, 40), layout.number::<2>(record, 50))
+            (action, layout.number::<4>(record, 40), layout.number::<2>(record, 50), 28)
         } else {
             let action = layout.number::<4>(record, 28);
-            (action, layout.number::<4>(record, 36), layout.number::<2>(record, 46))
+            (action, layout.number::<4>(record, 36), layout.number::<2>(record, 46), 32)
         };
         Event {
             time_ns: layout.number::<8>(record, 8),
@@ -112,7 +121,9 @@ impl Event {
             bytes: layout.number::<4>(record, 24),
             action,
             device: device as u32,
+            pid: layout.number::<4>(record, pid_at) as u32,
             payload,
+            tag: 0,
         }
     }
 
@@ -141,8 +152,35 @@ impl Event {
         };
         offset_bytes.checked_add(self.bytes).ok_or(Reason::TooLarge)?;
         let time_ps = u128::from(self.time_ns) * u128::from(TimeUnit::Nanoseconds.picoseconds());
-        let (length_bytes, device) = (self.bytes, self.device);
-        Ok(Some((asked, RawRecord { time_ps, op, offset_bytes, length_bytes, device })))
+        let (length_bytes, device, tag) = (self.bytes, self.device, self.tag);
+        let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag };
+        Ok(Some((asked, record)))
+    }
+}
+
+/// Who made the requests, where somebody wants to know.
+struct Origin {
+    field: Option<TagField>,
+    tags: Tags,
+}
+
+impl Origin {
+    /// The tag of an event with this payload. Processes are tagged by their number; notes of the
+    /// trace tell their names, perhaps after their first request.
+    fn tag(&mut self, field: TagField, event: &Event, layout: Layout, payload: &[u8]) -> u32 {
+        let categories = event.action >> CATEGORIES_SHIFT;
+        let code = event.action & HAPPENED;
+        if field == TagField::Cgroup {
+            let is_named = event.action & OF_CGROUP != 0 && payload.len() >= 4;
+            let inode = is_named.then(|| layout.number::<4>(payload, 0).to_string());
+            return self.tags.number(inode.unwrap_or_default().as_bytes());
+        }
+        let tag = self.tags.number(event.pid.to_string().as_bytes());
+        if field == TagField::Process && is_note(categories) && code == PROCESS_NOTE {
+            let end = payload.iter().position(|byte| *byte == 0).unwrap_or(payload.len());
+            self.tags.rename(tag, &payload[..end]);
+        }
+        tag
     }
 }
 
@@ -166,6 +204,7 @@ pub(super) struct Blktrace {
     skipped: u64,
     skipped_first: Vec<NamedLine>,
     rejected: Option<Event>,
+    origin: Origin,
 }
 
 pub(super) fn parser(reading: &Reading, path: &Path) -> Result<Blktrace, TraceError> {
@@ -184,6 +223,7 @@ pub(super) fn parser(reading: &Reading, path: &Path) -> Result<Blktrace, TraceEr
         skipped: 0,
         skipped_first: Vec::new(),
         rejected: None,
+        origin: Origin { field: reading.tag, tags: Tags::default() },
     })
 }
 
@@ -232,6 +272,10 @@ impl RecordParser for Blktrace {
         self.rejected.map_or_else(String::new, Event::shown)
     }
 
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.origin.tags)
+    }
+
     fn skipped(&self) -> u64 {
         self.skipped
     }
@@ -241,7 +285,7 @@ impl RecordParser for Blktrace {
     }
 
     fn line(&self) -> Option<u64> {
-        Some(self.waiting.left().line())
+        Some(self.waiting.left_line())
     }
 
     fn notes(&self) -> Vec<(&'static str, u64)> {
@@ -265,7 +309,7 @@ impl Blktrace {
             Some(other) => &mut self.others[other],
         };
         loop {
-            let Some(event) = next_event(file)? else {
+            let Some(event) = next_event(file, &mut self.origin)? else {
                 self.pending[index] = Pending::Ended;
                 return Ok(Ok(()));
             };
@@ -293,7 +337,7 @@ impl Blktrace {
     }
 }
 
-fn next_event(file: &mut LineReader) -> Result<Option<Event>, TraceError> {
+fn next_event(file: &mut LineReader, origin: &mut Origin) -> Result<Option<Event>, TraceError> {
     let magic = match *file.peek(4)? {
         [] => return Ok(None),
         [a, b, c, d, ..] => [a, b, c, d],
@@ -305,7 +349,11 @@ fn next_event(file: &mut LineReader) -> Result<Option<Event>, TraceError> {
         return Err(file.malformed(format!("{found:#010x} as the start of a record"), MAGIC));
     };
     let Some(record) = file.record(layout.bytes())? else { return Ok(None) };
-    let event = Event::of(record, layout);
+    let mut event = Event::of(record, layout);
+    if let Some(field) = origin.field {
+        let bytes = file.peek(event.payload as usize)?;
+        event.tag = origin.tag(field, &event, layout, bytes);
+    }
     file.skip(event.payload)?;
     Ok(Some(event))
 }

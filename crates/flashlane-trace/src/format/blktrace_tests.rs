@@ -75,6 +75,34 @@ fn all_versions_and_byte_orders_say_the_same() {
 }
 
 #[test]
+fn notes_name_the_process() {
+    for is_version_8 in [false, true] {
+        for is_big_endian in [false, true] {
+            let layout = Layout { is_version_8, is_big_endian };
+            let mut file = record(layout, 20, 8, 4096, QUEUE_READ, b"");
+            file.extend(record(layout, 25, 0, 0, 0x400 << 16, b"fio\0\0"));
+            let cgroup = if is_big_endian { [0, 0, 1, 2] } else { [2, 1, 0, 0] };
+            let payload = [cgroup, [0; 4]].concat();
+            file.extend(record(layout, 30, 16, 8192, QUEUE_WRITE | 0x100, &payload));
+            let file = TempTrace::new(file);
+            let texts = |kind| {
+                let options = TraceOptions { tag: Some(kind), ..TraceOptions::default() };
+                let mut reader = TraceReader::open(file.path(), &options).expect("a trace");
+                let mut tags = Vec::new();
+                while reader.next().expect("a record").is_some() {
+                    tags.push(reader.tag());
+                }
+                let text = |tag: u32| reader.tag_text(tag).unwrap_or("none").to_owned();
+                tags.into_iter().map(text).collect::<Vec<_>>()
+            };
+            assert_eq!(texts(TagKind::Process), ["fio", "fio"], "{layout:?}");
+            assert_eq!(texts(TagKind::Pid), ["99", "99"], "{layout:?}");
+            assert_eq!(texts(TagKind::Cgroup), ["none", "258"], "{layout:?}");
+        }
+    }
+}
+
+#[test]
 fn naming_one_cpu_reads_all() {
     let folder = tempfile::tempdir().expect("a folder");
     let read_of = |time, sector| record(V7, time, sector, 512, QUEUE_READ, b"");

@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use crate::error::TraceError;
 use crate::reject::excerpt;
+use crate::tags::TagKind;
 use crate::units::{SpaceUnit, TimeUnit};
 
 /// Highest column that may be named.
-const LAST_COLUMN: u16 = 1024;
+pub(super) const LAST_COLUMN: u16 = 1024;
 
 /// Codes for a read where the map names none.
 const READ_CODES: [&str; 5] = ["R", "r", "Read", "read", "READ"];
@@ -22,7 +23,8 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 ///
 /// * Columns count from 1. `t` needs a unit: `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns);
 ///   decimal fractions are read. `off` and `len` may have one: `B` (default), `KiB` or `sector`
-///   (512 bytes). `dev` may be left out; all records then belong to device 0.
+///   (512 bytes). `dev` may be left out; all records then belong to device 0. `process`, `pid`,
+///   `cgroup`, `queue`, `namespace` and `column:NAME` name columns by which a trace can be split.
 /// * `sep`: `comma` (default), `space` (any run of blanks) or `tab`.
 /// * `read`, `write`, `trim`, `flush`: the codes of each operation, separated by `|`. Where neither
 ///   `read` nor `write` is given, `R`, `r`, `Read`, `read`, `READ` and the same for `W` are known.
@@ -37,6 +39,7 @@ pub struct ColumnMap {
     pub(super) offset: (u16, SpaceUnit),
     pub(super) length: (u16, SpaceUnit),
     pub(super) device: Option<u16>,
+    tags: Vec<(TagKind, u16)>,
     separator: Separator,
     pub(super) codes: Codes,
     header_lines: u32,
@@ -76,6 +79,16 @@ impl ColumnMap {
         self.header_lines
     }
 
+    /// The tags that the map names, each with its column.
+    pub fn tags(&self) -> impl Iterator<Item = (&TagKind, u16)> {
+        self.tags.iter().map(|(kind, column)| (kind, *column))
+    }
+
+    /// Column of a tag.
+    pub(super) fn tag(&self, kind: &TagKind) -> Option<u16> {
+        self.tags().find(|(own, _)| *own == kind).map(|(_, column)| column)
+    }
+
     /// What stands between two columns.
     #[must_use]
     pub fn separator(&self) -> Separator {
@@ -107,6 +120,7 @@ struct Draft {
     offset: Option<(u16, SpaceUnit)>,
     length: Option<(u16, SpaceUnit)>,
     device: Option<u16>,
+    tags: Vec<(TagKind, u16)>,
     separator: Option<Separator>,
     read: Option<Vec<String>>,
     write: Option<Vec<String>>,
@@ -131,7 +145,8 @@ impl Draft {
     /// Reads `key=column` or `key=column[unit]`.
     fn read_column(&mut self, item: &str) -> Result<(), Fault> {
         const ALLOWED: &str = "t=<column>[<unit>], op=<column>, off=<column>[<unit>], \
-             len=<column>[<unit>], dev=<column>, each at most once";
+             len=<column>[<unit>], dev=<column>, process=<column>, pid=<column>, cgroup=<column>, \
+             queue=<column>, namespace=<column>, column:<name>=<column>, each at most once";
         let fault = || Fault(format!("`{item}`"), ALLOWED);
         let (key, value) = item.split_once('=').ok_or_else(fault)?;
         let (column, unit) = match value.split_once('[') {
@@ -145,7 +160,13 @@ impl Draft {
             "len" => self.length.replace((column, space_unit(item, unit)?)).is_none(),
             "op" if unit.is_none() => self.op.replace(column).is_none(),
             "dev" if unit.is_none() => self.device.replace(column).is_none(),
-            _ => false,
+            _ => match TagKind::by_name(key).filter(|_| unit.is_none()) {
+                Some(kind) if self.tags.iter().all(|(other, _)| *other != kind) => {
+                    self.tags.push((kind, column));
+                    true
+                }
+                _ => false,
+            },
         };
         if fresh { Ok(()) } else { Err(fault()) }
     }
@@ -176,6 +197,7 @@ impl Draft {
             offset: self.offset.ok_or_else(|| missing("off"))?,
             length: self.length.ok_or_else(|| missing("len"))?,
             device: self.device,
+            tags: self.tags,
             separator: self.separator.unwrap_or_default(),
             codes: Codes::new(self.read, self.write, self.trim, self.flush)?,
             header_lines: self.header_lines.unwrap_or(0),
@@ -291,6 +313,9 @@ impl fmt::Display for ColumnMap {
         write!(f, ",len={}[{}]", self.length.0, self.length.1)?;
         if let Some(device) = self.device {
             write!(f, ",dev={device}")?;
+        }
+        for (kind, column) in &self.tags {
+            write!(f, ",{kind}={column}")?;
         }
         write!(f, ";sep={}", self.separator.name())?;
         for (key, list) in self.codes.by_key() {

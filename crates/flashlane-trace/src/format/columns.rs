@@ -9,6 +9,7 @@ use crate::number;
 use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
+use crate::tags::{TagField, Tags};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -41,6 +42,9 @@ pub(super) struct Columns {
     codes: Vec<(Vec<u8>, Op)>,
     /// The codes of one byte, by that byte.
     short_codes: [Option<Op>; 256],
+    /// Column of the tag, counted from 0, where one is wanted.
+    tag: Option<usize>,
+    tags: Tags,
 }
 
 pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
@@ -68,12 +72,15 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
         length_unit_bytes: map.length.1.bytes(),
         codes,
         short_codes,
+        tag: None,
+        tags: Tags::default(),
     }
 }
 
 /// The parser of a format that is nothing but a map; the time unit may be another.
 pub(super) fn fixed(map: &str, reading: &Reading) -> Columns {
-    parser(&map.parse().expect("the maps of formats are good"), reading.time_unit)
+    let map = map.parse().expect("the maps of formats are good");
+    parser(&map, reading.time_unit).tagged(reading.tag)
 }
 
 fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {
@@ -91,14 +98,43 @@ fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {
 
 impl LineParser for Columns {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
-        match self.quick(line) {
-            Some(record) => Ok(Some(record)),
-            None => self.careful(line).map(Some),
+        let mut record = match self.quick(line) {
+            Some(record) => record,
+            None => self.careful(line)?,
+        };
+        if let Some(column) = self.tag {
+            let text = self.field(line, column).ok_or(Reason::FieldCount)?;
+            record.tag = self.tags.number(text);
         }
+        Ok(Some(record))
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
     }
 }
 
 impl Columns {
+    /// The parser, which also reads the column of a tag.
+    pub(super) fn tagged(mut self, tag: Option<TagField>) -> Columns {
+        self.tag = match tag {
+            Some(TagField::Column(column)) => Some(column),
+            _ => None,
+        };
+        self
+    }
+
+    /// The text of a column, counted from 0.
+    fn field<'a>(&self, line: &'a [u8], column: usize) -> Option<&'a [u8]> {
+        match self.separator {
+            Separator::Space => {
+                let mut rest = line;
+                std::iter::from_fn(|| next_field(&mut rest)).nth(column)
+            }
+            other => line.split(|byte| *byte == other.byte()).nth(column).map(trim),
+        }
+    }
+
     /// Reads a line of the usual shape: plain decimal numbers, one separator, no blanks around it.
     /// Invariant: what this reads, [`Columns::careful`] reads as the same record.
     #[inline]
@@ -138,6 +174,7 @@ impl Columns {
             offset_bytes,
             length_bytes,
             device: u32::try_from(values[DEVICE]).ok()?,
+            tag: 0,
         })
     }
 
@@ -153,7 +190,7 @@ impl Columns {
         let length =
             number::decimal_or_hex(fields[LENGTH]).map_err(|f| f.reason(Reason::BadLength))?;
         let (offset_bytes, length_bytes) = self.range(op, offset, length)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
     }
 
     /// Offset and length in bytes, checked.
@@ -220,6 +257,7 @@ mod tests {
             offset_bytes: 4096,
             length_bytes: 1024,
             device: 7,
+            tag: 0,
         };
         let comma = "t=5[us],op=2,off=3[B],len=4[KiB],dev=1";
         assert_eq!(record(comma, "7, R ,4096,1,1.5,more,columns"), expected);

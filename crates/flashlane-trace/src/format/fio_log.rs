@@ -88,6 +88,6 @@ impl Files {
             _ => return Err(Reason::FieldCount),
         };
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
-        Ok(Line::Request(RawRecord { time_ps: 0, op, offset_bytes, length_bytes, device }))
+        Ok(Line::Request(RawRecord { time_ps: 0, op, offset_bytes, length_bytes, device, tag: 0 }))
     }
 }

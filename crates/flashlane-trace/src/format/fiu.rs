@@ -14,6 +14,7 @@ use crate::number;
 use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
+use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -22,6 +23,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     example: "89966550126 4253 nfsd 508955144 8 W 6 0 3fc0bf4e6ba8a4ac0d2ab1dbc1a9c8a7",
     time_unit: TimeUnit::Nanoseconds,
     fixed_clock: false,
+    tags: &[TagKind::Process, TagKind::Pid],
     recognises,
     ..FormatInfo::PLAIN
 };
@@ -33,10 +35,12 @@ const DIGEST_DIGITS: usize = 32;
 
 pub(super) struct Fiu {
     unit: TimeUnit,
+    tag: Option<TagField>,
+    tags: Tags,
 }
 
 pub(super) fn parser(reading: &Reading) -> Fiu {
-    Fiu { unit: reading.time_unit }
+    Fiu { unit: reading.time_unit, tag: reading.tag, tags: Tags::default() }
 }
 
 /// The columns that matter: time, address, size, operation, major, minor, digest.
@@ -50,6 +54,16 @@ fn columns(line: &[u8]) -> Option<[&[u8]; 7]> {
     Some([time, lba, size, op, major, minor, digest])
 }
 
+/// Number or name of the process; blanks in a name become single.
+fn tag_text(line: &[u8], wanted: TagField) -> Vec<u8> {
+    let fields = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|f| !f.is_empty());
+    let fields: Vec<&[u8]> = fields.collect();
+    match wanted {
+        TagField::Pid => fields.get(1).copied().unwrap_or_default().to_vec(),
+        _ => fields.get(2..fields.len().saturating_sub(6)).unwrap_or_default().join(&b' '),
+    }
+}
+
 fn operation(field: &[u8]) -> Option<Op> {
     match field {
         b"R" | b"r" => Some(Op::Read),
@@ -60,10 +74,18 @@ fn operation(field: &[u8]) -> Option<Op> {
 
 impl LineParser for Fiu {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
-        match self.quick(line) {
-            Some(record) => Ok(Some(record)),
-            None => self.careful(line).map(Some),
+        let mut record = match self.quick(line) {
+            Some(record) => record,
+            None => self.careful(line)?,
+        };
+        if let Some(field) = self.tag {
+            record.tag = self.tags.number(&tag_text(line, field));
         }
+        Ok(Some(record))
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
     }
 }
 
@@ -99,7 +121,7 @@ impl Fiu {
         let device = number::joined_device(major, minor).ok()?;
         let (offset_bytes, length_bytes) = range(op, lba, size, BLOCK_BYTES, BLOCK_BYTES).ok()?;
         let time_ps = u128::from(time) * u128::from(self.unit.picoseconds());
-        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
     }
 
     /// Reads any line, or says why it is none.
@@ -112,7 +134,7 @@ impl Fiu {
         let op = operation(op).ok_or(Reason::UnknownOp)?;
         let device = number::linux_device(major, minor)?;
         let (offset_bytes, length_bytes) = range(op, lba, size, BLOCK_BYTES, BLOCK_BYTES)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
     }
 }
 
@@ -144,6 +166,17 @@ mod tests {
         assert_eq!((found[0].offset_bytes, found[0].length_bytes), (4096, 8192));
         assert_eq!((found[0].device, found[0].op), (6 << 20 | 3, Op::Read));
         assert_eq!((found[1].time_ps, found[1].offset_bytes, found[1].op), (2_000, 0, Op::Write));
+    }
+
+    #[test]
+    fn tags_name_the_process() {
+        let mut parser = parser(&reading(TimeUnit::Nanoseconds));
+        for (field, expected) in [(TagField::Process, "a b 7"), (TagField::Pid, "1")] {
+            parser.tag = Some(field);
+            let line = b"7 1 a b 7 9 0 8 W 6 0 0123456789abcdef0123456789ABCDEF";
+            let tag = parser.parse(line).expect("a good line").expect("a request").tag;
+            assert_eq!(parser.tags.text(tag), Some(expected));
+        }
     }
 
     #[test]

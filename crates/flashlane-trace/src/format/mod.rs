@@ -26,6 +26,7 @@ mod parquet;
 mod spc;
 mod ssdsim;
 mod systor;
+mod tag_field;
 mod tencent;
 mod vscsi;
 
@@ -35,12 +36,12 @@ pub(crate) use csv::HEADER as CSV_HEADER;
 use std::path::{Path, PathBuf};
 
 use self::order::ByArrival;
-pub(crate) use self::order::Origin;
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::{Action, Reading, TraceOptions};
 use crate::record::RawRecord;
 use crate::reject::{NamedLine, Reason};
+use crate::tags::{TagKind, Tags};
 use crate::units::{SpaceUnit, TimeUnit};
 
 /// Bytes at the start of a file by which binary formats are told.
@@ -64,6 +65,8 @@ pub struct FormatInfo {
     pub size_unit: Option<SpaceUnit>,
     /// Its records have several events, of which [`TraceOptions::action`] chooses one.
     pub has_actions: bool,
+    /// Tags that its records have, beside the columns of texts and tables.
+    pub tags: &'static [TagKind],
     /// Says whether a line (of a binary format: the first 128 bytes) can only belong to this
     /// format. Some formats do not describe themselves.
     pub(crate) recognises: fn(&[u8]) -> bool,
@@ -79,6 +82,7 @@ impl FormatInfo {
         fixed_clock: true,
         size_unit: None,
         has_actions: false,
+        tags: &[],
         recognises: |_| false,
     };
 }
@@ -92,6 +96,11 @@ pub(crate) trait LineParser: Send {
 
     /// Records that lines brought and whose turn comes later, in formats that leave by arrival.
     fn held(&mut self) -> Option<&mut ByArrival> {
+        None
+    }
+
+    /// Texts of the tags so far; `None`: the format has no tags.
+    fn tags(&self) -> Option<&Tags> {
         None
     }
 
@@ -132,6 +141,11 @@ pub(crate) trait RecordParser: Send {
     /// What the record that was just rejected holds.
     fn shown(&self) -> String;
 
+    /// As that of [`LineParser`].
+    fn tags(&self) -> Option<&Tags> {
+        None
+    }
+
     /// Records so far that belong to the format but are no requests.
     fn skipped(&self) -> u64 {
         0
@@ -167,6 +181,14 @@ pub(crate) enum Parser {
 }
 
 impl Parser {
+    /// As the parser's own.
+    pub(crate) fn tags(&self) -> Option<&Tags> {
+        match self {
+            Parser::Lines(parser) => parser.tags(),
+            Parser::Records(parser) => parser.tags(),
+        }
+    }
+
     /// As the parser's own.
     pub(crate) fn skipped(&self) -> u64 {
         match self {
@@ -254,7 +276,7 @@ impl Format {
                         Parser::Records(Box::new($binary_module::parser(reading, path)?))
                     })*
                     Format::Columns(map) => {
-                        Parser::Lines(Box::new(columns::parser(map, reading.time_unit)))
+                        Parser::Lines(Box::new(columns::parser(map, reading.time_unit).tagged(reading.tag)))
                     }
                 })
             }
@@ -378,7 +400,8 @@ impl Format {
             return refuse("action", found, "none, because requests have one event in this format");
         }
         let time_unit = self.time_unit(options, path)?;
-        Ok(Reading { time_unit, size_unit, action: options.action })
+        let tag = options.tag.as_ref().map(|kind| self.tag_field(kind, path)).transpose()?;
+        Ok(Reading { time_unit, size_unit, action: options.action, tag })
     }
 
     /// Unit of the time column: of the options, else of the format.

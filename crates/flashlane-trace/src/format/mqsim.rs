@@ -43,6 +43,7 @@ mod tests {
             offset_bytes: 264_719_034 * 512,
             length_bytes: 8192,
             device: 4,
+            tag: 0,
         };
         assert_eq!(parse("938513000 4 264719034 16 0"), Ok(Some(expected)));
         assert_eq!(parse("938513000\t4  0xfc74aba 0x10 0"), Ok(Some(expected)));

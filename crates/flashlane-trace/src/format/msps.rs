@@ -23,6 +23,7 @@ use crate::number;
 use crate::options::Reading;
 use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
+use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -30,6 +31,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     description: "Windows ETW: DiskRead|DiskWrite,us,process,thread,irp,offset,size,elapsed us,disk",
     example: "DiskRead, 79251, server.exe ( 1234), 2160, 0xfffffa80, 0x21b7c000, 0x1000, 812, 3",
     time_unit: TimeUnit::Microseconds,
+    tags: &[TagKind::Process, TagKind::Pid],
     recognises,
     ..FormatInfo::PLAIN
 };
@@ -72,6 +74,8 @@ pub(super) struct Msps {
     started: HashMap<(u8, u64), u128, BuildHasherDefault<PointerHasher>>,
     waiting: ByArrival,
     skipped: u64,
+    tag: Option<TagField>,
+    tags: Tags,
 }
 
 pub(super) fn parser(reading: &Reading) -> Msps {
@@ -83,6 +87,8 @@ pub(super) fn parser(reading: &Reading) -> Msps {
         started: HashMap::default(),
         waiting: ByArrival::default(),
         skipped: 0,
+        tag: reading.tag,
+        tags: Tags::default(),
     }
 }
 
@@ -93,6 +99,7 @@ impl LineParser for Msps {
                 Quick::Start { kind, pointer, time_ps } => self.started(kind, pointer, time_ps),
                 Quick::Completion { kind, pointer, elapsed_ps, record } => {
                     let record = self.completed(kind, pointer, elapsed_ps, record);
+                    let record = self.tagged(record, line);
                     self.waiting.push(record);
                 }
             }
@@ -105,8 +112,23 @@ impl LineParser for Msps {
         Some(&mut self.waiting)
     }
 
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+}
+
+/// Name or number of the process in a line: `name ( number)`.
+fn tag_text(line: &[u8], wanted: TagField) -> &[u8] {
+    let process = trim(line.split(|byte| *byte == b',').nth(2).unwrap_or_default());
+    let Some(bracket) = process.iter().rposition(|byte| *byte == b'(') else { return process };
+    let (name, number) = process.split_at(bracket);
+    match wanted {
+        TagField::Pid => trim(number[1..].strip_suffix(b")").unwrap_or(&number[1..])),
+        _ => trim(name),
     }
 }
 
@@ -171,7 +193,7 @@ fn quick(line: &[u8], unit: TimeUnit) -> Option<Quick> {
     }
     let op = OPS[usize::from(kind)];
     let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
-    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device };
+    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
     Some(Quick::Completion { kind, pointer, elapsed_ps, record })
 }
 
@@ -203,6 +225,7 @@ impl Msps {
                 self.layouts[index] = layout(fields, OPS[index]);
             } else {
                 let record = self.completion(index, fields)?;
+                let record = self.tagged(record, line);
                 self.waiting.push(record);
             }
         } else if let Some(index) = position(&STARTS, kind) {
@@ -213,6 +236,14 @@ impl Msps {
             }
         }
         Ok(None)
+    }
+
+    /// The record with the tag of its line, where one is wanted.
+    fn tagged(&mut self, mut record: RawRecord, line: &[u8]) -> RawRecord {
+        if let Some(field) = self.tag {
+            record.tag = self.tags.number(tag_text(line, field));
+        }
+        record
     }
 
     /// A request starts.
@@ -266,7 +297,8 @@ impl Msps {
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
         let elapsed_ps = number::fractional_time(elapsed, self.unit)?;
         // After the last check: a rejected line takes no start with it.
-        let record = RawRecord { time_ps: completed_ps, op, offset_bytes, length_bytes, device };
+        let record =
+            RawRecord { time_ps: completed_ps, op, offset_bytes, length_bytes, device, tag: 0 };
         Ok(self.completed(index as u8, pointer(irp)?, elapsed_ps, record))
     }
 }

@@ -53,9 +53,14 @@ impl RecordParser for OracleGeneral {
         let time_ps = u128::from(time) * u128::from(self.reading.time_unit.picoseconds());
         let op = Op::Read;
         Ok(Some(match range(op, object, size, self.reading.size_unit.bytes(), 1) {
-            Ok((offset_bytes, length_bytes)) => {
-                Entry::Request(RawRecord { time_ps, op, offset_bytes, length_bytes, device: 0 })
-            }
+            Ok((offset_bytes, length_bytes)) => Entry::Request(RawRecord {
+                time_ps,
+                op,
+                offset_bytes,
+                length_bytes,
+                device: 0,
+                tag: 0,
+            }),
             Err(reason) => Entry::Rejected(reason),
         }))
     }

@@ -21,44 +21,18 @@ pub(crate) struct ByArrival {
     waiting: usize,
     /// Records that came so far.
     came: u64,
-    /// Where the records that come now stand in the file.
-    origin: Origin,
+    /// Line, or binary record, that the records stand in that come now.
+    line: u64,
     /// That of the record that left last.
-    left: Origin,
+    left: u64,
     /// A record that follows the one that came last, unless [`ByArrival::forgive`] is called.
-    owed: Option<(RawRecord, Origin)>,
-}
-
-/// Bits of a tag in an [`Origin`].
-const TAG_BITS: u32 = 20;
-
-/// Highest tag of a record that waits.
-pub(super) const TAG_MAX: u32 = (1 << TAG_BITS) - 1;
-
-/// Line and tag of a record in one word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Origin(u64);
-
-impl Origin {
-    fn new(line: u64, tag: u32) -> Origin {
-        Origin(line << TAG_BITS | u64::from(tag.min(TAG_MAX)))
-    }
-
-    /// The line or binary record. Range: from 1; 0 if it is not known.
-    pub(crate) fn line(self) -> u64 {
-        self.0 >> TAG_BITS
-    }
-
-    /// The tag; 0 for none.
-    pub(crate) fn tag(self) -> u32 {
-        (self.0 & u64::from(TAG_MAX)) as u32
-    }
+    owed: Option<(RawRecord, u64)>,
 }
 
 struct Waiting {
     /// Place among all records that came.
     came: u64,
-    origin: Origin,
+    line: u64,
     record: RawRecord,
 }
 
@@ -74,17 +48,12 @@ impl ByArrival {
     /// The records that come from now on stand in this line.
     #[inline]
     pub(crate) fn at_line(&mut self, line: u64) {
-        self.origin = Origin::new(line, 0);
+        self.line = line;
     }
 
-    /// The records of this line that come from now on have this tag.
-    pub(super) fn tag(&mut self, tag: u32) {
-        self.origin = Origin::new(self.origin.line(), tag);
-    }
-
-    /// Where the record that left last stands in the file.
+    /// Line, or binary record, that the record stands in that left last; 0 if it is not known.
     #[inline]
-    pub(crate) fn left(&self) -> Origin {
+    pub(crate) fn left_line(&self) -> u64 {
         self.left
     }
 
@@ -92,7 +61,7 @@ impl ByArrival {
     /// owed comes now.
     pub(super) fn owe(&mut self, record: RawRecord) {
         self.settle();
-        self.owed = Some((record, self.origin));
+        self.owed = Some((record, self.line));
     }
 
     /// What is owed need not come. Returns it.
@@ -107,15 +76,15 @@ impl ByArrival {
 
     /// What is owed comes now.
     pub(super) fn settle(&mut self) {
-        if let Some((record, origin)) = self.owed.take() {
-            let current = std::mem::replace(&mut self.origin, origin);
+        if let Some((record, line)) = self.owed.take() {
+            let current = std::mem::replace(&mut self.line, line);
             self.push(record);
-            self.origin = current;
+            self.line = current;
         }
     }
 
     pub(super) fn push(&mut self, record: RawRecord) {
-        let waiting = Waiting { came: self.came, origin: self.origin, record };
+        let waiting = Waiting { came: self.came, line: self.line, record };
         self.came += 1;
         self.waiting += 1;
         let fits = |lane: &&mut VecDeque<Waiting>| {
@@ -159,8 +128,8 @@ impl ByArrival {
 
     #[inline]
     fn leave(&mut self, waiting: Option<Waiting>) -> Option<RawRecord> {
-        let Waiting { origin, record, .. } = waiting?;
-        self.left = origin;
+        let Waiting { line, record, .. } = waiting?;
+        self.left = line;
         Some(record)
     }
 }
@@ -203,7 +172,7 @@ mod tests {
             let mut expected: Vec<(u128, u64)> = Vec::new();
             for (place, time_ps) in (0..).zip(times) {
                 let (op, length_bytes, device) = (Op::Read, 1, 0);
-                let record = RawRecord { time_ps, op, offset_bytes: place, length_bytes, device };
+                let record = RawRecord { time_ps, op, offset_bytes: place, length_bytes, device, tag: 0 };
                 waiting.push(record);
                 expected.push((time_ps, place));
                 prop_assert_eq!(waiting.ready(false), None);
@@ -216,27 +185,27 @@ mod tests {
     }
 
     #[test]
-    fn records_keep_their_line_and_tag_and_pay_what_they_owe() {
+    fn records_keep_their_line_and_pay_what_they_owe() {
         let at = |time_ps| RawRecord {
             time_ps,
             op: Op::Write,
             offset_bytes: 0,
             length_bytes: 1,
             device: 0,
+            tag: 0,
         };
         let mut waiting = ByArrival::default();
         waiting.at_line(7);
-        waiting.tag(3);
         waiting.push(at(20));
         waiting.owe(at(21));
         waiting.at_line(8);
         waiting.push(at(10));
         let mut left = || {
             let record = waiting.ready(true)?;
-            Some((record.time_ps, waiting.left().line(), waiting.left().tag()))
+            Some((record.time_ps, waiting.left_line()))
         };
-        assert_eq!([left(), left()], [Some((10, 8, 0)), Some((20, 7, 3))]);
-        assert_eq!(left().map(|(time, ..)| time), Some(21));
+        assert_eq!([left(), left()], [Some((10, 8)), Some((20, 7))]);
+        assert_eq!(left(), Some((21, 7)));
         waiting.owe(at(30));
         assert_eq!(waiting.forgive(), Some(at(30)));
         assert_eq!(waiting.ready(true), None);
@@ -247,7 +216,14 @@ mod tests {
         let mut waiting = ByArrival::default();
         for time in (0..=WAITING_MAX as u64).rev() {
             let (time_ps, op) = (time.into(), Op::Write);
-            waiting.push(RawRecord { time_ps, op, offset_bytes: 0, length_bytes: 1, device: 0 });
+            waiting.push(RawRecord {
+                time_ps,
+                op,
+                offset_bytes: 0,
+                length_bytes: 1,
+                device: 0,
+                tag: 0,
+            });
             assert_eq!(waiting.ready(false).map(|record| record.time_ps), (time == 0).then_some(0));
         }
     }

@@ -144,9 +144,14 @@ impl RecordParser for Vscsi {
                 _ => range(op, block, length, BLOCK_BYTES, 1),
             };
             return Ok(Some(match found {
-                Ok((offset_bytes, length_bytes)) => {
-                    Entry::Request(RawRecord { time_ps, op, offset_bytes, length_bytes, device: 0 })
-                }
+                Ok((offset_bytes, length_bytes)) => Entry::Request(RawRecord {
+                    time_ps,
+                    op,
+                    offset_bytes,
+                    length_bytes,
+                    device: 0,
+                    tag: 0,
+                }),
                 Err(reason) => Entry::Rejected(reason),
             }));
         }

@@ -253,7 +253,7 @@ impl Table {
         let (at, bytes) =
             (offset.integer(row, Reason::BadOffset)?, length.integer(row, Reason::BadLength)?);
         let (offset_bytes, length_bytes) = range(op, at, bytes, offset.unit, length.unit)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device })
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
     }
 }
 
