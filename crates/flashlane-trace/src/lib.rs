@@ -43,6 +43,7 @@ mod codecs;
 #[path = "no_codecs.rs"]
 mod codecs;
 mod cursor;
+mod date_time;
 mod detect;
 mod error;
 mod format;

@@ -22,6 +22,8 @@ pub enum Reason {
     UnknownOp,
     /// The pointer that joins start and completion of a request is not a number.
     BadPointer,
+    /// A table has no column for the time, the operation, the offset or the length.
+    MissingColumn,
     /// A request for no data (only a flush may have length 0).
     ZeroLength,
     /// A number is out of range: the end of the request exceeds `u64` bytes, the device `u32`, or
@@ -31,7 +33,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::FieldCount,
         Reason::BadTime,
         Reason::BadDevice,
@@ -39,6 +41,7 @@ impl Reason {
         Reason::BadLength,
         Reason::UnknownOp,
         Reason::BadPointer,
+        Reason::MissingColumn,
         Reason::ZeroLength,
         Reason::TooLarge,
     ];
@@ -54,6 +57,7 @@ impl Reason {
             Reason::BadLength => "bad length",
             Reason::UnknownOp => "unknown operation",
             Reason::BadPointer => "bad request pointer",
+            Reason::MissingColumn => "missing column",
             Reason::ZeroLength => "length 0",
             Reason::TooLarge => "number too large",
         }
@@ -68,6 +72,7 @@ impl Reason {
             Reason::BadDevice => "an integer from 0 to 4294967295",
             Reason::BadOffset | Reason::BadLength | Reason::BadPointer => "an unsigned integer",
             Reason::UnknownOp => "an operation code of the format",
+            Reason::MissingColumn => "a table with columns for time, operation, offset and length",
             Reason::ZeroLength => "a length of at least 1",
             Reason::TooLarge => {
                 "an end below 2^64 bytes, a device below 2^32, a time below 2^64 ps (213 days)"

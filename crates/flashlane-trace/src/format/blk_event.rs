@@ -143,6 +143,11 @@ impl Account {
         self.events
     }
 
+    /// Forgets what was handed on.
+    pub(super) fn forget(&mut self) {
+        *self = Account { events: self.events, ..Account::default() };
+    }
+
     /// Hands on the requests of an event: a flush before it, itself, a flush after it.
     ///
     /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush in

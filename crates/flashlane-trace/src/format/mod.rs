@@ -1,6 +1,7 @@
 //! The formats: one file each, one line each in the table below.
 
 mod alibaba;
+mod biosnoop;
 mod blk_event;
 mod blkparse;
 mod blktrace;
@@ -13,9 +14,11 @@ mod fio_v2;
 mod fio_v3;
 mod fiu;
 mod five_columns;
+mod ftrace;
 mod mqsim;
 mod msps;
 mod msr;
+mod names;
 mod oracle_general;
 mod order;
 #[cfg(feature = "parquet")]
@@ -302,6 +305,10 @@ formats! {
     Spc => spc,
     /// What blkparse prints: `maj,min cpu seq sec.nsec pid action rwbs sector + nblocks [process]`.
     Blkparse => blkparse,
+    /// Trace events of the kernel as ftrace, trace-cmd and perf script print them.
+    Ftrace => ftrace,
+    /// Tables of biosnoop, and of bpftrace programs with the same columns.
+    Biosnoop => biosnoop,
     /// fio's iolog, version 2: `file action offset length`, and waits.
     FioV2 => fio_v2,
     /// fio's iolog, version 3: `us file action offset length`.

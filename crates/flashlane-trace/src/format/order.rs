@@ -57,6 +57,17 @@ impl ByArrival {
         self.left
     }
 
+    /// As many wait as may.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting > WAITING_MAX
+    }
+
+    /// Forgets what waits.
+    pub(super) fn clear(&mut self) {
+        let line = self.line;
+        *self = ByArrival { line, ..ByArrival::default() };
+    }
+
     /// A record that is to follow the one that came last, unless it is forgiven. Another one that is
     /// owed comes now.
     pub(super) fn owe(&mut self, record: RawRecord) {

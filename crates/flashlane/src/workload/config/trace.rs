@@ -26,7 +26,7 @@ pub struct TraceConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<String>,
     /// Unit of offsets and lengths, instead of the format's, where files come in several: `B`,
-    /// `KiB`, `sector`.
+    /// `KiB`, `sector`, `4KiB`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_unit: Option<String>,
     /// Event of a request that counts in traces of Linux' block layer: `Q` (arrival, the default),

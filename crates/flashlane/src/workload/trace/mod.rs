@@ -105,7 +105,7 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
             "size_unit",
             config.size_unit.as_deref(),
             SpaceUnit::by_name,
-            "B, KiB, sector",
+            "B, KiB, sector, 4KiB",
         )?,
         action: action.unwrap_or_default(),
         limit: config.limit,
