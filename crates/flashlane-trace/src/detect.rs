@@ -64,14 +64,19 @@ struct TextHead {
     line: u64,
     /// That line.
     text: Vec<u8>,
+    /// The format of a line behind it, where the format lets others come first.
+    late: Option<Format>,
 }
+
+/// Lines behind the first one among which a format is looked for.
+const PREAMBLE_LINES_MAX: usize = 64;
 
 impl TextHead {
     fn format(&self) -> Result<Option<Format>, TraceError> {
         match &self.columns {
             Some(map) => Ok(Some(Format::Columns(String::from_utf8_lossy(map).parse()?))),
             None if self.is_csv => Ok(Some(Format::Csv)),
-            None => Ok(Format::recognise(&self.text)),
+            None => Ok(Format::recognise(&self.text).or_else(|| self.late.clone())),
         }
     }
 }
@@ -86,6 +91,9 @@ fn head(path: &Path) -> Result<Head, TraceError> {
         if !holds_no_record(line.bytes) {
             head.line = line.number;
             head.text = trim(line.bytes).to_vec();
+            if head.columns.is_none() && Format::recognise(&head.text).is_none() {
+                head.late = late_format(&mut lines)?;
+            }
             break;
         }
         if let Some(map) = trim(line.bytes).strip_prefix(COLUMNS) {
@@ -94,6 +102,17 @@ fn head(path: &Path) -> Result<Head, TraceError> {
         head.is_csv |= trim(line.bytes) == CSV_HEADER.as_bytes();
     }
     Ok(Head::Text(head))
+}
+
+/// The format of one of the next lines.
+fn late_format(lines: &mut LineReader) -> Result<Option<Format>, TraceError> {
+    for _ in 0..PREAMBLE_LINES_MAX {
+        let Some(line) = lines.next()? else { break };
+        if let Some(format) = Format::recognise_late(trim(line.bytes)) {
+            return Ok(Some(format));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

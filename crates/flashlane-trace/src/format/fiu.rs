@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn tags_name_the_process() {
         let mut parser = parser(&reading(TimeUnit::Nanoseconds));
-        for (field, expected) in [(TagField::Process, "a b 7"), (TagField::Pid, "1")] {
+        for (field, expected) in [(TagField::Process, "a b 7 9"), (TagField::Pid, "1")] {
             parser.tag = Some(field);
             let line = b"7 1 a b 7 9 0 8 W 6 0 0123456789abcdef0123456789ABCDEF";
             let tag = parser.parse(line).expect("a good line").expect("a request").tag;

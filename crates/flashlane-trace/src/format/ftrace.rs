@@ -39,6 +39,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     time_unit: TimeUnit::Seconds,
     size_unit: Some(SpaceUnit::Sectors),
     has_actions: true,
+    has_preamble: true,
     tags: &[TagKind::Process, TagKind::Pid, TagKind::Queue, TagKind::Namespace],
     recognises: |line| Event::of(line).is_some(),
     ..FormatInfo::PLAIN

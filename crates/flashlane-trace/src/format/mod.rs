@@ -70,6 +70,8 @@ pub struct FormatInfo {
     pub has_actions: bool,
     /// Tags that its records have, beside the columns of texts and tables.
     pub tags: &'static [TagKind],
+    /// Other lines may come first: what a tool says before its table, or events of other kinds.
+    pub(crate) has_preamble: bool,
     /// Says whether a line (of a binary format: the first 128 bytes) can only belong to this
     /// format. Some formats do not describe themselves.
     pub(crate) recognises: fn(&[u8]) -> bool,
@@ -85,6 +87,7 @@ impl FormatInfo {
         fixed_clock: true,
         size_unit: None,
         has_actions: false,
+        has_preamble: false,
         tags: &[],
         recognises: |_| false,
     };
@@ -373,6 +376,11 @@ impl Format {
     pub(crate) fn recognise(line: &[u8]) -> Option<Format> {
         let mut formats = Format::WITHOUT_MAP.iter().filter(|format| format.is_text());
         formats.find(|format| (format.info().recognises)(line)).cloned()
+    }
+
+    /// As [`Format::recognise`], of a line that is not the first one.
+    pub(crate) fn recognise_late(line: &[u8]) -> Option<Format> {
+        Format::recognise(line).filter(|format| format.info().has_preamble)
     }
 
     /// The binary format that the first bytes of a file can only belong to, if there is one.
