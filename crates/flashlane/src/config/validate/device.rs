@@ -11,8 +11,9 @@ use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
     Placement, Technology,
 };
-use crate::ftl::budget::{gc_reserve, reserve_blocks};
+use crate::ftl::budget::gc_reserve;
 use crate::ftl::gc::Victim;
+use crate::ftl::reserve_blocks;
 use crate::interface::arbitration::Arbitration;
 use crate::interface::processors::ProcessorsConfig;
 use crate::reading::Rules;
