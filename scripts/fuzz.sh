@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${FUZZ_SECONDS:-600}
-targets=${FUZZ_TARGETS:-text_formats binary_formats column_maps fio_jobs toml_files mqsim_xml}
+targets=${FUZZ_TARGETS:-text_formats ftrace biosnoop binary_formats column_maps fio_jobs toml_files mqsim_xml}
 
 (cd fuzz && cargo build --release --quiet)
 mkdir -p fuzz/artifacts

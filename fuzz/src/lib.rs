@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use flashlane_trace::statistics::Meter;
 use flashlane_trace::{
-    Action, BareColumns, Format, OnDecreasing, Op, SpaceUnit, TimeUnit, TraceOptions, TraceReader,
-    detect,
+    Action, BareColumns, Format, OnDecreasing, Op, SpaceUnit, Spelling, TagKind, TimeUnit,
+    TraceOptions, TraceReader, detect,
 };
 
 /// Most requests that a file may have and still be measured: the others cost time, not coverage.
@@ -35,6 +35,8 @@ pub fn options(format: Option<Format>, bits: u8) -> TraceOptions {
         rebase: !pick(5),
         devices: pick(6).then(|| vec![0, 1, 7]),
         limit: pick(7).then_some(3),
+        tag: (bits % 3 == 1).then_some(TagKind::Process),
+        spelling: Spelling::default(),
     }
 }
 

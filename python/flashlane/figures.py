@@ -478,8 +478,21 @@ class FlowSummary(TypedDict):
     clipped_requests: int
     """Trace requests dropped because of their address."""
 
+    split_requests: NotRequired[int]
+    """Reads and writes above the drive's largest transfer, which went out in pieces. Default: ``0``."""
+
     rejected_lines: dict[str, Any]
     """Trace lines that could not be read, by reason."""
+
+    trace_records: NotRequired[int]
+    """Records of a trace that were read, in all passes over the file; left out without a trace."""
+
+    changed_records: NotRequired[int]
+    """Those of them that were delayed or rejected; left out where there are none."""
+
+    named_lines: NotRequired[list[str]]
+    """The first ten lines of each kind that were not replayed as they are, with the reason; left out where
+    there are none."""
 
 
 class TransactionFairness(TypedDict):
@@ -1278,5 +1291,18 @@ class FlowFigures:
     clipped_requests: int
     """Trace requests dropped because of their address."""
 
+    split_requests: int
+    """Reads and writes above the drive's largest transfer, which went out in pieces. Default: ``0``."""
+
     rejected_lines: dict[str, Any]
     """Trace lines that could not be read, by reason."""
+
+    trace_records: int
+    """Records of a trace that were read, in all passes over the file; left out without a trace."""
+
+    changed_records: int
+    """Those of them that were delayed or rejected; left out where there are none."""
+
+    named_lines: list[str]
+    """The first ten lines of each kind that were not replayed as they are, with the reason; left out where
+    there are none."""

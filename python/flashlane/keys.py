@@ -180,6 +180,11 @@ class InterfaceConfig(TypedDict, total=False):
     completion_entry: ByteSize
     """Size of a completion queue entry. 16 by the NVMe standard. Default: ``16B``."""
 
+    max_transfer: ByteSize
+    """Most data that one read or write may move (MDTS of NVMe). The host splits larger ones into pieces that
+    arrive together, the rest last. Trims have no such limit. Range: 4KiB..=16MiB, whole sectors of 512
+    bytes. Default: ``16MiB``."""
+
     sata: SataConfig
     """Host bus adapter, tags and link of a SATA drive (with ``kind = 'sata'``)."""
 
@@ -1380,7 +1385,7 @@ class TraceFlow(FlowKeys, total=False):
 
     size_unit: str
     """Unit of offsets and lengths, instead of the format's, where files come in several: ``B``, ``KiB``,
-    ``sector``."""
+    ``sector``, ``4KiB``."""
 
     action: str
     """Event of a request that counts in traces of Linux' block layer: ``Q`` (arrival, the default), ``D``

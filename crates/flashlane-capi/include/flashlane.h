@@ -330,7 +330,8 @@ typedef struct flashlane_command {
      */
     uint64_t lba;
     /**
-     * Length. Unit: sectors of 512 bytes. Range: 1 to 32768 (16 MiB); 0 for a flush.
+     * Length. Unit: sectors of 512 bytes. Range: 1 to 32768 (16 MiB), of a trim to 8388608
+     * (4 GiB); 0 for a flush.
      */
     uint32_t sectors;
     /**

@@ -69,7 +69,8 @@ pub struct Command {
     pub cookie: u64,
     /// First sector, in the tenant's space. Unit: sectors of 512 bytes.
     pub lba: u64,
-    /// Length. Unit: sectors of 512 bytes. Range: 1 to 32768 (16 MiB); 0 for a flush.
+    /// Length. Unit: sectors of 512 bytes. Range: 1 to 32768 (16 MiB), of a trim to 8388608
+    /// (4 GiB); 0 for a flush.
     pub sectors: u32,
     /// The tenant, by its place in flashlane_config.tenants.
     pub tenant: u32,

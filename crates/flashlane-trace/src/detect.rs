@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::error::TraceError;
 use crate::format::{CSV_HEADER, Format, HEAD_BYTES};
 use crate::lines::{LineReader, holds_no_record, trim};
+use crate::options::Spelling;
 use crate::place::Unit;
 use crate::reject::excerpt;
 
@@ -26,7 +27,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Option<Format>, TraceError> {
 }
 
 /// As [`detect`], but a file that does not tell its format is [`TraceError::Ambiguous`].
-pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
+pub(crate) fn detect_or_fail(path: &Path, spelling: Spelling) -> Result<Format, TraceError> {
     let head = match head(path)? {
         Head::Binary(format) => return Ok(format),
         Head::Text(head) => head,
@@ -39,6 +40,7 @@ pub(crate) fn detect_or_fail(path: &Path) -> Result<Format, TraceError> {
         line: head.line,
         excerpt: excerpt(&head.text),
         names: Format::names(),
+        option: spelling.format(),
     })
 }
 
@@ -62,14 +64,19 @@ struct TextHead {
     line: u64,
     /// That line.
     text: Vec<u8>,
+    /// The format of a line behind it, where the format lets others come first.
+    late: Option<Format>,
 }
+
+/// Lines behind the first one among which a format is looked for.
+const PREAMBLE_LINES_MAX: usize = 64;
 
 impl TextHead {
     fn format(&self) -> Result<Option<Format>, TraceError> {
         match &self.columns {
             Some(map) => Ok(Some(Format::Columns(String::from_utf8_lossy(map).parse()?))),
             None if self.is_csv => Ok(Some(Format::Csv)),
-            None => Ok(Format::recognise(&self.text)),
+            None => Ok(Format::recognise(&self.text).or_else(|| self.late.clone())),
         }
     }
 }
@@ -84,6 +91,9 @@ fn head(path: &Path) -> Result<Head, TraceError> {
         if !holds_no_record(line.bytes) {
             head.line = line.number;
             head.text = trim(line.bytes).to_vec();
+            if head.columns.is_none() && Format::recognise(&head.text).is_none() {
+                head.late = late_format(&mut lines)?;
+            }
             break;
         }
         if let Some(map) = trim(line.bytes).strip_prefix(COLUMNS) {
@@ -92,6 +102,17 @@ fn head(path: &Path) -> Result<Head, TraceError> {
         head.is_csv |= trim(line.bytes) == CSV_HEADER.as_bytes();
     }
     Ok(Head::Text(head))
+}
+
+/// The format of one of the next lines.
+fn late_format(lines: &mut LineReader) -> Result<Option<Format>, TraceError> {
+    for _ in 0..PREAMBLE_LINES_MAX {
+        let Some(line) = lines.next()? else { break };
+        if let Some(format) = Format::recognise_late(trim(line.bytes)) {
+            return Ok(Some(format));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -132,7 +153,10 @@ mod tests {
         assert_eq!(detect(TempTrace::new(content).path()).expect("readable"), None);
         let message = message(read(content, &TraceOptions::default()));
         assert!(message.contains("line 1: found `938513000 4 264719034 16 0`"), "{message}");
-        assert!(message.contains("name the format, one of mqsim, disksim, ssdsim, msr, msps, "));
+        assert!(
+            message
+                .contains("name the format (format), one of mqsim, disksim, ssdsim, msr, msps, ")
+        );
     }
 
     #[test]

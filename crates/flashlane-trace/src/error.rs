@@ -92,6 +92,16 @@ pub enum TraceError {
         /// Lines or records of the file.
         lines: u64,
     },
+    /// The file has no event of the action that counts, but events of others.
+    #[error("{}: {found}; allowed: {allowed}", shown(path))]
+    OtherAction {
+        /// The file.
+        path: PathBuf,
+        /// What there is.
+        found: String,
+        /// The options that take it.
+        allowed: String,
+    },
     /// A binary file ends within a record.
     #[error(
         "{}: {place}: found the end of the file after {found} bytes of {wanted}; \
@@ -188,8 +198,8 @@ pub enum TraceError {
     },
     /// A record is earlier than the one before it.
     #[error(
-        "{}: {place}: found time {found} after {previous}; allowed: times that do not decrease \
-         (or on_decreasing set to clamp or count)",
+        "{}: {place}: found time {found} after {previous}; allowed: times that do not decrease, \
+         or {remedy}",
         shown(path)
     )]
     Decreasing {
@@ -201,6 +211,8 @@ pub enum TraceError {
         found: Box<Stamp>,
         /// The time before it.
         previous: Box<Stamp>,
+        /// The option that lets times step back.
+        remedy: &'static str,
     },
     /// The file has records, but none of the devices that were asked for.
     #[error(
@@ -219,7 +231,7 @@ pub enum TraceError {
     /// The format was not named and the file does not tell it.
     #[error(
         "{}: line {line}: found `{excerpt}`, which does not tell its format; \
-         allowed: name the format, one of {names}",
+         allowed: name the format ({option}), one of {names}",
         shown(path)
     )]
     Ambiguous {
@@ -231,6 +243,8 @@ pub enum TraceError {
         excerpt: String,
         /// Names of all formats.
         names: String,
+        /// The option that names it.
+        option: &'static str,
     },
     /// An option is out of range or does not suit the format.
     #[error("{}: option {option}: found {found}; allowed: {allowed}", shown(path))]

@@ -48,6 +48,8 @@ pub struct TraceOptions {
     /// What to do with a record that is earlier than the one before it. Default:
     /// [`OnDecreasing::Error`].
     pub on_decreasing: OnDecreasing,
+    /// How messages call these options. Default: as here.
+    pub spelling: Spelling,
     /// Subtract the time of the first accepted line of the file, so that the trace starts at 0.
     /// Default: true.
     ///
@@ -70,6 +72,9 @@ pub enum Action {
 }
 
 impl Action {
+    /// All actions, in the order of a request's life.
+    pub(crate) const ALL: [Action; 3] = [Action::Queue, Action::Issue, Action::Complete];
+
     /// The letter by which blkparse calls it.
     #[must_use]
     pub fn letter(self) -> char {
@@ -83,8 +88,62 @@ impl Action {
     /// The action with this letter.
     #[must_use]
     pub fn by_letter(letter: &str) -> Option<Action> {
-        let all = [Action::Queue, Action::Issue, Action::Complete];
-        all.into_iter().find(|action| letter.chars().eq([action.letter()]))
+        Action::ALL.into_iter().find(|action| letter.chars().eq([action.letter()]))
+    }
+}
+
+/// How messages call the options: as the one who reads the message can set them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spelling {
+    /// As fields of [`TraceOptions`].
+    #[default]
+    Options,
+    /// As keys of a workload file.
+    Keys,
+    /// As flags of the command.
+    Flags,
+    /// The reader of the message has none: the file has to be put in order first.
+    Elsewhere,
+}
+
+impl Spelling {
+    /// An option by its name in [`TraceOptions`].
+    pub(crate) fn option(self, name: &'static str) -> &'static str {
+        match (self, name) {
+            (Spelling::Flags, "time_unit") => "--time-unit",
+            (Spelling::Flags, "size_unit") => "--size-unit",
+            (Spelling::Flags, "action") => "--action",
+            (Spelling::Flags, "devices") => "--devices",
+            (Spelling::Flags, "limit") => "--limit",
+            _ => name,
+        }
+    }
+
+    /// What lets times step back.
+    pub(crate) fn delay(self) -> &'static str {
+        match self {
+            Spelling::Options => "on_decreasing set to Clamp or Count",
+            Spelling::Keys => "decreasing_times = \"delay\"",
+            Spelling::Flags => "--delay",
+            Spelling::Elsewhere => "a file that `flashlane trace convert --delay` has written",
+        }
+    }
+
+    /// What takes another event of the requests.
+    pub(crate) fn action(self, action: Action) -> String {
+        match self {
+            Spelling::Options | Spelling::Elsewhere => format!("action set to {action:?}"),
+            Spelling::Keys => format!("action = \"{}\"", action.letter()),
+            Spelling::Flags => format!("--action {}", action.letter()),
+        }
+    }
+
+    /// What names the format.
+    pub(crate) fn format(self) -> &'static str {
+        match self {
+            Spelling::Options | Spelling::Keys | Spelling::Elsewhere => "format",
+            Spelling::Flags => "--from",
+        }
     }
 }
 
@@ -123,6 +182,7 @@ impl TraceOptions {
     /// Checks what can be checked without the file; `path` only names it in the error.
     pub(crate) fn check(&self, path: &Path) -> Result<(), TraceError> {
         let fault = |option, found: String, allowed| {
+            let option = self.spelling.option(option);
             Err(TraceError::Option { path: path.to_owned(), option, found, allowed })
         };
         let fraction = self.max_rejected_fraction;
@@ -151,6 +211,7 @@ impl Default for TraceOptions {
             devices: None,
             max_rejected_fraction: 0.01,
             on_decreasing: OnDecreasing::default(),
+            spelling: Spelling::default(),
             rebase: true,
         }
     }

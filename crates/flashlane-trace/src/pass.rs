@@ -4,8 +4,9 @@ use crate::error::TraceError;
 use crate::format::{Entry, Format, LineParser, RecordParser};
 use crate::lines::{LineReader, holds_no_record, trim_end};
 use crate::options::{OnDecreasing, TraceOptions};
+use crate::place::Unit;
 use crate::record::{RawRecord, Record};
-use crate::reject::{Reason, Rejected};
+use crate::reject::{NamedLine, Reason, Rejected};
 
 /// What is wanted of the records.
 pub(crate) struct Wanted {
@@ -21,6 +22,12 @@ pub(crate) struct Pass {
     pub(crate) accepted: u64,
     pub(crate) delivered: u64,
     pub(crate) decreasing: u64,
+    /// The first of them.
+    pub(crate) decreasing_first: Vec<NamedLine>,
+    /// The first lines of a text that are no requests.
+    pub(crate) skipped_first: Vec<NamedLine>,
+    /// Line or record of the latest record.
+    pub(crate) line: u64,
     /// Time that counts as 0. `None`: no line accepted yet.
     pub(crate) base_ps: Option<u128>,
     /// Time of the latest delivered record on the clock of the file.
@@ -65,7 +72,7 @@ pub(crate) fn next_of_lines(
     loop {
         if reorders
             && let Some(raw) = parser.held().and_then(|held| held.ready(false))
-            && let Some(next) = state.admit_late(raw, lines, wanted)
+            && let Some(next) = state.admit_late(raw, left_line(parser), lines, wanted)
         {
             return Ok(next);
         }
@@ -80,9 +87,20 @@ pub(crate) fn next_of_lines(
         if holds_no_record(text) {
             continue;
         }
+        if reorders && let Some(held) = parser.held() {
+            held.at_line(line.number);
+        }
         let outcome = match parser.parse(text) {
-            Ok(Some(raw)) => state.admit(raw, wanted),
-            Ok(None) => Outcome::Passed,
+            Ok(Some(raw)) => {
+                state.line = line.number;
+                state.admit(raw, Unit::Line, wanted)
+            }
+            Ok(None) => {
+                if state.skipped_first.len() < Rejected::KEPT {
+                    state.note_skipped(parser.skipped(), line.number, text);
+                }
+                Outcome::Passed
+            }
             Err(reason) => Outcome::Rejected(reason),
         };
         match outcome {
@@ -96,7 +114,7 @@ pub(crate) fn next_of_lines(
         }
     }
     while let Some(raw) = parser.held().and_then(|held| held.ready(true)) {
-        if let Some(next) = state.admit_late(raw, lines, wanted) {
+        if let Some(next) = state.admit_late(raw, left_line(parser), lines, wanted) {
             return Ok(next);
         }
     }
@@ -112,7 +130,10 @@ pub(crate) fn next_of_records(
 ) -> Result<Next, TraceError> {
     while let Some(entry) = parser.next(lines)? {
         let outcome = match entry {
-            Entry::Request(raw) => state.admit(raw, wanted),
+            Entry::Request(raw) => {
+                state.line = parser.line().unwrap_or(lines.line_count());
+                state.admit(raw, Unit::Record, wanted)
+            }
             Entry::Rejected(reason) => Outcome::Rejected(reason),
         };
         match outcome {
@@ -129,21 +150,45 @@ pub(crate) fn next_of_records(
 
 impl Pass {
     /// Admits a record whose line was read before. `None`: it is not delivered.
-    fn admit_late(&mut self, raw: RawRecord, lines: &LineReader, wanted: &Wanted) -> Option<Next> {
-        match self.admit(raw, wanted) {
+    fn admit_late(
+        &mut self,
+        raw: RawRecord,
+        line: u64,
+        lines: &LineReader,
+        wanted: &Wanted,
+    ) -> Option<Next> {
+        self.line = line;
+        match self.admit(raw, lines.unit(), wanted) {
             Outcome::Delivered(record) => Some(Next::Record(record)),
             Outcome::Passed => None,
             Outcome::Rejected(reason) => {
-                self.rejected.add(lines.line_count(), reason, b"an earlier line");
+                self.rejected.add(self.line, reason, b"an earlier line");
                 None
             }
             Outcome::Decreasing(found) => Some(Next::Decreasing(found)),
         }
     }
 
+    /// A line was passed over: remembers it if it was skipped.
+    #[cold]
+    fn note_skipped(&mut self, skipped: u64, line: u64, text: &[u8]) {
+        if skipped > self.skipped_first.len() as u64 {
+            let text = String::from_utf8_lossy(text);
+            self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim_start()));
+        }
+    }
+
+    /// Remembers a record that is earlier than the one before it.
+    #[cold]
+    fn note_decreasing(&mut self, time_ps: u128, unit: Unit) {
+        let early = (self.previous_ps - time_ps) as f64 / 1e6;
+        let text = format!("its time is {early} us before the latest one above");
+        self.decreasing_first.push(NamedLine { unit, line: self.line, text });
+    }
+
     /// Rebases, selects and orders a record.
     #[inline]
-    fn admit(&mut self, raw: RawRecord, wanted: &Wanted) -> Outcome {
+    fn admit(&mut self, raw: RawRecord, unit: Unit, wanted: &Wanted) -> Outcome {
         let Wanted { options, devices } = wanted;
         let base = match self.base_ps {
             Some(base) => base,
@@ -167,6 +212,9 @@ impl Pass {
             own_ps
         } else {
             self.decreasing += 1;
+            if self.decreasing_first.len() < Rejected::KEPT {
+                self.note_decreasing(raw.time_ps, unit);
+            }
             match options.on_decreasing {
                 OnDecreasing::Error => return Outcome::Decreasing(raw.time_ps),
                 // The latest time was delivered before, so it fits.
@@ -182,6 +230,11 @@ impl Pass {
         self.tag = tag;
         Outcome::Delivered(Record { time_ps, op, offset_bytes, length_bytes, device })
     }
+}
+
+/// The line of the record that left last.
+fn left_line(parser: &mut dyn LineParser) -> u64 {
+    parser.held().map_or(0, |held| held.left_line())
 }
 
 #[cold]

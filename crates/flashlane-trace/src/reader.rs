@@ -9,8 +9,9 @@ use crate::format::{Format, Parser};
 use crate::lines::LineReader;
 use crate::options::{Action, Reading, TraceOptions};
 use crate::pass::{Next, Pass, Text, Wanted, next_of_lines, next_of_records};
+use crate::place::Unit;
 use crate::record::Record;
-use crate::reject::Rejected;
+use crate::reject::{NamedLine, Rejected};
 use crate::source::Codec;
 use crate::tags::Tags;
 use crate::units::Stamp;
@@ -45,7 +46,7 @@ impl TraceReader {
         let lines = LineReader::open(path)?;
         let format = match &options.format {
             Some(format) => format.clone(),
-            None => detect_or_fail(path)?,
+            None => detect_or_fail(path, options.spelling)?,
         };
         let reading = format.reading(options, path)?;
         let mut devices = options.devices.clone();
@@ -123,6 +124,41 @@ impl TraceReader {
     #[must_use]
     pub fn skipped_count(&self) -> u64 {
         self.parser.skipped()
+    }
+
+    /// The first ten of them.
+    #[must_use]
+    pub fn skipped_lines(&self) -> &[NamedLine] {
+        match &self.parser {
+            Parser::Lines(_) => &self.state.skipped_first,
+            Parser::Records(parser) => parser.skipped_lines(),
+        }
+    }
+
+    /// The first ten records of this pass that were earlier than the one before them.
+    #[must_use]
+    pub fn decreasing_lines(&self) -> &[NamedLine] {
+        &self.state.decreasing_first
+    }
+
+    /// What was read as something else in this pass, and how often: operations of the block layer
+    /// that are none of [`Op`](crate::Op), and flushes that go with data.
+    #[must_use]
+    pub fn notes(&self) -> Vec<(&'static str, u64)> {
+        self.parser.notes()
+    }
+
+    /// Number of the line, or of the binary record, that the last record came from; 0 before the
+    /// first. Formats that leave by arrival have read further.
+    #[must_use]
+    pub fn record_line(&self) -> u64 {
+        self.state.line
+    }
+
+    /// Line or record: what [`TraceReader::line`] counts.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.lines.unit()
     }
 
     /// Records delivered in this pass.
@@ -234,6 +270,7 @@ impl TraceReader {
         let (accepted, rejected) = (self.state.accepted, self.state.rejected.count());
         let Some(first) = self.state.rejected.first().first().cloned().map(Box::new) else {
             if accepted == 0 {
+                self.look_for_other_actions()?;
                 let (unit, lines) = (self.lines.unit(), self.lines.line_count());
                 return Err(TraceError::Empty { path, unit, lines });
             }
@@ -249,6 +286,26 @@ impl TraceReader {
             return Err(TraceError::TooManyRejected { path, rejected, lines, allowed, first });
         }
         self.finish_selection()
+    }
+
+    /// A trace without events of the action that counts may have others.
+    fn look_for_other_actions(&self) -> Result<(), TraceError> {
+        let (events, wanted) = (self.parser.events(), self.reading.action);
+        let others = Action::ALL.into_iter().zip(events);
+        let others: Vec<(Action, u64)> = others.filter(|(_, count)| *count > 0).collect();
+        if others.is_empty() || events[wanted as usize] > 0 {
+            return Ok(());
+        }
+        let list = |of: &dyn Fn(&(Action, u64)) -> String, word: &str| {
+            others.iter().map(of).collect::<Vec<_>>().join(word)
+        };
+        let counts = list(&|(action, count)| format!("{count} of {}", action.letter()), " and ");
+        let spelling = self.wanted.options.spelling;
+        Err(TraceError::OtherAction {
+            path: self.lines.path().to_owned(),
+            found: format!("found no event {}, but {counts}", wanted.letter()),
+            allowed: list(&|(action, _)| format!("{} takes them", spelling.action(*action)), ", "),
+        })
     }
 
     fn finish_selection(&self) -> Result<Option<Record>, TraceError> {
@@ -274,6 +331,7 @@ impl TraceReader {
             place: self.lines.place(),
             found: stamp(found),
             previous: stamp(self.state.previous_ps),
+            remedy: self.wanted.options.spelling.delay(),
         }
     }
 }

@@ -22,6 +22,8 @@ pub enum Reason {
     UnknownOp,
     /// The pointer that joins start and completion of a request is not a number.
     BadPointer,
+    /// A table has no column for the time, the operation, the offset or the length.
+    MissingColumn,
     /// A request for no data (only a flush may have length 0).
     ZeroLength,
     /// A number is out of range: the end of the request exceeds `u64` bytes, the device `u32`, or
@@ -31,7 +33,7 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::FieldCount,
         Reason::BadTime,
         Reason::BadDevice,
@@ -39,6 +41,7 @@ impl Reason {
         Reason::BadLength,
         Reason::UnknownOp,
         Reason::BadPointer,
+        Reason::MissingColumn,
         Reason::ZeroLength,
         Reason::TooLarge,
     ];
@@ -54,6 +57,7 @@ impl Reason {
             Reason::BadLength => "bad length",
             Reason::UnknownOp => "unknown operation",
             Reason::BadPointer => "bad request pointer",
+            Reason::MissingColumn => "missing column",
             Reason::ZeroLength => "length 0",
             Reason::TooLarge => "number too large",
         }
@@ -68,6 +72,7 @@ impl Reason {
             Reason::BadDevice => "an integer from 0 to 4294967295",
             Reason::BadOffset | Reason::BadLength | Reason::BadPointer => "an unsigned integer",
             Reason::UnknownOp => "an operation code of the format",
+            Reason::MissingColumn => "a table with columns for time, operation, offset and length",
             Reason::ZeroLength => "a length of at least 1",
             Reason::TooLarge => {
                 "an end below 2^64 bytes, a device below 2^32, a time below 2^64 ps (213 days)"
@@ -106,6 +111,30 @@ impl fmt::Display for RejectedLine {
             self.excerpt,
             self.reason.allowed()
         )
+    }
+}
+
+/// A line or record of which something is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedLine {
+    /// Line or record.
+    pub unit: Unit,
+    /// Number of the line or record in the decompressed file. Range: 1 and up.
+    pub line: u64,
+    /// What is said of it, on one line.
+    pub text: String,
+}
+
+impl NamedLine {
+    /// A line that belongs to the format but is no request.
+    pub(crate) fn skipped(unit: Unit, line: u64, text: &str) -> NamedLine {
+        NamedLine { unit, line, text: format!("no request: `{}`", excerpt(text.as_bytes())) }
+    }
+}
+
+impl fmt::Display for NamedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.unit, self.line, self.text)
     }
 }
 

@@ -90,13 +90,16 @@ pub enum SpaceUnit {
     Kibibytes,
     /// `sector`: 512 bytes.
     Sectors,
+    /// `4KiB`: blocks of 4,096 bytes.
+    Blocks,
 }
 
 impl SpaceUnit {
     /// All units.
-    pub const ALL: [SpaceUnit; 3] = [SpaceUnit::Bytes, SpaceUnit::Kibibytes, SpaceUnit::Sectors];
+    pub const ALL: [SpaceUnit; 4] =
+        [SpaceUnit::Bytes, SpaceUnit::Kibibytes, SpaceUnit::Sectors, SpaceUnit::Blocks];
 
-    /// The unit that `name` stands for: `B`, `KiB` or `sector`.
+    /// The unit that `name` stands for: `B`, `KiB`, `sector` or `4KiB`.
     #[must_use]
     pub fn by_name(name: &str) -> Option<SpaceUnit> {
         SpaceUnit::ALL.into_iter().find(|unit| unit.name() == name)
@@ -109,6 +112,7 @@ impl SpaceUnit {
             SpaceUnit::Bytes => "B",
             SpaceUnit::Kibibytes => "KiB",
             SpaceUnit::Sectors => "sector",
+            SpaceUnit::Blocks => "4KiB",
         }
     }
 
@@ -119,6 +123,7 @@ impl SpaceUnit {
             SpaceUnit::Bytes => 1,
             SpaceUnit::Kibibytes => 1024,
             SpaceUnit::Sectors => 512,
+            SpaceUnit::Blocks => 4096,
         }
     }
 }

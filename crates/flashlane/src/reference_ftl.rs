@@ -33,6 +33,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
         0,
         space,
         prepared.device.flash.page_size,
+        prepared.device.interface.max_transfer,
         &prepared.device.compat,
         seed,
     )

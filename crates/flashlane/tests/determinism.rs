@@ -166,6 +166,7 @@ fn stream(device: &DeviceConfig, workload: &WorkloadConfig, flow: usize) -> Vec<
         flow as u64,
         space,
         device.flash.page_size,
+        device.interface.max_transfer,
         &device.compat,
         9,
     )

@@ -123,7 +123,7 @@ fn a_trace_of_a_week_runs_with_warm_caches() {
 }
 
 #[test]
-fn requests_of_more_than_16_mib_are_rejected_and_counted() {
+fn requests_of_more_than_4_gib_are_rejected_and_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("huge.csv");
     let lines = "0.000,W,0,4096,0\n1.000,W,0,17592186044416,0\n2.000,W,8192,4096,0\n";
@@ -134,6 +134,41 @@ fn requests_of_more_than_16_mib_are_rejected_and_counted() {
     let summary = Scenario::new(SMALL_DRIVE, &text).run();
     assert_eq!((summary.requests_completed, summary.flows[0].bytes.write), (2, 8192));
     let rejected: Vec<_> = summary.flows[0].rejected_lines.iter().collect();
-    assert!(rejected.len() == 1 && rejected[0].0.starts_with("longer than 16 MiB"), "{rejected:?}");
+    assert!(rejected.len() == 1 && rejected[0].0.starts_with("longer than 4 GiB"), "{rejected:?}");
     assert_eq!(*rejected[0].1, 1);
+    assert_eq!((summary.flows[0].trace_records, summary.flows[0].changed_records), (3, 1));
+    let named = &summary.flows[0].named_lines;
+    assert_eq!(named[..], ["line 3: 17592186044416 bytes, rejected; allowed: 4 GiB or less"]);
+}
+
+#[test]
+fn requests_above_the_largest_transfer_are_split_and_trims_are_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("large.csv");
+    let lines =
+        "0.000,R,0,1048576,0\n1.000,W,4096,10240,0\n2.000,T,0,1048576,0\n3.000,W,0,4096,0\n";
+    std::fs::write(&path, format!("# t_us,op(R/W),offset_bytes,size_bytes,device\n{lines}"))
+        .expect("a file");
+    let text =
+        format!("[[flow]]\nname = \"large\"\n[flow.trace]\nformat = \"csv\"\npath = {path:?}\n");
+    let whole = Scenario::new(SMALL_DRIVE, &text).run();
+    assert_eq!((whole.requests_completed, whole.flows[0].split_requests), (4, 0));
+    let split = Scenario::new(SMALL_DRIVE, &text).set("interface.max_transfer", "4KiB").run();
+    let flow = &split.flows[0];
+    assert_eq!((flow.requests.read, flow.requests.write, flow.requests.trim), (256, 4, 1));
+    assert_eq!(flow.bytes, whole.flows[0].bytes);
+    assert_eq!((flow.split_requests, flow.trace_records), (2, 4));
+    let expected = [
+        "line 2: 1024 KiB split into pieces of 4 KiB",
+        "line 3: 10 KiB split into pieces of 4 KiB",
+    ];
+    assert_eq!(flow.named_lines[..], expected);
+    assert!(split.input_warnings()[0].starts_with("Warning: 50.0 % of the 4 records"));
+    // A closed loop keeps its depth, and other sources are split as well.
+    let closed = format!("{text}queue_depth = 2\n");
+    let closed = Scenario::new(SMALL_DRIVE, &closed).set("interface.max_transfer", "4KiB").run();
+    assert_eq!(closed.requests_completed, split.requests_completed);
+    let drawn = "[[flow]]\nname = \"a\"\n[flow.synthetic]\nqueue_depth = 1\nrequests = 10\nsize = \"8KiB\"\n";
+    let drawn = Scenario::new(SMALL_DRIVE, drawn).set("interface.max_transfer", "4KiB").run();
+    assert_eq!((drawn.requests_completed, drawn.flows[0].split_requests), (20, 10));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use flashlane::Error;
-use flashlane_trace::{Codec, Op, OutputFormat, Record, RecordWriter, TraceReader};
+use flashlane_trace::{Codec, NamedLine, Op, OutputFormat, Record, RecordWriter, TraceReader};
 
 use super::{STRIDE, reading, trace_error};
 use crate::args::{Beyond, ConvertArgs};
@@ -22,7 +22,16 @@ struct Transform {
     map: Vec<(u32, u32)>,
     wrapped: u64,
     dropped: u64,
+    /// The first lines that were wrapped, dropped or left out.
+    named: [Vec<String>; 3],
 }
+
+/// Indices of [`Transform::named`].
+const WRAPPED: usize = 0;
+const DROPPED: usize = 1;
+const LEFT_OUT: usize = 2;
+/// Lines that are named of each kind.
+const NAMED: usize = 10;
 
 /// Converts a trace; the output is written whole or not at all.
 pub(super) fn convert(arguments: &ConvertArgs) -> Result<(), Error> {
@@ -40,10 +49,21 @@ pub(super) fn convert(arguments: &ConvertArgs) -> Result<(), Error> {
     let bar = spinner("converting", arguments.quiet);
     let (mut written, mut left_out) = (0_u64, 0_u64);
     while let Some(record) = reader.next().map_err(trace_error)? {
-        if let Some(record) = transform.apply(&record)? {
-            match writer.write(&record).map_err(unwritten)? {
+        let (wrapped, dropped) = (transform.wrapped, transform.dropped);
+        let given = transform.apply(&record)?;
+        if transform.wrapped > wrapped {
+            transform.name(WRAPPED, &reader, &record);
+        }
+        if transform.dropped > dropped {
+            transform.name(DROPPED, &reader, &record);
+        }
+        if let Some(given) = given {
+            match writer.write(&given).map_err(unwritten)? {
                 true => written += 1,
-                false => left_out += 1,
+                false => {
+                    left_out += 1;
+                    transform.name(LEFT_OUT, &reader, &record);
+                }
             }
         }
         if reader.delivered_count().is_multiple_of(STRIDE) {
@@ -130,7 +150,22 @@ impl Transform {
             map: map_of(&arguments.map_devices)?,
             wrapped: 0,
             dropped: 0,
+            named: Default::default(),
         })
+    }
+
+    /// Names a record, if it is one of the first ten of its kind.
+    fn name(&mut self, kind: usize, reader: &TraceReader, record: &Record) {
+        let named = &mut self.named[kind];
+        if named.len() < NAMED {
+            let (unit, line, op) = (reader.unit(), reader.record_line(), record.op);
+            let (first, last) = (record.offset_bytes, record.end_bytes().saturating_sub(1));
+            let what = match op {
+                Op::Flush => "flush".to_owned(),
+                op => format!("{op:?} of bytes {first}..={last}").to_lowercase(),
+            };
+            named.push(format!("{unit} {line}: {what}"));
+        }
     }
 
     /// The record as it is written; `None`: it lies beyond the space and is dropped.
@@ -206,14 +241,24 @@ fn report(
     format: OutputFormat,
 ) {
     note(&format!("{}: {}; {written} requests written", reader.path().display(), reader.reading()));
-    let counts = [
-        ("wrapped into the space", transform.wrapped),
-        ("dropped beyond the space", transform.dropped),
-        ("left out (trims and flushes)", left_out),
-        ("times that stepped back, delayed", reader.decreasing_count()),
-        ("skipped, as they are no requests", reader.skipped_count()),
+    let shown = |lines: &[NamedLine]| lines.iter().map(ToString::to_string).collect();
+    let [wrapped, dropped, unwritten] = transform.named.clone();
+    let counts: [(&str, u64, Vec<String>); 5] = [
+        ("wrapped into the space", transform.wrapped, wrapped),
+        ("dropped beyond the space", transform.dropped, dropped),
+        ("left out (trims and flushes)", left_out, unwritten),
+        (
+            "times that stepped back, delayed",
+            reader.decreasing_count(),
+            shown(reader.decreasing_lines()),
+        ),
+        ("skipped, as they are no requests", reader.skipped_count(), shown(reader.skipped_lines())),
     ];
-    for (what, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+    for (what, count, lines) in counts.into_iter().filter(|(_, count, _)| *count > 0) {
+        note(&format!("{what}: {count}"));
+        lines.iter().for_each(|line| note(&format!("  {line}")));
+    }
+    for (what, count) in reader.notes() {
         note(&format!("{what}: {count}"));
     }
     for (reason, count) in reader.rejected().by_reason() {

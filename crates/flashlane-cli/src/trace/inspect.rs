@@ -6,7 +6,7 @@ use std::path::Path;
 use flashlane::Error;
 use flashlane_trace::statistics::{Meter, Profile, SideStatistics, TraceStatistics};
 use flashlane_trace::{
-    BareColumns, Candidate, Op, Rejected, SpaceUnit, TimeUnit, TraceReader, detect,
+    BareColumns, Candidate, NamedLine, Op, Rejected, SpaceUnit, TimeUnit, TraceReader, detect,
 };
 use serde_json::{Value, json};
 
@@ -44,6 +44,9 @@ struct Inspection {
     rejected: Rejected,
     skipped: u64,
     delayed: u64,
+    /// The first lines that were skipped or delayed, and what was read as something else.
+    named: Vec<NamedLine>,
+    notes: Vec<(&'static str, u64)>,
 }
 
 /// Inspects the files one after the other.
@@ -106,6 +109,13 @@ impl Inspection {
             rejected: reader.rejected().clone(),
             skipped: reader.skipped_count(),
             delayed: reader.decreasing_count(),
+            named: reader
+                .skipped_lines()
+                .iter()
+                .chain(reader.decreasing_lines())
+                .cloned()
+                .collect(),
+            notes: reader.notes(),
         })
     }
 
@@ -199,7 +209,7 @@ impl Inspection {
         for (reason, count) in self.rejected.by_reason() {
             text += &format!("rejected: {count} for {reason}\n");
         }
-        for line in self.rejected.first().iter().take(LISTED) {
+        for line in self.rejected.first() {
             text += &format!("  {line}\n");
         }
         if self.skipped > 0 {
@@ -207,6 +217,12 @@ impl Inspection {
         }
         if self.delayed > 0 {
             text += &format!("times that stepped back: {}\n", self.delayed);
+        }
+        for line in &self.named {
+            text += &format!("  {line}\n");
+        }
+        for (what, count) in &self.notes {
+            text += &format!("{what}: {count}\n");
         }
         text
     }
@@ -238,6 +254,8 @@ impl Inspection {
             .collect();
         let reasons: BTreeMap<&str, u64> =
             self.rejected.by_reason().map(|(reason, count)| (reason.name(), count)).collect();
+        let named: Vec<String> = self.named.iter().map(ToString::to_string).collect();
+        let notes: BTreeMap<&str, u64> = self.notes.iter().copied().collect();
         let first: Vec<String> = self.rejected.first().iter().map(ToString::to_string).collect();
         json!({
             "file": self.path, "format": self.format, "reading": self.reading, "codec": self.codec,
@@ -250,7 +268,7 @@ impl Inspection {
             "idc": windows(s.idc), "peak_over_mean": windows(s.peak), "bias": s.bias,
             "devices": devices,
             "rejected": { "count": self.rejected.count(), "reasons": reasons, "first": first },
-            "skipped": self.skipped, "delayed": self.delayed,
+            "skipped": self.skipped, "delayed": self.delayed, "named": named, "notes": notes,
             "profile": { "interval_s": self.profile.interval_ps() as f64 / 1e12,
                 "reads": self.profile.reads(), "writes": self.profile.writes() },
         })

@@ -3,7 +3,7 @@
 use flashlane::Error;
 use flashlane::config::{DecreasingTimes, TraceConfig};
 use flashlane::workload::trace::{open_reader, with_usual_units};
-use flashlane_trace::TraceReader;
+use flashlane_trace::{Spelling, TraceReader};
 
 use crate::args::ReadingArgs;
 
@@ -24,6 +24,7 @@ pub(crate) fn config(path: &str, reading: &ReadingArgs) -> Result<TraceConfig, E
         devices: reading.devices.clone(),
         decreasing_times: DecreasingTimes::delayed(reading.delay),
         limit: reading.limit,
+        spelling: Spelling::Flags,
         ..TraceConfig::of(path.into())
     };
     with_usual_units(config)

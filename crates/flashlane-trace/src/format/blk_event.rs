@@ -1,27 +1,81 @@
-//! What blktrace and blkparse say about a request of Linux' block layer.
+//! What blktrace, blkparse and ftrace say about a request of Linux' block layer.
 
-use crate::record::Op;
+use super::order::ByArrival;
+use crate::options::Action;
+use crate::record::{Op, RawRecord};
 
 /// Bytes of a sector of the block layer.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
-/// The operation that the letters of blkparse mean; `bytes`: whether there is data.
+/// What an event asks of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// A flush before the data (`F` in front of the operation).
+    pub(super) flush_before: bool,
+    pub(super) op: Op,
+    /// The data is forced to the medium (`F` behind the operation): a flush after it.
+    pub(super) forced: bool,
+    /// What the block layer calls it, where that is none of our operations.
+    pub(super) read_as: Option<ReadAs>,
+}
+
+/// Operations of the block layer that are read as one of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadAs {
+    /// A write to the end of a zone: a write.
+    Append,
+    /// Zeroes without data: a trim.
+    Zeroes,
+    /// A zone is emptied: a trim.
+    ZoneReset,
+}
+
+impl Asked {
+    pub(super) const fn plain(op: Op) -> Asked {
+        Asked { flush_before: false, op, forced: false, read_as: None }
+    }
+}
+
+/// The operation of letters that ask for nothing but to read or to write. A quick way: `None` where
+/// the letters have to be looked at one by one.
+#[inline]
+pub(super) fn plain_operation(rwbs: &[u8]) -> Option<Op> {
+    let is_plain =
+        |letters: &[u8]| letters.iter().all(|letter| matches!(letter, b'S' | b'A' | b'M'));
+    match rwbs {
+        [b'R', rest @ ..] if is_plain(rest) => Some(Op::Read),
+        [b'W', rest @ ..] if is_plain(rest) => Some(Op::Write),
+        _ => None,
+    }
+}
+
+/// What the letters of blkparse and of the kernel's trace events ask for; `has_data`: whether the
+/// event has a length.
 ///
-/// A leading `F` asks for a flush before the data; without data it is a flush. Letters behind the
-/// first (`S` synchronous, `M` metadata, `A` ahead, `F` forced to the medium) do not matter here.
-/// `None`: no request for data.
-pub(super) fn operation(rwbs: &[u8], has_data: bool) -> Option<Op> {
-    let (flushes, rest) = match rwbs {
+/// A leading `F` asks for a flush before the data; without data it is a flush. Then comes the
+/// operation: `R`, `W`, `D` (discard), `DE` or `E` (secure erase), `WZ` (write zeroes), `ZA` (zone
+/// append), `ZR` (zone reset), `ZO`, `ZC`, `ZF` (open, close, finish a zone), `F` (flush), `N`
+/// (none). An `F` among the letters behind it means forced to the medium (FUA); `S` (synchronous),
+/// `M` (metadata), `A` (ahead) and others change nothing here. `None`: no request for data.
+pub(super) fn asked(rwbs: &[u8], has_data: bool) -> Option<Asked> {
+    let (flush_before, rest) = match rwbs {
         [b'F', rest @ ..] => (true, rest),
         rest => (false, rest),
     };
-    match rest.first() {
-        Some(b'R') if has_data => Some(Op::Read),
-        Some(b'W') if has_data => Some(Op::Write),
-        Some(b'D' | b'E') if has_data => Some(Op::Trim),
-        _ if flushes && !has_data => Some(Op::Flush),
-        _ => None,
+    if !has_data {
+        return flush_before.then_some(Asked::plain(Op::Flush));
     }
+    let (op, read_as, flags) = match rest {
+        [b'R', flags @ ..] => (Op::Read, None, flags),
+        [b'W', b'Z', flags @ ..] => (Op::Trim, Some(ReadAs::Zeroes), flags),
+        [b'W', flags @ ..] => (Op::Write, None, flags),
+        [b'D', b'E', flags @ ..] | [b'D' | b'E', flags @ ..] => (Op::Trim, None, flags),
+        [b'Z', b'A', flags @ ..] => (Op::Write, Some(ReadAs::Append), flags),
+        [b'Z', b'R', flags @ ..] => (Op::Trim, Some(ReadAs::ZoneReset), flags),
+        _ => return None,
+    };
+    let forced = op == Op::Write && flags.contains(&b'F');
+    Some(Asked { flush_before, op, forced, read_as })
 }
 
 /// Categories of an event: the upper half of blktrace's action.
@@ -31,74 +85,121 @@ mod category {
     pub(super) const PASSTHROUGH: u64 = 1 << 9;
     pub(super) const NOTIFY: u64 = 1 << 10;
     pub(super) const DISCARD: u64 = 1 << 13;
+    pub(super) const FUA: u64 = 1 << 15;
     pub(super) const READ: u64 = 1;
 }
 
-/// Whether blktrace's categories are those of a note.
+/// Categories of a note of the tracer, which is no event.
 pub(super) fn is_note(categories: u64) -> bool {
     categories & category::NOTIFY != 0
 }
 
-/// The operation that blktrace's categories mean. `None`: no request for data.
-pub(super) fn operation_of(categories: u64, has_data: bool) -> Option<Op> {
+/// What blktrace's categories ask for. Zone appends and zeroes have none of their own in version 7:
+/// they are writes there. `None`: no request for data.
+pub(super) fn asked_of(categories: u64, has_data: bool) -> Option<Asked> {
     let is = |bits: u64| categories & bits != 0;
     if is(category::NOTIFY | category::PASSTHROUGH) {
         return None;
     }
     if !has_data {
-        return is(category::FLUSH).then_some(Op::Flush);
+        return is(category::FLUSH).then_some(Asked::plain(Op::Flush));
     }
-    if is(category::DISCARD) {
-        Some(Op::Trim)
+    let op = if is(category::DISCARD) {
+        Op::Trim
     } else if is(category::WRITE) {
-        Some(Op::Write)
+        Op::Write
     } else if is(category::READ) {
-        Some(Op::Read)
+        Op::Read
     } else {
-        None
+        return None;
+    };
+    let forced = op == Op::Write && is(category::FUA);
+    Some(Asked { flush_before: is(category::FLUSH), op, forced, read_as: None })
+}
+
+/// What events were turned into, and which others there were.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Account {
+    flushes_before: u64,
+    flushes_after: u64,
+    appends: u64,
+    zeroes: u64,
+    zone_resets: u64,
+    /// Events by action: `Q`, `D`, `C`.
+    events: [u64; 3],
+    /// Device of the event that came last, if that was a flush.
+    flushed: Option<u32>,
+}
+
+impl Account {
+    /// An event of this action.
+    #[inline]
+    pub(super) fn saw(&mut self, action: Action) {
+        self.events[action as usize] += 1;
+    }
+
+    /// Events by action: `Q`, `D`, `C`.
+    pub(super) fn events(&self) -> [u64; 3] {
+        self.events
+    }
+
+    /// Forgets what was handed on.
+    pub(super) fn forget(&mut self) {
+        *self = Account { events: self.events, ..Account::default() };
+    }
+
+    /// Hands on the requests of an event: a flush before it, itself, a flush after it.
+    ///
+    /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush in
+    /// front of or behind the data is only added where the trace has none.
+    pub(super) fn hand_on(
+        &mut self,
+        action: Action,
+        asked: Asked,
+        record: RawRecord,
+        waiting: &mut ByArrival,
+    ) {
+        let flush = RawRecord { op: Op::Flush, offset_bytes: 0, length_bytes: 0, ..record };
+        let above = action == Action::Queue;
+        let is_flush = asked.op == Op::Flush;
+        match waiting.owed() {
+            Some(owed) if is_flush && owed.device == record.device => {
+                waiting.forgive();
+                self.flushes_after -= 1;
+            }
+            _ => waiting.settle(),
+        }
+        if asked.flush_before && (above || self.flushed != Some(record.device)) {
+            self.flushes_before += 1;
+            waiting.push(flush);
+        }
+        waiting.push(record);
+        if asked.forced {
+            self.flushes_after += 1;
+            if above { waiting.push(flush) } else { waiting.owe(flush) }
+        }
+        self.flushed = is_flush.then_some(record.device);
+        match asked.read_as {
+            None => {}
+            Some(ReadAs::Append) => self.appends += 1,
+            Some(ReadAs::Zeroes) => self.zeroes += 1,
+            Some(ReadAs::ZoneReset) => self.zone_resets += 1,
+        }
+    }
+
+    /// What events were read as, for people.
+    pub(super) fn notes(&self) -> Vec<(&'static str, u64)> {
+        let all = [
+            ("flushes before data (F in front of the operation)", self.flushes_before),
+            ("flushes after forced writes (F behind the operation)", self.flushes_after),
+            ("zone appends read as writes", self.appends),
+            ("write zeroes read as trims", self.zeroes),
+            ("zone resets read as trims", self.zone_resets),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn letters_mean_operations() {
-        let cases = [
-            ("R", true, Some(Op::Read)),
-            ("RA", true, Some(Op::Read)),
-            ("WSM", true, Some(Op::Write)),
-            ("WFS", true, Some(Op::Write)),
-            ("FWFS", true, Some(Op::Write)),
-            ("FWS", false, Some(Op::Flush)),
-            ("F", false, Some(Op::Flush)),
-            ("FN", false, Some(Op::Flush)),
-            ("DS", true, Some(Op::Trim)),
-            ("N", false, None),
-            ("N", true, None),
-            ("W", false, None),
-            ("", true, None),
-        ];
-        for (rwbs, has_data, expected) in cases {
-            assert_eq!(operation(rwbs.as_bytes(), has_data), expected, "{rwbs} {has_data}");
-        }
-    }
-
-    #[test]
-    fn categories_mean_operations() {
-        let cases = [
-            (0x1, true, Some(Op::Read)),
-            (0xa, true, Some(Op::Write)),
-            (0x2002, true, Some(Op::Trim)),
-            (0x6, false, Some(Op::Flush)),
-            (0x400, true, None),
-            (0x201, true, None),
-            (0x1, false, None),
-            (0x8, true, None),
-        ];
-        for (categories, has_data, expected) in cases {
-            assert_eq!(operation_of(categories, has_data), expected, "{categories:x} {has_data}");
-        }
-    }
-}
+#[path = "blk_event_tests.rs"]
+mod tests;

@@ -3,10 +3,10 @@
 //! Source: blkparse(1), default output format: `maj,min cpu sequence seconds.nanoseconds pid action
 //! rwbs sector + blocks [process]`, blocks of 512 bytes; the summary by CPU that follows. Of the
 //! events of a request one counts ([`Action`]), by default `Q`, its arrival; all others, and the
-//! summary, are skipped and counted. Events of several CPUs are nearly in order: records wait in a
+//! summary, are skipped and counted. Flushes that go with data become requests of their own. Events of several CPUs are nearly in order: records wait in a
 //! buffer of 65,536 and leave it by time. The device is major * 2^20 + minor, as in blktrace.
 
-use super::blk_event::{SECTOR_BYTES, operation};
+use super::blk_event::{Account, Asked, SECTOR_BYTES, asked, plain_operation};
 use super::five_columns::{next_field, range};
 use super::order::ByArrival;
 use super::{FormatInfo, LineParser};
@@ -14,7 +14,7 @@ use crate::cursor::Cursor;
 use crate::lines::trim;
 use crate::number;
 use crate::options::{Action, Reading};
-use crate::record::RawRecord;
+use crate::record::{Op, RawRecord};
 use crate::reject::Reason;
 use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
@@ -34,6 +34,7 @@ pub(super) struct Blkparse {
     unit: TimeUnit,
     action: Action,
     waiting: ByArrival,
+    account: Account,
     skipped: u64,
     tag: Option<TagField>,
     tags: Tags,
@@ -41,8 +42,8 @@ pub(super) struct Blkparse {
 
 pub(super) fn parser(reading: &Reading) -> Blkparse {
     let Reading { time_unit: unit, action, tag, .. } = *reading;
-    let (waiting, tags) = (ByArrival::default(), Tags::default());
-    Blkparse { unit, action, waiting, skipped: 0, tag, tags }
+    let (waiting, account, tags) = (ByArrival::default(), Account::default(), Tags::default());
+    Blkparse { unit, action, waiting, account, skipped: 0, tag, tags }
 }
 
 impl LineParser for Blkparse {
@@ -52,13 +53,17 @@ impl LineParser for Blkparse {
             None => event(line, self.unit, self.action)?,
         };
         match event {
-            Some(mut record) => {
+            Event::Request(asked, mut record) => {
                 if let Some(field) = self.tag {
                     record.tag = self.tags.number(tag_text(line, field));
                 }
-                self.waiting.push(record);
+                self.account.saw(self.action);
+                self.account.hand_on(self.action, asked, record, &mut self.waiting);
             }
-            None => self.skipped += 1,
+            Event::Other(action) => {
+                action.into_iter().for_each(|action| self.account.saw(action));
+                self.skipped += 1;
+            }
         }
         Ok(None)
     }
@@ -73,6 +78,34 @@ impl LineParser for Blkparse {
 
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    fn notes(&self) -> Vec<(&'static str, u64)> {
+        self.account.notes()
+    }
+
+    fn events(&self) -> [u64; 3] {
+        self.account.events()
+    }
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    /// A request, in the event that counts.
+    Request(Asked, RawRecord),
+    /// Another event of a request, or none of these.
+    Other(Option<Action>),
+}
+
+/// The action of an event of a request.
+#[inline]
+fn action_of(letters: &[u8]) -> Option<Action> {
+    match letters {
+        [b'Q'] => Some(Action::Queue),
+        [b'D'] => Some(Action::Issue),
+        [b'C'] => Some(Action::Complete),
+        _ => None,
     }
 }
 
@@ -102,7 +135,7 @@ fn numbers_of_device(field: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Reads a line of the usual shape: plain numbers between spaces.
 /// Invariant: what this reads, [`event`] reads as the same.
 #[inline]
-fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Option<RawRecord>> {
+fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     let mut cursor = Cursor::new(line);
     let space = |cursor: &mut Cursor<'_>| cursor.skip_spaces().then_some(());
     cursor.skip_spaces();
@@ -124,10 +157,10 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Option<RawRecord
         return None;
     }
     if action != [wanted.letter() as u8] {
-        return Some(None);
+        return Some(Event::Other(action_of(action)));
     }
     space(&mut cursor)?;
-    let op = operation(cursor.until(b' '), true)?;
+    let op = plain_operation(cursor.until(b' '))?;
     space(&mut cursor)?;
     let sector = cursor.number()?;
     if !cursor.take_word(b" + ") {
@@ -141,27 +174,33 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Option<RawRecord
     let (offset_bytes, length_bytes) =
         range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES).ok()?;
     let time_ps = u128::from(seconds) * u128::from(unit.picoseconds()) + u128::from(fraction_ps);
-    Some(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 }))
+    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
+    Some(Event::Request(Asked::plain(op), record))
 }
 
-/// The request of an event of this action; `None` for anything else.
+/// What any line is.
 #[cold]
-fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Option<RawRecord>, Reason> {
+fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Event, Reason> {
+    const NOTHING: Event = Event::Other(None);
     let mut rest = line;
     let mut field = || next_field(&mut rest);
-    let Some((major, minor)) = field().and_then(numbers_of_device) else { return Ok(None) };
+    let Some((major, minor)) = field().and_then(numbers_of_device) else { return Ok(NOTHING) };
     let mut more = || field().ok_or(Reason::FieldCount);
     let [_cpu, _sequence, time, _pid, action] = [more()?, more()?, more()?, more()?, more()?];
     if action != [wanted.letter() as u8] {
-        return Ok(None);
+        return Ok(Event::Other(action_of(action)));
     }
     let rwbs = more()?;
     let (sector, plus, blocks) = (field(), field(), field());
     let has_data = plus == Some(b"+");
-    let Some(op) = operation(rwbs, has_data) else { return Ok(None) };
+    // A flush may say that it has no blocks.
+    let is_empty = rwbs.first() == Some(&b'F') && blocks == Some(b"0");
+    let Some(asked) = asked(rwbs, has_data && !is_empty) else { return Ok(NOTHING) };
+    let op = asked.op;
     let time_ps = number::fractional_time(time, unit)?;
     let device = number::linux_device(major, minor)?;
     let (offset, length) = match (sector, blocks) {
+        _ if op == Op::Flush => (0, 0),
         (Some(sector), Some(blocks)) if has_data => (
             number::decimal(sector).map_err(|fault| fault.reason(Reason::BadOffset))?,
             number::decimal(blocks).map_err(|fault| fault.reason(Reason::BadLength))?,
@@ -170,7 +209,8 @@ fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Option<RawRecord
         _ => (0, 0),
     };
     let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
-    Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 }))
+    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
+    Ok(Event::Request(asked, record))
 }
 
 /// An event: device, three numbers of which one is a time with nine decimals, process, action.
@@ -192,7 +232,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::Op;
     use crate::test_support::{TempTrace, message, read};
     use crate::{Format, TraceOptions, TraceReader};
 
@@ -223,6 +262,9 @@ CPU3 (sda):
         let last = reader.by_ref().last().expect("a record").expect("a record");
         assert_eq!(last.device, 8 << 20 | 16);
         assert_eq!((reader.skipped_count(), reader.rejected().count()), (6, 0));
+        let shown: Vec<String> = reader.skipped_lines().iter().map(ToString::to_string).collect();
+        assert!(shown[0].starts_with("line 2: no request: `8,0 "), "{shown:?}");
+        assert_eq!(reader.record_line(), 6);
     }
 
     #[test]

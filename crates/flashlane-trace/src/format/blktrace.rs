@@ -19,14 +19,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::blk_event::{SECTOR_BYTES, is_note, operation_of};
+use super::blk_event::{Account, Asked, SECTOR_BYTES, asked_of, is_note};
 use super::order::ByArrival;
 use super::{Entry, FormatInfo, RecordParser};
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::{Action, Reading};
+use crate::place::Unit;
 use crate::record::{Op, RawRecord};
-use crate::reject::Reason;
+use crate::reject::{NamedLine, Reason, Rejected};
 use crate::tags::{TagField, TagKind, Tags};
 use crate::units::TimeUnit;
 
@@ -102,6 +103,10 @@ struct Event {
 }
 
 impl Event {
+    fn shown(self) -> String {
+        format!("sector {} bytes {} action {:#x}", self.sector, self.bytes, self.action)
+    }
+
     fn of(record: &[u8], layout: Layout) -> Event {
         let (action, device, payload, pid_at) = if layout.is_version_8 {
             let action = layout.number::<8>(record, 32);
@@ -122,19 +127,25 @@ impl Event {
         }
     }
 
-    /// The request, if the event is the wanted one.
-    fn request(&self, wanted: Action) -> Result<Option<RawRecord>, Reason> {
-        let code = match wanted {
-            Action::Queue => 1,
-            Action::Issue => 7,
-            Action::Complete => 8,
-        };
-        if self.action & HAPPENED != code {
-            return Ok(None);
+    /// What happened to the request.
+    fn happened(&self) -> Option<Action> {
+        if is_note(self.action >> CATEGORIES_SHIFT) {
+            return None;
         }
-        let Some(op) = operation_of(self.action >> CATEGORIES_SHIFT, self.bytes > 0) else {
+        match self.action & HAPPENED {
+            1 => Some(Action::Queue),
+            7 => Some(Action::Issue),
+            8 => Some(Action::Complete),
+            _ => None,
+        }
+    }
+
+    /// The request, if there is one.
+    fn request(&self) -> Result<Option<(Asked, RawRecord)>, Reason> {
+        let Some(asked) = asked_of(self.action >> CATEGORIES_SHIFT, self.bytes > 0) else {
             return Ok(None);
         };
+        let op = asked.op;
         let offset_bytes = match op {
             Op::Flush => 0,
             _ => self.sector.checked_mul(SECTOR_BYTES).ok_or(Reason::TooLarge)?,
@@ -142,7 +153,8 @@ impl Event {
         offset_bytes.checked_add(self.bytes).ok_or(Reason::TooLarge)?;
         let time_ps = u128::from(self.time_ns) * u128::from(TimeUnit::Nanoseconds.picoseconds());
         let (length_bytes, device, tag) = (self.bytes, self.device, self.tag);
-        Ok(Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag }))
+        let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag };
+        Ok(Some((asked, record)))
     }
 }
 
@@ -176,7 +188,8 @@ impl Origin {
 #[derive(Clone, Copy, Debug)]
 enum Pending {
     Unread,
-    Request(RawRecord),
+    /// Its record number, too.
+    Request(Asked, RawRecord, u64),
     Ended,
 }
 
@@ -187,7 +200,9 @@ pub(super) struct Blktrace {
     /// Of the first file, then of the others.
     pending: Vec<Pending>,
     waiting: ByArrival,
+    account: Account,
     skipped: u64,
+    skipped_first: Vec<NamedLine>,
     rejected: Option<Event>,
     origin: Origin,
 }
@@ -204,7 +219,9 @@ pub(super) fn parser(reading: &Reading, path: &Path) -> Result<Blktrace, TraceEr
         pending: vec![Pending::Unread; others.len() + 1],
         others,
         waiting: ByArrival::default(),
+        account: Account::default(),
         skipped: 0,
+        skipped_first: Vec::new(),
         rejected: None,
         origin: Origin { field: reading.tag, tags: Tags::default() },
     })
@@ -236,22 +253,23 @@ impl RecordParser for Blktrace {
                 }
             }
             let request = |(index, pending): (usize, &Pending)| match pending {
-                Pending::Request(record) => Some((index, *record)),
+                Pending::Request(asked, record, line) => Some((index, *asked, *record, *line)),
                 _ => None,
             };
             let requests = self.pending.iter().enumerate().filter_map(request);
-            let Some((index, record)) = requests.min_by_key(|(_, record)| record.time_ps) else {
+            let Some((index, asked, record, line)) =
+                requests.min_by_key(|(_, _, record, _)| record.time_ps)
+            else {
                 return Ok(self.waiting.ready(true).map(Entry::Request));
             };
             self.pending[index] = Pending::Unread;
-            self.waiting.push(record);
+            self.waiting.at_line(line);
+            self.account.hand_on(self.action, asked, record, &mut self.waiting);
         }
     }
 
     fn shown(&self) -> String {
-        self.rejected.map_or_else(String::new, |event| {
-            format!("sector {} bytes {} action {:#x}", event.sector, event.bytes, event.action)
-        })
+        self.rejected.map_or_else(String::new, Event::shown)
     }
 
     fn tags(&self) -> Option<&Tags> {
@@ -260,6 +278,22 @@ impl RecordParser for Blktrace {
 
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    fn skipped_lines(&self) -> &[NamedLine] {
+        &self.skipped_first
+    }
+
+    fn line(&self) -> Option<u64> {
+        Some(self.waiting.left_line())
+    }
+
+    fn notes(&self) -> Vec<(&'static str, u64)> {
+        self.account.notes()
+    }
+
+    fn events(&self) -> [u64; 3] {
+        self.account.events()
     }
 }
 
@@ -279,12 +313,21 @@ impl Blktrace {
                 self.pending[index] = Pending::Ended;
                 return Ok(Ok(()));
             };
-            match event.request(self.action) {
-                Ok(Some(record)) => {
-                    self.pending[index] = Pending::Request(record);
+            let happened = event.happened();
+            happened.into_iter().for_each(|action| self.account.saw(action));
+            let request = if happened == Some(self.action) { event.request() } else { Ok(None) };
+            match request {
+                Ok(Some((asked, record))) => {
+                    self.pending[index] = Pending::Request(asked, record, file.line_count());
                     return Ok(Ok(()));
                 }
-                Ok(None) => self.skipped += 1,
+                Ok(None) => {
+                    self.skipped += 1;
+                    if self.skipped_first.len() < Rejected::KEPT {
+                        let (unit, line) = (Unit::Record, file.line_count());
+                        self.skipped_first.push(NamedLine::skipped(unit, line, &event.shown()));
+                    }
+                }
                 Err(reason) => {
                     self.rejected = Some(event);
                     return Ok(Err(reason));

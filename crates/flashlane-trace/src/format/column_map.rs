@@ -4,12 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::TraceError;
+use crate::record::Op;
 use crate::reject::excerpt;
 use crate::tags::TagKind;
 use crate::units::{SpaceUnit, TimeUnit};
 
 /// Highest column that may be named.
 pub(super) const LAST_COLUMN: u16 = 1024;
+
+/// What stands for the unit of dates and times of day.
+const DATES: &str = "datetime";
 
 /// Codes for a read where the map names none.
 const READ_CODES: [&str; 5] = ["R", "r", "Read", "read", "READ"];
@@ -22,8 +26,11 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 /// `t=1[us],op=3,off=4[B],len=5[B],dev=2;sep=comma;read=R|r;write=W|w;header=1`:
 ///
 /// * Columns count from 1. `t` needs a unit: `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns);
-///   decimal fractions are read. `off` and `len` may have one: `B` (default), `KiB` or `sector`
-///   (512 bytes). `dev` may be left out; all records then belong to device 0. `process`, `pid`,
+///   decimal fractions are read. `datetime` is a date and a time of day, such as
+///   `2016-02-22 11:25:45.123` or `2016-02-22T11:25:45Z`. `off` and `len` may have a unit: `B`
+///   (default), `KiB`, `sector` (512 bytes) or `4KiB`. `op=read` (`write`, `trim`, `flush`) in place
+///   of a column is the operation of every line. Devices may be numbers, or names that are numbered
+///   from 0 as they appear. Fields between commas or tabs may stand in double quotes. `dev` may be left out; all records then belong to device 0. `process`, `pid`,
 ///   `cgroup`, `queue`, `namespace` and `column:NAME` name columns by which a trace can be split.
 /// * `sep`: `comma` (default), `space` (any run of blanks) or `tab`.
 /// * `read`, `write`, `trim`, `flush`: the codes of each operation, separated by `|`. Where neither
@@ -35,7 +42,9 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnMap {
     pub(super) time: (u16, TimeUnit),
-    pub(super) op: u16,
+    /// Times are dates and times of day.
+    pub(super) has_dates: bool,
+    pub(super) op: Operation,
     pub(super) offset: (u16, SpaceUnit),
     pub(super) length: (u16, SpaceUnit),
     pub(super) device: Option<u16>,
@@ -43,6 +52,21 @@ pub struct ColumnMap {
     separator: Separator,
     pub(super) codes: Codes,
     header_lines: u32,
+}
+
+/// Where the operation of a line comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// A column.
+    Column(u16),
+    /// It is always the same.
+    Fixed(Op),
+}
+
+impl Operation {
+    /// The operations by name.
+    const NAMES: [(&str, Op); 4] =
+        [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
 }
 
 /// What stands between two columns.
@@ -116,7 +140,8 @@ impl FromStr for ColumnMap {
 #[derive(Default)]
 struct Draft {
     time: Option<(u16, TimeUnit)>,
-    op: Option<u16>,
+    has_dates: bool,
+    op: Option<Operation>,
     offset: Option<(u16, SpaceUnit)>,
     length: Option<(u16, SpaceUnit)>,
     device: Option<u16>,
@@ -144,7 +169,7 @@ impl Draft {
 
     /// Reads `key=column` or `key=column[unit]`.
     fn read_column(&mut self, item: &str) -> Result<(), Fault> {
-        const ALLOWED: &str = "t=<column>[<unit>], op=<column>, off=<column>[<unit>], \
+        const ALLOWED: &str = "t=<column>[<unit>], op=<column> or read, write, trim or flush, off=<column>[<unit>], \
              len=<column>[<unit>], dev=<column>, process=<column>, pid=<column>, cgroup=<column>, \
              queue=<column>, namespace=<column>, column:<name>=<column>, each at most once";
         let fault = || Fault(format!("`{item}`"), ALLOWED);
@@ -153,12 +178,21 @@ impl Draft {
             Some((column, unit)) => (column, Some(unit.strip_suffix(']').ok_or_else(fault)?)),
             None => (value, None),
         };
+        let fixed = Operation::NAMES.iter().find(|(name, _)| key == "op" && *name == value);
+        if let Some((_, op)) = fixed {
+            let fresh = self.op.replace(Operation::Fixed(*op)).is_none();
+            return if fresh { Ok(()) } else { Err(fault()) };
+        }
         let column = column_number(column)?;
         let fresh = match key {
+            "t" if unit == Some(DATES) => {
+                self.has_dates = true;
+                self.time.replace((column, TimeUnit::Seconds)).is_none()
+            }
             "t" => self.time.replace((column, time_unit(item, unit)?)).is_none(),
             "off" => self.offset.replace((column, space_unit(item, unit)?)).is_none(),
             "len" => self.length.replace((column, space_unit(item, unit)?)).is_none(),
-            "op" if unit.is_none() => self.op.replace(column).is_none(),
+            "op" if unit.is_none() => self.op.replace(Operation::Column(column)).is_none(),
             "dev" if unit.is_none() => self.device.replace(column).is_none(),
             _ => match TagKind::by_name(key).filter(|_| unit.is_none()) {
                 Some(kind) if self.tags.iter().all(|(other, _)| *other != kind) => {
@@ -193,6 +227,7 @@ impl Draft {
         let missing = |key: &str| Fault(format!("no {key}="), "t=, op=, off= and len= are needed");
         let map = ColumnMap {
             time: self.time.ok_or_else(|| missing("t"))?,
+            has_dates: self.has_dates,
             op: self.op.ok_or_else(|| missing("op"))?,
             offset: self.offset.ok_or_else(|| missing("off"))?,
             length: self.length.ok_or_else(|| missing("len"))?,
@@ -202,7 +237,10 @@ impl Draft {
             codes: Codes::new(self.read, self.write, self.trim, self.flush)?,
             header_lines: self.header_lines.unwrap_or(0),
         };
-        let mut columns = vec![map.time.0, map.op, map.offset.0, map.length.0];
+        let mut columns = vec![map.time.0, map.offset.0, map.length.0];
+        if let Operation::Column(column) = map.op {
+            columns.push(column);
+        }
         columns.extend(map.device);
         match first_repeated(&mut columns) {
             Some(column) => {
@@ -259,13 +297,16 @@ fn column_number(text: &str) -> Result<u16, Fault> {
 
 fn time_unit(item: &str, unit: Option<&str>) -> Result<TimeUnit, Fault> {
     unit.and_then(TimeUnit::by_name).ok_or_else(|| {
-        Fault(format!("`{item}`"), "a time unit in brackets: s, ms, us, ns, ps or filetime")
+        Fault(
+            format!("`{item}`"),
+            "a time unit in brackets: s, ms, us, ns, ps, filetime or datetime",
+        )
     })
 }
 
 fn space_unit(item: &str, unit: Option<&str>) -> Result<SpaceUnit, Fault> {
     SpaceUnit::by_name(unit.unwrap_or(SpaceUnit::Bytes.name()))
-        .ok_or_else(|| Fault(format!("`{item}`"), "a unit in brackets: B, KiB or sector"))
+        .ok_or_else(|| Fault(format!("`{item}`"), "a unit in brackets: B, KiB, sector or 4KiB"))
 }
 
 fn separator(name: &str) -> Option<Separator> {
@@ -308,7 +349,17 @@ impl Separator {
 
 impl fmt::Display for ColumnMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "t={}[{}],op={}", self.time.0, self.time.1, self.op)?;
+        let unit = if self.has_dates { DATES } else { self.time.1.name() };
+        write!(f, "t={}[{unit}],op=", self.time.0)?;
+        match self.op {
+            Operation::Column(column) => write!(f, "{column}")?,
+            Operation::Fixed(op) => {
+                let names = Operation::NAMES.iter();
+                f.write_str(
+                    names.clone().find(|(_, own)| *own == op).map_or("", |(name, _)| name),
+                )?;
+            }
+        }
         write!(f, ",off={}[{}]", self.offset.0, self.offset.1)?;
         write!(f, ",len={}[{}]", self.length.0, self.length.1)?;
         if let Some(device) = self.device {
@@ -343,6 +394,8 @@ mod tests {
         let map: ColumnMap = full.parse().expect("a good map");
         assert_eq!(map.to_string(), full);
         assert_eq!((map.time_unit(), map.header_lines()), (TimeUnit::Microseconds, 2));
+        let dated = "t=1[datetime],op=write,off=3[4KiB],len=5[B];sep=comma;read=R;write=W";
+        assert_eq!(dated.parse::<ColumnMap>().expect("a good map").to_string(), dated);
         let short: ColumnMap = " t=1[us], op=3,off=4,len=5 ; ".parse().expect("a good map");
         assert_eq!(short.separator(), Separator::Comma);
         assert_eq!(short.to_string().parse::<ColumnMap>().expect("canonical text"), short);
@@ -359,7 +412,10 @@ mod tests {
             ("t=0[us],op=2,off=3,len=4", "found column `0`; allowed: columns 1 to 1024"),
             ("t=70000[us],op=2,off=3,len=4", "columns 1 to 1024"),
             ("t=1[us],op=2[B],off=3,len=4", "found `op=2[B]`"),
-            ("t=1[us],op=2,off=3[page],len=4", "B, KiB or sector"),
+            ("t=1[us],op=2,off=3[page],len=4", "B, KiB, sector or 4KiB"),
+            ("t=1[us],op=erase,off=3,len=4", "found column `erase`"),
+            ("t=1[us],op=read,op=2,off=3,len=4", "found `op=2`"),
+            ("t=1[us],op=read,off=3,len=3", "column 3 named twice"),
             ("t=1[us],op=2,off=3,len=3", "column 3 named twice"),
             ("t=1[us],t=2[us],off=3,len=4", "found `t=2[us]`"),
             ("t=1[us],op=2,off=3,len=4;sep=pipe", "found `sep=pipe`"),

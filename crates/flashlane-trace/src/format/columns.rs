@@ -1,9 +1,11 @@
 //! Parser for text that a [`ColumnMap`] describes.
 
-use super::column_map::{Codes, ColumnMap, Separator};
+use super::column_map::{Codes, ColumnMap, Operation, Separator};
 use super::five_columns::{next_field, range};
+use super::names::Names;
 use super::{FormatInfo, LineParser};
 use crate::cursor::Cursor;
+use crate::date_time::date_time;
 use crate::lines::trim;
 use crate::number;
 use crate::options::Reading;
@@ -31,11 +33,28 @@ const UNUSED: usize = 5;
 
 type Fields<'a> = [&'a [u8]; 6];
 
+/// How a file calls its devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Devices {
+    /// None has come.
+    #[default]
+    Unknown,
+    /// By number.
+    Numbers,
+    /// By name; they are numbered as they appear.
+    Named,
+}
+
 pub(super) struct Columns {
     unit: TimeUnit,
     /// The place of each column, up to the last one that is wanted.
     places: Vec<usize>,
     has_device: bool,
+    has_dates: bool,
+    /// The operation of every line, if it is always the same.
+    fixed_op: Option<Op>,
+    devices: Devices,
+    names: Names,
     separator: Separator,
     offset_unit_bytes: u64,
     length_unit_bytes: u64,
@@ -48,8 +67,14 @@ pub(super) struct Columns {
 }
 
 pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
-    let mut wanted =
-        vec![(map.time.0, TIME), (map.op, OP), (map.offset.0, OFFSET), (map.length.0, LENGTH)];
+    let mut wanted = vec![(map.time.0, TIME), (map.offset.0, OFFSET), (map.length.0, LENGTH)];
+    let fixed_op = match map.op {
+        Operation::Column(column) => {
+            wanted.push((column, OP));
+            None
+        }
+        Operation::Fixed(op) => Some(op),
+    };
     wanted.extend(map.device.map(|column| (column, DEVICE)));
     let last = wanted.iter().map(|(column, _)| usize::from(*column)).max().unwrap_or(0);
     let mut places = vec![UNUSED; last];
@@ -67,6 +92,10 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
         unit,
         places,
         has_device: map.device.is_some(),
+        has_dates: map.has_dates,
+        fixed_op,
+        devices: Devices::default(),
+        names: Names::default(),
         separator: map.separator(),
         offset_unit_bytes: map.offset.1.bytes(),
         length_unit_bytes: map.length.1.bytes(),
@@ -99,7 +128,12 @@ fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {
 impl LineParser for Columns {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
         let mut record = match self.quick(line) {
-            Some(record) => record,
+            Some(record) => {
+                if self.has_device && self.devices == Devices::Unknown {
+                    self.devices = Devices::Numbers;
+                }
+                record
+            }
             None => self.careful(line)?,
         };
         if let Some(column) = self.tag {
@@ -131,7 +165,10 @@ impl Columns {
                 let mut rest = line;
                 std::iter::from_fn(|| next_field(&mut rest)).nth(column)
             }
-            other => line.split(|byte| *byte == other.byte()).nth(column).map(trim),
+            other => {
+                let mut rest = Some(line);
+                std::iter::from_fn(|| next_cell(&mut rest, other.byte())).nth(column)
+            }
         }
     }
 
@@ -139,16 +176,22 @@ impl Columns {
     /// Invariant: what this reads, [`Columns::careful`] reads as the same record.
     #[inline]
     fn quick(&self, line: &[u8]) -> Option<RawRecord> {
+        if self.has_dates || self.devices == Devices::Named {
+            return None;
+        }
         let separator = self.separator.byte();
         let mut cursor = Cursor::new(line);
         let mut values = [0_u64; 6];
-        let (mut fraction_ps, mut op) = (0, None);
+        let (mut fraction_ps, mut op) = (0, self.fixed_op);
         for (index, place) in self.places.iter().enumerate() {
             if index > 0 {
                 cursor.expect(separator)?;
             }
             if *place == OP || *place == UNUSED {
                 let field = cursor.until(separator);
+                if field.first() == Some(&b'"') {
+                    return None;
+                }
                 if self.separator == Separator::Space
                     && (field.is_empty() || field.contains(&b'\t'))
                 {
@@ -180,17 +223,42 @@ impl Columns {
 
     /// Reads any line, or says why it is none.
     #[cold]
-    fn careful(&self, line: &[u8]) -> Result<RawRecord, Reason> {
+    fn careful(&mut self, line: &[u8]) -> Result<RawRecord, Reason> {
         let fields = self.fields(line).ok_or(Reason::FieldCount)?;
-        let time_ps = number::fractional_time(fields[TIME], self.unit)?;
-        let device = if self.has_device { number::device(fields[DEVICE])? } else { 0 };
-        let op = self.operation(fields[OP]).ok_or(Reason::UnknownOp)?;
+        let time_ps = if self.has_dates {
+            date_time(fields[TIME])?
+        } else {
+            number::fractional_time(fields[TIME], self.unit)?
+        };
+        let op = match self.fixed_op {
+            Some(op) => op,
+            None => self.operation(fields[OP]).ok_or(Reason::UnknownOp)?,
+        };
         let offset =
             number::decimal_or_hex(fields[OFFSET]).map_err(|f| f.reason(Reason::BadOffset))?;
         let length =
             number::decimal_or_hex(fields[LENGTH]).map_err(|f| f.reason(Reason::BadLength))?;
         let (offset_bytes, length_bytes) = self.range(op, offset, length)?;
+        let device = if self.has_device { self.device(fields[DEVICE])? } else { 0 };
         Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
+    }
+
+    /// The number of a device. The first one decides whether they are numbers or names.
+    fn device(&mut self, field: &[u8]) -> Result<u32, Reason> {
+        if self.devices != Devices::Named {
+            match number::device(field) {
+                Err(Reason::BadDevice) if self.devices == Devices::Unknown && !field.is_empty() => {
+                    self.devices = Devices::Named;
+                }
+                found => {
+                    if found.is_ok() {
+                        self.devices = Devices::Numbers;
+                    }
+                    return found;
+                }
+            }
+        }
+        self.names.number(field)
     }
 
     /// Offset and length in bytes, checked.
@@ -217,9 +285,9 @@ impl Columns {
 
     #[inline]
     fn split<'a>(&self, line: &'a [u8], separator: u8, fields: &mut Fields<'a>) -> Option<()> {
-        let mut parts = line.split(|byte| *byte == separator);
+        let mut rest = Some(line);
         for place in &self.places {
-            fields[*place] = trim(parts.next()?);
+            fields[*place] = next_cell(&mut rest, separator)?;
         }
         Some(())
     }
@@ -231,6 +299,33 @@ impl Columns {
         }
         self.codes.iter().find(|(code, _)| code == field).map(|(_, op)| *op)
     }
+}
+
+/// Cuts the next field off `rest`. In double quotes it may hold the separator; a quote is doubled
+/// there, and stays so. `None`: there is none, or its quotes do not end.
+fn next_cell<'a>(rest: &mut Option<&'a [u8]>, separator: u8) -> Option<&'a [u8]> {
+    let text = (*rest)?;
+    let blanks = text.iter().take_while(|byte| **byte == b' ').count();
+    let mut end = blanks;
+    let is_quoted = text.get(blanks) == Some(&b'"');
+    if is_quoted {
+        end += 1;
+        loop {
+            end += text[end..].iter().position(|byte| *byte == b'"')? + 1;
+            if text.get(end) != Some(&b'"') {
+                break;
+            }
+            end += 1;
+        }
+    }
+    let quoted = &text[blanks..end];
+    let length = text[end..].iter().position(|byte| *byte == separator);
+    *rest = length.map(|length| &text[end + length + 1..]);
+    let behind = &text[end..length.map_or(text.len(), |length| end + length)];
+    if !is_quoted {
+        return Some(trim(behind));
+    }
+    trim(behind).is_empty().then(|| &quoted[1..quoted.len() - 1])
 }
 
 #[cfg(test)]
@@ -292,12 +387,49 @@ mod tests {
             ("1,R,a,1,0", Reason::BadOffset),
             ("1,R,0,1.5,0", Reason::BadLength),
             ("1,R,0,0,0", Reason::ZeroLength),
-            ("1,R,0,1,vol7", Reason::BadDevice),
+            ("1,R,0,1,", Reason::BadDevice),
             ("1,R,18014398509481984,1,0", Reason::TooLarge),
         ];
         for (line, reason) in cases {
             assert_eq!(parse(map, line), Err(reason), "{line}");
         }
+    }
+
+    #[test]
+    fn devices_may_have_names() {
+        let map: ColumnMap = "t=1[s],op=2,off=3,len=4,dev=5".parse().expect("a good map");
+        let mut named = parser(&map, map.time_unit());
+        let mut device = |line: &str| {
+            named.parse(line.as_bytes()).map(|record| record.expect("a request").device)
+        };
+        assert_eq!(device("1,R,0,1,sdb"), Ok(0));
+        assert_eq!(device("1,R,0,1,sda"), Ok(1));
+        assert_eq!(device("1,R,0,1,7"), Ok(2), "a name like any other");
+        assert_eq!(device("1,R,0,1,sdb"), Ok(0));
+        let mut numbered = parser(&map, map.time_unit());
+        assert!(numbered.parse(b"1,R,0,1,7").is_ok());
+        assert_eq!(numbered.parse(b"1,R,0,1,sda"), Err(Reason::BadDevice));
+    }
+
+    #[test]
+    fn operations_may_be_fixed_and_offsets_blocks() {
+        let found = record("t=1[s],op=write,off=2[4KiB],len=3", "1,3,512");
+        assert_eq!((found.op, found.offset_bytes, found.length_bytes), (Op::Write, 12_288, 512));
+        assert_eq!(record("t=1[s],op=flush,off=2,len=3", "1,0,0").op, Op::Flush);
+    }
+
+    #[test]
+    fn quoted_fields_may_hold_the_separator() {
+        let map = "t=1[datetime],op=3,off=4,len=5,dev=2";
+        let line = r#""2016-02-22 11:25:45","vol, ""a""", "R" ,4096,"512","x"#;
+        let found = record(map, line);
+        assert_eq!((found.op, found.offset_bytes, found.length_bytes), (Op::Read, 4096, 512));
+        assert_eq!(found.time_ps, 1_456_140_345_000_000_000_000);
+        for bad in [r#""2016-02-22 11:25:45,a,R,0,512"#, r#""2016-02-22 11:25:45"x,a,R,0,512"#] {
+            assert_eq!(parse(map, bad), Err(Reason::FieldCount), "{bad}");
+        }
+        // Columns that nobody wants may be quoted as well.
+        assert_eq!(record("t=1[s],op=3,off=4,len=5", r#"1,"a,b",W,0,512"#).length_bytes, 512);
     }
 
     #[test]
@@ -332,7 +464,7 @@ mod tests {
             let codes = "read=R|0|9;write=W|1|22;flush=2";
             let map: ColumnMap =
                 format!("{columns};sep={separator};{codes}").parse().expect("a good map");
-            let parser = parser(&map, map.time_unit());
+            let mut parser = parser(&map, map.time_unit());
             let line = fields.join(blank);
             if let Some(record) = parser.quick(line.as_bytes()) {
                 prop_assert_eq!(parser.careful(line.as_bytes()), Ok(record), "{}", line);

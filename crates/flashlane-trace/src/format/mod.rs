@@ -1,6 +1,7 @@
 //! The formats: one file each, one line each in the table below.
 
 mod alibaba;
+mod biosnoop;
 mod blk_event;
 mod blkparse;
 mod blktrace;
@@ -13,9 +14,11 @@ mod fio_v2;
 mod fio_v3;
 mod fiu;
 mod five_columns;
+mod ftrace;
 mod mqsim;
 mod msps;
 mod msr;
+mod names;
 mod oracle_general;
 mod order;
 #[cfg(feature = "parquet")]
@@ -40,7 +43,7 @@ use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::{Action, Reading, TraceOptions};
 use crate::record::RawRecord;
-use crate::reject::Reason;
+use crate::reject::{NamedLine, Reason};
 use crate::tags::{TagKind, Tags};
 use crate::units::{SpaceUnit, TimeUnit};
 
@@ -67,6 +70,8 @@ pub struct FormatInfo {
     pub has_actions: bool,
     /// Tags that its records have, beside the columns of texts and tables.
     pub tags: &'static [TagKind],
+    /// Other lines may come first: what a tool says before its table, or events of other kinds.
+    pub(crate) has_preamble: bool,
     /// Says whether a line (of a binary format: the first 128 bytes) can only belong to this
     /// format. Some formats do not describe themselves.
     pub(crate) recognises: fn(&[u8]) -> bool,
@@ -82,6 +87,7 @@ impl FormatInfo {
         fixed_clock: true,
         size_unit: None,
         has_actions: false,
+        has_preamble: false,
         tags: &[],
         recognises: |_| false,
     };
@@ -107,6 +113,16 @@ pub(crate) trait LineParser: Send {
     /// Lines so far that belong to the format but neither to a request nor to a header.
     fn skipped(&self) -> u64 {
         0
+    }
+
+    /// What was read as something else, and how often.
+    fn notes(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Events so far by action: `Q`, `D`, `C`.
+    fn events(&self) -> [u64; 3] {
+        [0; 3]
     }
 }
 
@@ -140,6 +156,26 @@ pub(crate) trait RecordParser: Send {
     fn skipped(&self) -> u64 {
         0
     }
+
+    /// The first of them.
+    fn skipped_lines(&self) -> &[NamedLine] {
+        &[]
+    }
+
+    /// Number of the record that the last request came from, if it is not the one read last.
+    fn line(&self) -> Option<u64> {
+        None
+    }
+
+    /// What was read as something else, and how often.
+    fn notes(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Events so far by action: `Q`, `D`, `C`.
+    fn events(&self) -> [u64; 3] {
+        [0; 3]
+    }
 }
 
 /// The parser of a file.
@@ -164,6 +200,22 @@ impl Parser {
         match self {
             Parser::Lines(parser) => parser.skipped(),
             Parser::Records(parser) => parser.skipped(),
+        }
+    }
+
+    /// As the parser's own.
+    pub(crate) fn notes(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            Parser::Lines(parser) => parser.notes(),
+            Parser::Records(parser) => parser.notes(),
+        }
+    }
+
+    /// As the parser's own.
+    pub(crate) fn events(&self) -> [u64; 3] {
+        match self {
+            Parser::Lines(parser) => parser.events(),
+            Parser::Records(parser) => parser.events(),
         }
     }
 }
@@ -256,6 +308,10 @@ formats! {
     Spc => spc,
     /// What blkparse prints: `maj,min cpu seq sec.nsec pid action rwbs sector + nblocks [process]`.
     Blkparse => blkparse,
+    /// Trace events of the kernel as ftrace, trace-cmd and perf script print them.
+    Ftrace => ftrace,
+    /// Tables of biosnoop, and of bpftrace programs with the same columns.
+    Biosnoop => biosnoop,
     /// fio's iolog, version 2: `file action offset length`, and waits.
     FioV2 => fio_v2,
     /// fio's iolog, version 3: `us file action offset length`.
@@ -322,6 +378,11 @@ impl Format {
         formats.find(|format| (format.info().recognises)(line)).cloned()
     }
 
+    /// As [`Format::recognise`], of a line that is not the first one.
+    pub(crate) fn recognise_late(line: &[u8]) -> Option<Format> {
+        Format::recognise(line).filter(|format| format.info().has_preamble)
+    }
+
     /// The binary format that the first bytes of a file can only belong to, if there is one.
     pub(crate) fn recognise_binary(head: &[u8]) -> Option<Format> {
         let mut formats = Format::WITHOUT_MAP.iter().filter(|format| !format.is_text());
@@ -338,6 +399,7 @@ impl Format {
         path: &Path,
     ) -> Result<Reading, TraceError> {
         let refuse = |option, found: String, allowed| {
+            let option = options.spelling.option(option);
             Err(TraceError::Option { path: path.to_owned(), option, found, allowed })
         };
         let (info, name) = (self.info(), self.name());
@@ -352,7 +414,7 @@ impl Format {
             let found = format!("{} for the format {name}", options.action.letter());
             return refuse("action", found, "none, because requests have one event in this format");
         }
-        let time_unit = self.time_unit(options.time_unit, path)?;
+        let time_unit = self.time_unit(options, path)?;
         let tag = options.tag.as_ref().map(|kind| self.tag_field(kind, path)).transpose()?;
         Ok(Reading { time_unit, size_unit, action: options.action, tag })
     }
@@ -360,17 +422,17 @@ impl Format {
     /// Unit of the time column: of the options, else of the format.
     pub(crate) fn time_unit(
         &self,
-        wanted: Option<TimeUnit>,
+        options: &TraceOptions,
         path: &Path,
     ) -> Result<TimeUnit, TraceError> {
         let own = match self {
             Format::Columns(map) => map.time_unit(),
             other => other.info().time_unit,
         };
-        match wanted {
+        match options.time_unit {
             Some(unit) if self.info().fixed_clock && unit != own => Err(TraceError::Option {
                 path: path.to_owned(),
-                option: "time_unit",
+                option: options.spelling.option("time_unit"),
                 found: format!("{unit} for the format {}", self.name()),
                 allowed: "no unit, because the clock is part of this format",
             }),

@@ -21,13 +21,22 @@ pub(crate) struct ByArrival {
     waiting: usize,
     /// Records that came so far.
     came: u64,
+    /// Line, or binary record, that the records stand in that come now.
+    line: u64,
+    /// That of the record that left last.
+    left: u64,
+    /// A record that follows the one that came last, unless [`ByArrival::forgive`] is called.
+    owed: Option<(RawRecord, u64)>,
 }
 
 struct Waiting {
     /// Place among all records that came.
     came: u64,
+    line: u64,
     record: RawRecord,
 }
+
+const _: () = assert!(size_of::<Waiting>() == 64, "65,536 of them take 4 MiB");
 
 impl Waiting {
     fn order(&self) -> (u128, u64) {
@@ -36,8 +45,57 @@ impl Waiting {
 }
 
 impl ByArrival {
+    /// The records that come from now on stand in this line.
+    #[inline]
+    pub(crate) fn at_line(&mut self, line: u64) {
+        self.line = line;
+    }
+
+    /// Line, or binary record, that the record stands in that left last; 0 if it is not known.
+    #[inline]
+    pub(crate) fn left_line(&self) -> u64 {
+        self.left
+    }
+
+    /// As many wait as may.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting > WAITING_MAX
+    }
+
+    /// Forgets what waits.
+    pub(super) fn clear(&mut self) {
+        let line = self.line;
+        *self = ByArrival { line, ..ByArrival::default() };
+    }
+
+    /// A record that is to follow the one that came last, unless it is forgiven. Another one that is
+    /// owed comes now.
+    pub(super) fn owe(&mut self, record: RawRecord) {
+        self.settle();
+        self.owed = Some((record, self.line));
+    }
+
+    /// What is owed need not come. Returns it.
+    pub(super) fn forgive(&mut self) -> Option<RawRecord> {
+        self.owed.take().map(|(record, _)| record)
+    }
+
+    /// What is owed.
+    pub(super) fn owed(&self) -> Option<&RawRecord> {
+        self.owed.as_ref().map(|(record, _)| record)
+    }
+
+    /// What is owed comes now.
+    pub(super) fn settle(&mut self) {
+        if let Some((record, line)) = self.owed.take() {
+            let current = std::mem::replace(&mut self.line, line);
+            self.push(record);
+            self.line = current;
+        }
+    }
+
     pub(super) fn push(&mut self, record: RawRecord) {
-        let waiting = Waiting { came: self.came, record };
+        let waiting = Waiting { came: self.came, line: self.line, record };
         self.came += 1;
         self.waiting += 1;
         let fits = |lane: &&mut VecDeque<Waiting>| {
@@ -51,13 +109,17 @@ impl ByArrival {
 
     /// The earliest, if as many wait as may, or if no more come.
     pub(crate) fn ready(&mut self, ended: bool) -> Option<RawRecord> {
+        if ended {
+            self.settle();
+        }
         if self.waiting == 0 || !ended && self.waiting <= WAITING_MAX {
             return None;
         }
         if self.lanes[0].len() == self.waiting {
             // All in order, which is usual.
             self.waiting -= 1;
-            return self.lanes[0].pop_front().map(|waiting| waiting.record);
+            let waiting = self.lanes[0].pop_front();
+            return self.leave(waiting);
         }
         self.waiting -= 1;
         let mut earliest = self.heap.peek().map(|Reverse(waiting)| waiting.order());
@@ -72,7 +134,14 @@ impl ByArrival {
             Some(index) => self.lanes[index].pop_front(),
             None => self.heap.pop().map(|Reverse(waiting)| waiting),
         };
-        waiting.map(|waiting| waiting.record)
+        self.leave(waiting)
+    }
+
+    #[inline]
+    fn leave(&mut self, waiting: Option<Waiting>) -> Option<RawRecord> {
+        let Waiting { line, record, .. } = waiting?;
+        self.left = line;
+        Some(record)
     }
 }
 
@@ -124,6 +193,33 @@ mod tests {
             let found: Vec<(u128, u64)> = left.map(|r| (r.time_ps, r.offset_bytes)).collect();
             prop_assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn records_keep_their_line_and_pay_what_they_owe() {
+        let at = |time_ps| RawRecord {
+            time_ps,
+            op: Op::Write,
+            offset_bytes: 0,
+            length_bytes: 1,
+            device: 0,
+            tag: 0,
+        };
+        let mut waiting = ByArrival::default();
+        waiting.at_line(7);
+        waiting.push(at(20));
+        waiting.owe(at(21));
+        waiting.at_line(8);
+        waiting.push(at(10));
+        let mut left = || {
+            let record = waiting.ready(true)?;
+            Some((record.time_ps, waiting.left_line()))
+        };
+        assert_eq!([left(), left()], [Some((10, 8)), Some((20, 7))]);
+        assert_eq!(left(), Some((21, 7)));
+        waiting.owe(at(30));
+        assert_eq!(waiting.forgive(), Some(at(30)));
+        assert_eq!(waiting.ready(true), None);
     }
 
     #[test]

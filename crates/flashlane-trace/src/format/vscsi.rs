@@ -19,7 +19,9 @@ use super::{Entry, FormatInfo, RecordParser};
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::Reading;
+use crate::place::Unit;
 use crate::record::{Op, RawRecord};
+use crate::reject::{NamedLine, Rejected};
 use crate::units::TimeUnit;
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -86,13 +88,15 @@ pub(super) struct Vscsi {
     unit: TimeUnit,
     layout: Option<Layout>,
     skipped: u64,
+    skipped_first: Vec<NamedLine>,
     /// Command, block and length of the last record.
     last: (u16, u64, u64),
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the parsers of binary formats are made alike")]
 pub(super) fn parser(reading: &Reading, _: &Path) -> Result<Vscsi, TraceError> {
-    Ok(Vscsi { unit: reading.time_unit, layout: None, skipped: 0, last: (0, 0, 0) })
+    let (layout, skipped, skipped_first) = (None, 0, Vec::new());
+    Ok(Vscsi { unit: reading.time_unit, layout, skipped, skipped_first, last: (0, 0, 0) })
 }
 
 impl RecordParser for Vscsi {
@@ -127,6 +131,11 @@ impl RecordParser for Vscsi {
             self.last = (command, block, length);
             let Some(op) = operation(command) else {
                 self.skipped += 1;
+                if self.skipped_first.len() < Rejected::KEPT {
+                    let line = input.line_count();
+                    let shown = self.shown();
+                    self.skipped_first.push(NamedLine::skipped(Unit::Record, line, &shown));
+                }
                 continue;
             };
             let time_ps = u128::from(time) * u128::from(self.unit.picoseconds());
@@ -155,6 +164,10 @@ impl RecordParser for Vscsi {
 
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    fn skipped_lines(&self) -> &[NamedLine] {
+        &self.skipped_first
     }
 }
 

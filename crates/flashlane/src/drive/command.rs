@@ -5,7 +5,8 @@ use std::fmt;
 use flashlane_engine::Time;
 
 use crate::observe::requests::RequestRecord;
-use flashlane_units::RequestOp;
+use crate::workload::config::MAX_TRACED_BYTES;
+use flashlane_units::{ByteSize, RequestOp};
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,8 @@ pub struct Command {
     pub namespace: u32,
     /// First sector in the tenant's space. Unit: sectors of 512 B.
     pub sector: u64,
-    /// Length. Unit: sectors of 512 B. Range: 1 to 32,768 (16 MiB); 0 for flushes.
+    /// Length. Unit: sectors of 512 B. Range: 1 to the drive's largest transfer
+    /// (`interface.max_transfer`, 16 MiB by default), for trims to 8,388,608 (4 GiB); 0 for flushes.
     pub sectors: u32,
     /// Placement identifier of a write (flexible data placement). Refused: no drive has any yet.
     pub placement: Option<u16>,
@@ -85,8 +87,9 @@ impl Command {
         Self::new(Operation::Flush, 0, 0)
     }
 
-    /// What the drive does for the command in a space of so many sectors.
-    pub(super) fn check(&self, space: u64) -> Result<RequestOp, Refused> {
+    /// What the drive does for the command in a space of so many sectors, where reads and writes
+    /// may have `transfer_max`.
+    pub(super) fn check(&self, space: u64, transfer_max: ByteSize) -> Result<RequestOp, Refused> {
         let op = self.operation.request_op().ok_or(Refused::Unsupported("zones"))?;
         if self.placement.is_some() {
             return Err(Refused::Unsupported("placement identifiers"));
@@ -96,10 +99,10 @@ impl Command {
         }
         let bytes = u64::from(self.sectors) * crate::layout::SECTOR_BYTES;
         let fits = self.sector.checked_add(self.sectors.into()).is_some_and(|end| end <= space);
-        let flush = op == RequestOp::Flush;
-        let length = match flush {
-            true => self.sectors == 0,
-            false => self.sectors > 0 && bytes <= crate::config::validate::MAX_REQUEST_BYTES,
+        let length = match op {
+            RequestOp::Flush => self.sectors == 0,
+            RequestOp::Trim => self.sectors > 0 && bytes <= MAX_TRACED_BYTES,
+            RequestOp::Read | RequestOp::Write => self.sectors > 0 && bytes <= transfer_max.0,
         };
         if !fits || !length {
             return Err(Refused::Range { sector: self.sector, sectors: self.sectors, space });

@@ -267,7 +267,7 @@ impl Drive {
         if at < now || at >= Time::END {
             return Err(Refused::Time { at, now });
         }
-        let op = command.check(self.sectors(tenant))?;
+        let op = command.check(self.sectors(tenant), self.config.interface.max_transfer)?;
         if self.device.host.is_full(self.outstanding()) {
             return Err(Refused::Full);
         }

@@ -40,6 +40,10 @@ pub struct InterfaceConfig {
     pub submission_entry: ByteSize,
     /// Size of a completion queue entry. 16 by the NVMe standard.
     pub completion_entry: ByteSize,
+    /// Most data that one read or write may move (MDTS of NVMe). The host splits larger ones into
+    /// pieces that arrive together, the rest last. Trims have no such limit. Range: 4KiB..=16MiB, whole
+    /// sectors of 512 bytes.
+    pub max_transfer: ByteSize,
     /// Host bus adapter, tags and link of a SATA drive (with `kind = "sata"`).
     pub sata: SataConfig,
 }
@@ -58,6 +62,7 @@ impl Default for InterfaceConfig {
             processors: None,
             submission_entry: ByteSize(64),
             completion_entry: ByteSize(16),
+            max_transfer: ByteSize(16 << 20),
             sata: SataConfig::default(),
         }
     }

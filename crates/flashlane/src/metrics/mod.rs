@@ -3,6 +3,7 @@
 
 pub(crate) mod empty;
 pub mod energy;
+mod input_changes;
 pub(crate) mod latency;
 pub(crate) mod load;
 mod measured;

@@ -171,7 +171,11 @@ fn flow_summary(
         wear: None,
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
+        split_requests: input.split,
         rejected_lines: input.rejected.into_iter().collect(),
+        trace_records: input.records,
+        changed_records: input.changed,
+        named_lines: input.named,
     }
 }
 

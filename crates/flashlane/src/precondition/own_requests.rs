@@ -49,9 +49,16 @@ pub(super) fn footprint(
     if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim {
         (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
     }
-    let mut source =
-        workload::build(&endless, index, space, device.flash.page_size, &device.compat, seed)
-            .ok()?;
+    let mut source = workload::build(
+        &endless,
+        index,
+        space,
+        device.flash.page_size,
+        device.interface.max_transfer,
+        &device.compat,
+        seed,
+    )
+    .ok()?;
     let per_page = device.flash.page_size.0 / crate::layout::SECTOR_BYTES;
     let mut pages = PageSet::new(space.pages);
     let mut met = 0;

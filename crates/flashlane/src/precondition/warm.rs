@@ -156,7 +156,15 @@ impl<'a> Replay<'a> {
                 continue;
             }
             let page_size = device.flash.page_size;
-            let mut source = workload::build(flow, index, space, page_size, &device.compat, seed)?;
+            let mut source = workload::build(
+                flow,
+                index,
+                space,
+                page_size,
+                device.interface.max_transfer,
+                &device.compat,
+                seed,
+            )?;
             source.diverge(back.get(flows.len()).copied().unwrap_or(0))?;
             let (at, zero, pass_start, gone) = (0, 0, Time::ZERO, 0);
             let flow = FlowId::at(index as usize);

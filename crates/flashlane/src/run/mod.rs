@@ -141,6 +141,7 @@ impl<'a> Prepared<'a> {
                             index as u64,
                             space,
                             self.device.flash.page_size,
+                            self.device.interface.max_transfer,
                             &self.device.compat,
                             seed,
                         )

@@ -87,8 +87,15 @@ impl Flows {
         let several = workload.flows.len() > 1;
         let mut flows = Vec::new();
         for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
-            let source =
-                workload::build(flow, index, space, device.flash.page_size, &device.compat, seed)?;
+            let source = workload::build(
+                flow,
+                index,
+                space,
+                device.flash.page_size,
+                device.interface.max_transfer,
+                &device.compat,
+                seed,
+            )?;
             let (most, depth) = (most_under_way(device), source.closed_loop());
             let closed = depth.is_some();
             let depth = depth.map_or(most, |depth| most.min(depth as usize));

@@ -189,7 +189,11 @@ fn flow_summary(
         ),
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
+        split_requests: input.split,
         rejected_lines: input.rejected.into_iter().collect(),
+        trace_records: input.records,
+        changed_records: input.changed,
+        named_lines: input.named,
         ..FlowSummary::default()
     }
 }

@@ -1,25 +1,42 @@
 //! From the configuration of a flow to its source of requests.
 
 use flashlane_engine::Time;
-use flashlane_trace::{Format, TraceOptions, TraceReader};
+use flashlane_trace::{Format, Spelling, TraceOptions, TraceReader, detect};
 
 use super::RequestSource;
 use super::clone::CloneSource;
 use super::footprint::{Footprint, PageSet};
 use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
+use super::split::Split;
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
 use crate::compat::CompatConfig;
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
-use crate::workload::config::{FlowConfig, MqsimAddress, MqsimFlowConfig};
+use crate::workload::config::{FlowConfig, MAX_REQUEST_BYTES, MqsimAddress, MqsimFlowConfig};
 use flashlane_units::ByteSize;
 
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
+/// Reads and writes above `transfer_max` go out in pieces.
 ///
 /// # Errors
 /// An unknown clone; a trace that cannot be opened or is refused.
 pub fn build(
+    flow: &FlowConfig,
+    flow_index: u64,
+    space: &FlowSpace,
+    page_size: ByteSize,
+    transfer_max: ByteSize,
+    compat: &CompatConfig,
+    seed: u64,
+) -> Result<Box<dyn RequestSource>, Error> {
+    let source = source(flow, flow_index, space, page_size, compat, seed)?;
+    let is_split = flow.trace.is_some() || transfer_max.0 < MAX_REQUEST_BYTES;
+    Ok(if is_split { Box::new(Split::new(source, transfer_max)) } else { source })
+}
+
+/// The source without regard to the drive's largest transfer.
+fn source(
     flow: &FlowConfig,
     flow_index: u64,
     space: &FlowSpace,
@@ -113,15 +130,23 @@ fn mqsim_footprint(
     }
 }
 
-/// The lines of a trace file as MQSim reads them: the first time is not moved to zero.
+/// The lines of a trace file as MQSim reads them: the first time is not moved to zero. A file of MSR
+/// Cambridge is read, too; it starts at zero.
 struct MqsimLines {
     reader: TraceReader,
 }
 
 impl MqsimLines {
     fn open(path: &std::path::Path) -> Result<Self, Error> {
-        let options =
-            TraceOptions { format: Some(Format::Mqsim), rebase: false, ..TraceOptions::default() };
+        // A file of MSR Cambridge tells itself; its clock counts from 1601.
+        let is_msr = detect(path).map_err(trace_error)? == Some(Format::Msr);
+        let format = if is_msr { Format::Msr } else { Format::Mqsim };
+        let options = TraceOptions {
+            format: Some(format),
+            rebase: is_msr,
+            spelling: Spelling::Elsewhere,
+            ..TraceOptions::default()
+        };
         let reader = TraceReader::open(path, &options).map_err(trace_error)?;
         Ok(Self { reader })
     }
@@ -175,7 +200,8 @@ mod tests {
         let space = &Layout::new(&device, &workload).flows[0];
         let flow = &workload.flows[0];
         let page_size = device.flash.page_size;
-        let mut built = build(flow, 0, space, page_size, &device.compat, 1)?;
+        let most = device.interface.max_transfer;
+        let mut built = build(flow, 0, space, page_size, most, &device.compat, 1)?;
         footprint_of(flow, 0, space, page_size, 1)?;
         Ok(built.next(Time::ZERO)?.is_some())
     }

@@ -9,6 +9,7 @@ pub mod mqsim;
 mod pace;
 mod scatter;
 pub mod size;
+mod split;
 pub mod synthetic;
 pub mod trace;
 mod zipf;
@@ -37,6 +38,9 @@ pub struct Planned {
     pub sectors: u32,
 }
 
+/// Lines that are named of each kind of change.
+pub(crate) const NAMED_LINES: usize = 10;
+
 /// Counters of what a source did to its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceReport {
@@ -44,8 +48,16 @@ pub struct SourceReport {
     pub wrapped: u64,
     /// Requests dropped because of their address.
     pub clipped: u64,
+    /// Reads and writes above the drive's largest transfer, which went out in pieces.
+    pub split: u64,
     /// Lines that could not be read, by reason, sorted by reason.
     pub rejected: Vec<(String, u64)>,
+    /// Records of a trace that were read in all passes; 0 for other sources.
+    pub records: u64,
+    /// Records of a trace that were delayed or rejected, in all passes.
+    pub changed: u64,
+    /// Of each kind of change the first ten lines, with the reason.
+    pub named: Vec<String>,
 }
 
 /// A stream of requests of one flow. Same seed, same requests.
@@ -118,6 +130,11 @@ pub trait RequestSource: Send {
     /// stream, requests of a trace; 0 where addresses are independent draws.
     fn gone(&self) -> u64 {
         0
+    }
+
+    /// Where the request that came last stands in its file, for people; `None` without a file.
+    fn place(&self) -> Option<String> {
+        None
     }
 
     /// What was done to the input so far.

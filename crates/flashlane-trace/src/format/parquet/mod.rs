@@ -4,15 +4,17 @@
 //!
 //! | what | names | types |
 //! | --- | --- | --- |
-//! | time | `t_ps`, `t_ns`, `t_us`, or `arrival_ps`, `arrival_ns`, `arrival_us` | integer or float |
+//! | time | `t_ps`, `t_ns`, `t_us`, or `arrival_ps`, `arrival_ns`, `arrival_us` | integer or float, or a timestamp, whose own unit counts |
+//! | time | `t`, `time`, `timestamp`, `ts`, `arrival` | a timestamp |
 //! | operation | `op` | text: read, write, trim or flush, or its first letter, in either case |
 //! | offset | `offset`, `offset_bytes` (bytes), `lba` (512-byte sectors) | integer |
 //! | length | `length`, `length_bytes`, `bytes`, `size` (bytes) | integer |
 //! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0 as it appears |
 //!
 //! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536
-//! and leave it by time. Pages may be compressed by Zstandard or Snappy; values may be plain, in a
-//! dictionary, or differences of integers. A row with a missing value is rejected.
+//! and leave it by time. Pages may be compressed by Zstandard, Snappy, gzip, LZ4 or Brotli; values
+//! may be plain, in a dictionary, or differences of integers. A row with a missing value is
+//! rejected. A column of another logical type (a decimal, a timestamp for an offset) is refused.
 
 mod column;
 mod encoding;
@@ -21,10 +23,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use parquet::basic::LogicalType;
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use self::column::{Cell, ColumnReader};
 use self::encoding::refused;
@@ -61,7 +63,14 @@ const TIME: Names = &[
     ("arrival_ps", 1),
     ("arrival_ns", 1_000),
     ("arrival_us", 1_000_000),
+    ("t", UNIT_OF_TYPE),
+    ("time", UNIT_OF_TYPE),
+    ("timestamp", UNIT_OF_TYPE),
+    ("ts", UNIT_OF_TYPE),
+    ("arrival", UNIT_OF_TYPE),
 ];
+/// The name does not tell the unit: the type must.
+const UNIT_OF_TYPE: u64 = 0;
 const OP: Names = &[("op", 1)];
 const OFFSET: Names = &[("offset", 1), ("offset_bytes", 1), ("lba", 512)];
 const LENGTH: Names = &[("length", 1), ("length_bytes", 1), ("bytes", 1), ("size", 1)];
@@ -122,7 +131,10 @@ impl RecordParser for Parquet {
             }
             match self.read(input)? {
                 None => return Ok(self.waiting.ready(true).map(Entry::Request)),
-                Some(Ok(record)) => self.waiting.push(record),
+                Some(Ok(record)) => {
+                    self.waiting.at_line(input.line_count());
+                    self.waiting.push(record);
+                }
                 Some(Err(reason)) => return Ok(Some(Entry::Rejected(reason))),
             }
         }
@@ -172,7 +184,9 @@ impl Parquet {
 
 /// What Parquet says, on one line.
 fn told(error: &ParquetError) -> String {
-    crate::reject::excerpt(error.to_string().as_bytes())
+    const CHARS: usize = 240;
+    let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    error.to_string().chars().map(printable).take(CHARS).collect()
 }
 
 impl Cell {
@@ -198,6 +212,9 @@ impl Table {
         };
         let columns = [needed(TIME)?, needed(OP)?, needed(OFFSET)?, needed(LENGTH)?];
         let device = column(schema, DEVICE)?;
+        for other in columns[1..].iter().chain(&device) {
+            refuse_type(&schema.column(other.index))?;
+        }
         Ok(Table { columns, device, reader, group: 0, left: 0, rows: 0, next: 0 })
     }
 
@@ -251,12 +268,59 @@ fn column(schema: &SchemaDescriptor, names: Names) -> Result<Option<Column>, Par
     if descriptor.max_rep_level() > 0 {
         return refused(format!("column {} holds lists", descriptor.name()));
     }
+    let unit = if std::ptr::eq(names, TIME) { time_unit(&descriptor, unit)? } else { unit };
     let is_unsigned = matches!(
         descriptor.logical_type_ref(),
         Some(LogicalType::Integer(integer)) if !integer.is_signed
     );
     let there = descriptor.max_def_level();
     Ok(Some(Column { index, unit, is_unsigned, there, reader: None, cells: Vec::new() }))
+}
+
+/// Picoseconds of a time unit.
+fn picoseconds(unit: &TimeUnit) -> u64 {
+    match unit {
+        TimeUnit::MILLIS => 1_000_000_000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => 1_000,
+    }
+}
+
+/// Unit of a column of times: that of its type, else that of its name. Unit: picoseconds.
+fn time_unit(descriptor: &ColumnDescriptor, named: u64) -> Result<u64, ParquetError> {
+    let name = descriptor.name();
+    let refuse = |what: &str| {
+        refused(format!(
+            "column {name} is {what}; a timestamp, or a number in a column whose name tells its unit, such as \
+             t_us, is read"
+        ))
+    };
+    match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+        (Some(LogicalType::Timestamp(stamp) | LogicalType::Time(stamp)), _) => {
+            Ok(picoseconds(&stamp.unit))
+        }
+        (_, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIME_MILLIS) => Ok(1_000_000_000),
+        (_, ConvertedType::TIMESTAMP_MICROS | ConvertedType::TIME_MICROS) => Ok(1_000_000),
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => refuse("a date"),
+        (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) => refuse("a decimal"),
+        _ if named == UNIT_OF_TYPE => refuse("a number without a unit"),
+        _ => Ok(named),
+    }
+}
+
+/// A column that is neither a plain number nor text is not what its name says.
+fn refuse_type(descriptor: &ColumnDescriptor) -> Result<(), ParquetError> {
+    let name = descriptor.name();
+    let what = match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+        (Some(LogicalType::Timestamp(_)), _)
+        | (_, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS) => "a timestamp",
+        (Some(LogicalType::Time(_)), _)
+        | (_, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS) => "a time",
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => "a date",
+        (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) => "a decimal",
+        _ => return Ok(()),
+    };
+    refused(format!("column {name} is {what}; a number or text is read"))
 }
 
 impl Column {

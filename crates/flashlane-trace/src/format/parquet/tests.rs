@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parquet::basic::Encoding;
+use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
@@ -136,8 +136,14 @@ fn rows(seed: u64) -> Vec<Row> {
 }
 
 fn written(rows: &[Row], properties: WriterProperties) -> Vec<u8> {
-    let schema = "message rows { required int64 t_ps; required binary op; required int32 lba; \
-                  optional int64 length; }";
+    written_as("t_ps", rows, properties)
+}
+
+/// As [`written`], with another column of times.
+fn written_as(time: &str, rows: &[Row], properties: WriterProperties) -> Vec<u8> {
+    let schema = &format!(
+        "message rows {{ required int64 {time}; required binary op; required int32 lba; optional int64 length; }}"
+    );
     let schema = Arc::new(parse_message_type(schema).expect("a schema"));
     let mut out = Vec::new();
     let mut writer =
@@ -219,4 +225,47 @@ fn other_encodings_are_named() {
         .build();
     let found = message(read(written(&rows(1), properties), &TraceOptions::default()));
     assert!(found.contains("values encoded as DELTA_LENGTH_BYTE_ARRAY"), "{found}");
+}
+
+#[test]
+fn pages_may_be_compressed_in_any_usual_way() {
+    let rows = rows(3);
+    let options = TraceOptions { max_rejected_fraction: 0.5, ..TraceOptions::default() };
+    let plain = read(written(&rows, WriterProperties::builder().build()), &options);
+    let plain = plain.expect("a trace");
+    for compression in [
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::BROTLI(Default::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(Default::default()),
+    ] {
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let content = written(&rows, properties);
+        assert_eq!(read(content, &options).expect("a trace"), plain, "{compression:?}");
+    }
+}
+
+#[test]
+fn the_unit_of_a_timestamp_counts_and_not_that_of_the_name() {
+    let rows = [(1_000, 0, 8, Some(512)), (4_000, 1, 8, Some(512))];
+    let last = |time: &str| {
+        let content = written_as(time, &rows, WriterProperties::builder().build());
+        read(content, &TraceOptions::default()).map(|records| records[1].time_ps)
+    };
+    for (time, ps) in [
+        ("t_us", 3_000_000_000),
+        ("t_us (TIMESTAMP(NANOS,false))", 3_000_000),
+        ("t_ns (TIMESTAMP(MICROS,true))", 3_000_000_000),
+        ("timestamp (TIMESTAMP(MILLIS,true))", 3_000_000_000_000),
+        ("t_ns (TIMESTAMP_MILLIS)", 3_000_000_000_000),
+        ("time (TIME(MICROS,true))", 3_000_000_000),
+    ] {
+        assert_eq!(last(time).expect("a trace"), ps, "{time}");
+    }
+    assert!(message(last("timestamp")).contains("column timestamp is a number without a unit"));
+    assert!(message(last("t_us (DECIMAL(9,2))")).contains("column t_us is a decimal"));
+    let content = written_as("t_ps", &rows, WriterProperties::builder().build());
+    assert_eq!(read(content, &TraceOptions::default()).expect("a trace").len(), 2);
 }

@@ -48,6 +48,7 @@ pub(super) fn device(
     let suspend = suspend_margins(&mut section);
     let channel = channel(&mut section);
     let shares = gc_shares(&mut section);
+    let hard_line = section.line_of("GC_Hard_Threshold");
     section.finish();
 
     let mut section = Section::new(flash, &mut notes);
@@ -55,7 +56,7 @@ pub(super) fn device(
     section.finish();
     let line = device.map_or(root.line, |node| node.line);
     (ftl.gc.threshold, ftl.gc.hard_threshold) =
-        gc_blocks(shares, flash.blocks_per_plane, line, &mut notes);
+        gc_blocks(shares, flash.blocks_per_plane, (line, hard_line), &mut notes);
 
     warn_of_idle((host_section, device), interface.kind, ftl.gc.preemptible, &mut notes);
     notes.warn_of_defaults("tags that are missing take MQSim's own defaults");
@@ -311,7 +312,7 @@ fn warn_of_idle(
 fn gc_blocks(
     (soft, hard): (f64, f64),
     blocks_per_plane: u32,
-    line: usize,
+    (line, hard_line): (usize, usize),
     notes: &mut Notes,
 ) -> (BlockShare, BlockShare) {
     let blocks = |share: f64| ((share * f64::from(blocks_per_plane)) as u32).max(1);
@@ -329,12 +330,23 @@ fn gc_blocks(
     let hard = hard_given.max(GC_RESERVE_MIN_BLOCKS);
     if hard != hard_given {
         notes.warn(
-            line,
+            hard_line,
             format!(
                 "<GC_Hard_Threshold> means {hard_given} block of {blocks_per_plane}; raised to \
                  {hard}, the least with which collection can always proceed"
             ),
         );
     }
-    (BlockShare::Blocks(soft), BlockShare::Blocks(hard))
+    let most = soft.saturating_sub(1).max(GC_RESERVE_MIN_BLOCKS);
+    if hard > most {
+        notes.warn(
+            hard_line,
+            format!(
+                "<GC_Hard_Threshold> means {hard} of {blocks_per_plane} blocks, and <GC_Exec_Threshold> \
+                 {soft}; lowered to {most}, because here it is a reserve that only collection may use \
+                 (in MQSim it is none)"
+            ),
+        );
+    }
+    (BlockShare::Blocks(soft), BlockShare::Blocks(hard.min(most)))
 }

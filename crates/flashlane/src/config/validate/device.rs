@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use super::{
-    BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_SPAN_PS, OPERATION_PS,
-    OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK, PLANES_PER_DIE, QUEUE_DEPTH,
-    isolation, media,
+    BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
+    MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
+    PLANES_PER_DIE, QUEUE_DEPTH, isolation, media,
 };
 use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
@@ -13,6 +13,7 @@ use crate::config::{
 };
 use crate::ftl::budget::gc_reserve;
 use crate::ftl::gc::Victim;
+use crate::ftl::reserve_blocks;
 use crate::interface::arbitration::Arbitration;
 use crate::interface::processors::ProcessorsConfig;
 use crate::reading::Rules;
@@ -159,6 +160,7 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     }
     rules.bytes("interface.submission_entry", interface.submission_entry, 16..=4096);
     rules.bytes("interface.completion_entry", interface.completion_entry, 4..=4096);
+    rules.sectors("interface.max_transfer", interface.max_transfer, 4096..=MAX_REQUEST_BYTES);
     let sata = &interface.sata;
     rules.range("interface.sata.tags", sata.tags, &(1..=32));
     rules.span("interface.sata.adapter_time", sata.adapter_time, &(0..=*OPERATION_PS.end()));
@@ -364,7 +366,26 @@ fn check_collection(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
             format!("found {share}, allowed: fewer blocks than the {blocks} of a plane")
         });
     }
+    check_room_to_collect(rules, ftl, blocks);
+}
+
+/// Collection starts before only its reserve is left.
+fn check_room_to_collect(rules: &mut Rules, ftl: &FtlConfig, blocks: u32) {
+    let gc = &ftl.gc;
     let (threshold, reserve) = (gc.threshold.blocks(blocks), gc_reserve(ftl, blocks));
+    let hard = gc.hard_threshold.blocks(blocks);
+    // Where the hard threshold is above the other one, it is what is too large.
+    if hard == reserve && threshold <= hard && threshold > reserve_blocks(gc) {
+        rules.require(false, "ftl.gc.hard_threshold", || {
+            format!(
+                "found {} = {hard} of {blocks} blocks, allowed: fewer than the {threshold} blocks of \
+                ftl.gc.threshold ({}), because the blocks below the hard threshold are a reserve that only \
+                collection may use",
+                gc.hard_threshold, gc.threshold
+            )
+        });
+        return;
+    }
     rules.require(threshold > reserve, "ftl.gc.threshold", || {
         format!(
             "found {} = {threshold} of {blocks} blocks, allowed: at least {} blocks, so that \

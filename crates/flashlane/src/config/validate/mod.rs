@@ -152,8 +152,16 @@ pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<
     let layout = Layout::new(device, workload);
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
         if flow.trace.is_some() {
-            crate::workload::build(flow, index, space, device.flash.page_size, &device.compat, 0)?
-                .next(Time::ZERO)?;
+            crate::workload::build(
+                flow,
+                index,
+                space,
+                device.flash.page_size,
+                device.interface.max_transfer,
+                &device.compat,
+                0,
+            )?
+            .next(Time::ZERO)?;
         }
     }
     Ok(())

@@ -164,8 +164,26 @@ pub struct FlowSummary {
     pub wrapped_requests: u64,
     /// Trace requests dropped because of their address.
     pub clipped_requests: u64,
+    /// Reads and writes above the drive's largest transfer, which went out in pieces.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub split_requests: u64,
     /// Trace lines that could not be read, by reason.
     pub rejected_lines: BTreeMap<String, u64>,
+    /// Records of a trace that were read, in all passes over the file; left out without a trace.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trace_records: u64,
+    /// Those of them that were delayed or rejected; left out where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changed_records: u64,
+    /// The first ten lines of each kind that were not replayed as they are, with the reason; left
+    /// out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named_lines: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FlowSummary {

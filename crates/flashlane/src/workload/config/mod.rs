@@ -25,6 +25,9 @@ pub use trace::{DecreasingTimes, OutOfRange, TraceConfig};
 /// Bytes of a request at most.
 pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
 
+/// Bytes of a request of a trace at most: 4 GiB, as in the block layer of Linux.
+pub(crate) const MAX_TRACED_BYTES: u64 = 4 << 30;
+
 /// One tenant: a queue pair, a share of the device, a source of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::one;
+use flashlane_trace::Spelling;
 use flashlane_units::ByteSize;
 
 /// A replayed trace.
@@ -25,7 +26,7 @@ pub struct TraceConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<String>,
     /// Unit of offsets and lengths, instead of the format's, where files come in several: `B`,
-    /// `KiB`, `sector`.
+    /// `KiB`, `sector`, `4KiB`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_unit: Option<String>,
     /// Event of a request that counts in traces of Linux' block layer: `Q` (arrival, the default),
@@ -60,6 +61,9 @@ pub struct TraceConfig {
     /// Only the first so many requests of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// How messages call these keys.
+    #[serde(skip, default = "keys")]
+    pub spelling: Spelling,
 }
 
 impl TraceConfig {
@@ -82,8 +86,13 @@ impl TraceConfig {
             decreasing_times: DecreasingTimes::default(),
             repeat: one_pass(),
             limit: None,
+            spelling: keys(),
         }
     }
+}
+
+fn keys() -> Spelling {
+    Spelling::Keys
 }
 
 fn one_pass() -> u64 {

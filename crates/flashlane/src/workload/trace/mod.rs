@@ -1,5 +1,6 @@
 //! Requests replayed from a file.
 
+mod names;
 mod place;
 mod reading;
 mod scan;
@@ -10,6 +11,7 @@ use flashlane_trace::{
     TraceOptions, TraceReader,
 };
 
+use self::names::Names;
 use self::place::{Placed, Placer};
 pub use self::reading::with_usual_units;
 pub use self::scan::footprint;
@@ -34,6 +36,10 @@ pub struct TraceSource {
     timing: Timing,
     wrapped: u64,
     clipped: u64,
+    /// The first lines that were not taken as they are.
+    names: Names,
+    /// Records, and rejected or delayed ones, of the passes over the file that are complete.
+    earlier: (u64, u64),
     /// Requests of the running pass over the file that are longer than any request may be.
     too_long: u64,
     /// Requests of the running pass over the file.
@@ -115,11 +121,12 @@ pub fn reader_options(config: &TraceConfig) -> Result<TraceOptions, Error> {
             "size_unit",
             config.size_unit.as_deref(),
             SpaceUnit::by_name,
-            "B, KiB, sector",
+            "B, KiB, sector, 4KiB",
         )?,
         action: action.unwrap_or_default(),
         limit: config.limit,
         devices: config.devices.clone(),
+        spelling: config.spelling,
         on_decreasing: match config.decreasing_times {
             DecreasingTimes::Refuse => OnDecreasing::Error,
             DecreasingTimes::Delay => OnDecreasing::Clamp,
@@ -167,6 +174,8 @@ impl TraceSource {
             timing: Timing { origin_trace: Some(0), ..Timing::default() },
             wrapped: 0,
             clipped: 0,
+            names: Names::default(),
+            earlier: (0, 0),
             too_long: 0,
             placed: 0,
             gone: 0,
@@ -177,6 +186,8 @@ impl TraceSource {
 
     /// Goes back to the start of the file, with the first record one mean gap after `from`.
     fn rewind(&mut self, from: u64) -> Result<(), Error> {
+        self.earlier = self.looked_at();
+        self.names.close(&self.reader);
         self.reader.rewind().map_err(trace_error)?;
         let gap = scaled(self.timing.mean_gap(), self.time_scale);
         let origin_flow = from.saturating_add(gap);
@@ -191,7 +202,7 @@ impl TraceSource {
         self.rejected = Some(self.unusable());
         if self.placed == 0 {
             return Err(Error::Trace(format!(
-                "{}: not one request lies in the flow's logical space and asks for 16 MiB or less; allowed: a \
+                "{}: not one request lies in the flow's logical space and asks for 4 GiB or less; allowed: a \
                  trace that fits, or out_of_range = \"wrap\"",
                 self.reader.path().display()
             )));
@@ -216,6 +227,14 @@ impl TraceSource {
         Ok(skipped)
     }
 
+    /// Records of all passes so far, and those that were rejected or delayed.
+    fn looked_at(&self) -> (u64, u64) {
+        let rejected = self.reader.rejected().count();
+        let (records, changed) = self.earlier;
+        let records = records + self.reader.delivered_count() + rejected;
+        (records, changed + rejected + self.reader.decreasing_count() + self.too_long)
+    }
+
     fn unusable(&self) -> Vec<(String, u64)> {
         let mut list: Vec<(String, u64)> = self
             .reader
@@ -229,9 +248,12 @@ impl TraceSource {
         }
         if self.too_long > 0 {
             list.push((
-                "longer than 16 MiB, the most that a request may ask for".to_owned(),
+                "longer than 4 GiB, the most that a request may ask for".to_owned(),
                 self.too_long,
             ));
+        }
+        for (what, count) in self.reader.notes() {
+            list.push((what.to_owned(), count));
         }
         let others = self.reader.skipped_count();
         if others > 0 {
@@ -246,15 +268,20 @@ impl TraceSource {
         let arrival = if self.queue_depth.is_some() { now } else { self.arrival(record)? };
         let (sector, sectors) = match self.placer.place(record) {
             Placed::At { sector, sectors, wrapped } => {
-                self.wrapped += u64::from(wrapped);
+                if wrapped {
+                    self.wrapped += 1;
+                    self.names.wrapped(&self.reader, record, (sector, sectors));
+                }
                 (sector, sectors as u32)
             }
             Placed::Dropped => {
                 self.clipped += 1;
+                self.names.dropped(&self.reader, record);
                 return Ok(None);
             }
             Placed::TooLong => {
                 self.too_long += 1;
+                self.names.too_long(&self.reader, record);
                 return Ok(None);
             }
             Placed::Refused { first, last } => {
@@ -369,11 +396,20 @@ impl RequestSource for TraceSource {
         self.queue_depth
     }
 
+    fn place(&self) -> Option<String> {
+        Some(names::place(&self.reader))
+    }
+
     fn report(&self) -> SourceReport {
+        let (records, changed) = self.looked_at();
         SourceReport {
             wrapped: self.wrapped,
             clipped: self.clipped,
             rejected: self.rejected.clone().unwrap_or_else(|| self.unusable()),
+            records,
+            changed,
+            named: self.names.all(&self.reader),
+            ..SourceReport::default()
         }
     }
 }

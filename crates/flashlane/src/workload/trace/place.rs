@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use flashlane_trace::{Op, Record};
 
 use crate::layout::SECTOR_BYTES;
+use crate::workload::config::MAX_TRACED_BYTES;
 use crate::workload::config::{OutOfRange, TraceConfig};
-use crate::workload::size::REQUEST_SECTORS_MAX;
 
 /// The rule that maps addresses of the trace to sectors of the flow.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Placer {
     }
 
     /// Places a record: flushes have no address; all others are widened to whole sectors and cut to
-    /// the size of the space. Requests of more than 16 MiB have no place.
+    /// the size of the space. Requests of more than 4 GiB have no place.
     pub(super) fn place(&self, record: &Record) -> Placed {
         if record.op == Op::Flush {
             return Placed::At { sector: 0, sectors: 0, wrapped: false };
@@ -60,7 +60,7 @@ impl Placer {
         let sector_bytes = u128::from(SECTOR_BYTES);
         let first = first_byte / sector_bytes;
         let wanted = end_byte.div_ceil(sector_bytes) - first;
-        if wanted > u128::from(REQUEST_SECTORS_MAX) {
+        if wanted > u128::from(MAX_TRACED_BYTES / SECTOR_BYTES) {
             return Placed::TooLong;
         }
         let space = u128::from(self.space_sectors);
@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn huge_requests_have_no_place() {
         let placer = Placer::new(&plain_config("t"), 1 << 30, &BTreeSet::new());
-        assert_eq!(placer.place(&record(0, 16 << 20, 0)), at(0, 32_768, false));
-        for length in [(16 << 20) + 1, 1 << 44, u64::MAX] {
+        assert_eq!(placer.place(&record(0, 4 << 30, 0)), at(0, 8 << 20, false));
+        for length in [(4 << 30) + 1, 1 << 44, u64::MAX] {
             assert_eq!(placer.place(&record(0, length, 0)), Placed::TooLong);
         }
     }
