@@ -88,6 +88,8 @@ pub(super) fn addresses(reader: &mut Reader<'_>, config: &mut FioConfig) {
     if reader.flag("norandommap") {
         config.map = false;
     }
+    config.repeat = reader.text("randrepeat").is_none_or(|_| reader.flag("randrepeat"));
+    config.seed = reader.number("randseed", 0..=u64::MAX);
     if !config.random {
         for key in ["random_distribution", "percentage_random"] {
             if reader.has(key) {
@@ -110,10 +112,6 @@ pub(super) fn addresses(reader: &mut Reader<'_>, config: &mut FioConfig) {
     }
     distribution(reader, config);
     generator(reader, config);
-    config.repeat = reader.text("randrepeat").is_none_or(|_| reader.flag("randrepeat"));
-    if let Some(seed) = reader.number("randseed", 0..=u64::MAX) {
-        config.seed = seed;
-    }
 }
 
 /// `random_distribution`.

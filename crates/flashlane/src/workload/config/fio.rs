@@ -85,10 +85,11 @@ pub struct FioConfig {
     /// Parts of the space that requests visit in turn (`zonemode=strided`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<FioZones>,
-    /// The same draws in each pass and run (`randrepeat`). Otherwise the seed of the run draws.
+    /// The same draws in each pass and run (`randrepeat`).
     pub repeat: bool,
-    /// `randseed`. Default: 137.
-    pub seed: u64,
+    /// Seed of the draws (`randseed`). Default: 137, as in fio; without `repeat` the seed of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// Copies of the job in this flow (`numjobs`). Range: 1..=1024.
     pub jobs: u32,
     /// Number of the first copy among all jobs of its file, on which fio's draws depend. Range: 1
@@ -135,7 +136,7 @@ impl Default for FioConfig {
             poisson: false,
             zones: None,
             repeat: true,
-            seed: FIO_SEED,
+            seed: None,
             jobs: 1,
             first_job: 1,
             own_files: true,

@@ -21,7 +21,7 @@ use super::pace::PassEnd;
 use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
 use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
-use crate::workload::config::{FioConfig, SyntheticConfig};
+use crate::workload::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use job::{Job, Next};
 use plan::Plan;
 
@@ -55,10 +55,10 @@ impl FioSource {
         flow: u64,
     ) -> Self {
         let plan = Plan::new(synthetic, config, space.sectors);
-        let seed = match (synthetic.seed, config.repeat) {
-            (Some(own), _) => own,
-            (None, true) => config.seed,
-            (None, false) => Rng::stream(seed, "workload.fio", flow).next_u64(),
+        let seed = match synthetic.seed.or(config.seed) {
+            Some(own) => own,
+            None if config.repeat => FIO_SEED,
+            None => Rng::stream(seed, "workload.fio", flow).next_u64(),
         };
         let copies = config.jobs.max(1);
         Self {

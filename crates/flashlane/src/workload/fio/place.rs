@@ -89,9 +89,10 @@ impl Places {
             matches!(plan.directions[direction].spread, Spread::Random) && plan.does(direction)
         };
         let mapped = plan.config.map && plan.config.random && (0..3).any(uniform);
-        let smallest = |direction: usize| plan.directions[direction].smallest;
-        let unit = (0..3).filter(|&one| plan.does(one)).map(smallest).min().unwrap_or(1);
-        let map = mapped.then(|| Map::new(self.region.1.div_ceil(unit).max(1)));
+        // Of all operations, whether the job does them or not.
+        let unit = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
+        let reach = plan.config.zones.map_or(self.region.1, |zones| zones.range.0);
+        let map = mapped.then(|| Map::new(reach.min(self.region.1).div_ceil(unit).max(1)));
         File { from: self.region.0, next: [None; 3], last: [None; 3], map, done: false }
     }
 
@@ -195,20 +196,20 @@ impl Places {
             if config.identical {
                 return Some((state.last[direction].unwrap_or(state.from), false));
             }
-            if let Some(start) = self.sequential(plan, direction) {
-                return Some((start, false));
-            }
-            return self.random(plan, direction).map(|start| (start, true));
+            return self.sequential_or_random(plan, direction);
         }
         self.row_left = config.in_a_row.max(1) - 1;
         let share = plan.directions[direction].random_percent;
-        if share < 100
-            && self.is_random[direction].percent() > share
-            && let Some(start) = self.sequential(plan, direction)
-        {
-            return Some((start, false));
+        if share < 100 && self.is_random[direction].percent() > share {
+            return self.sequential_or_random(plan, direction);
         }
         self.random(plan, direction).map(|start| (start, true))
+    }
+
+    /// The stream goes on; where it is at the end of the file, at a random place.
+    fn sequential_or_random(&mut self, plan: &Plan, direction: usize) -> Option<(u64, bool)> {
+        let next = self.sequential(plan, direction);
+        next.or_else(|| self.random(plan, direction)).map(|start| (start, false))
     }
 
     /// The stream goes on.
