@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::addresses::{self, addresses, pattern};
 use super::files::{Copies, files};
-use super::keys::{NOT_MODELLED, REFUSED, is_without_effect};
+use super::keys::{BUFFERED, NOT_MODELLED, REFUSED, is_without_effect};
 use super::pace::{depth, end, flushes, rates, span, think, zones};
 use super::reader::Reader;
 use super::sections::Section;
@@ -160,14 +160,17 @@ struct Job {
 /// Warns of what is left out, and refuses what has no meaning here.
 fn left_out(reader: &mut Reader<'_>) {
     for (key, why) in NOT_MODELLED {
-        let is_off = matches!(reader.text(key).as_deref(), Some("0" | "1"))
-            && (*key == "buffered" || key.starts_with("iodepth_"))
-            || reader.text(key).as_deref() == Some("0");
-        let is_on = *key == "buffered" && reader.text(key).as_deref() == Some("1");
-        if reader.has(key) && (!is_off || is_on) {
+        let text = reader.text(key);
+        // One request at a time is what happens here.
+        let is_one = key.starts_with("iodepth_") && text.as_deref() == Some("1");
+        if reader.has(key) && text.as_deref() != Some("0") && !is_one {
             let line = reader.line(key);
             reader.notes.warn(line, key, why);
         }
+    }
+    if reader.text("direct").as_deref() == Some("0") {
+        let line = reader.line("direct");
+        reader.notes.warn(line, "direct", BUFFERED);
     }
     for (key, why) in REFUSED {
         if reader.has(key) && reader.text(key).as_deref() != Some("0") {

@@ -213,7 +213,7 @@ const LEAST_RATE: &str =
     "has no effect: a job that is slower goes on; `slo = { min_iops }` judges its rate";
 const BATCHES: &str = "is not modelled: a request is submitted as soon as one is complete, so that queues are fuller than fio's";
 const BACKLOG: &str = "is not modelled: the trims of verified blocks are left out";
-const BUFFERED: &str =
+pub(super) const BUFFERED: &str =
     "there is no page cache: requests go to the drive, where reads of warm files would not";
 const SETUP: &str =
     "is not modelled: what fio does with files before the job is left out of the run";

@@ -46,7 +46,8 @@ pub(super) fn directions(text: &str) -> Option<[Option<&str>; 3]> {
     let read = parts.next()?;
     let write = parts.next().unwrap_or(read);
     let trim = parts.next().unwrap_or(write);
-    parts.next().is_none().then_some([read, write, trim])
+    let is_empty = text.trim().is_empty();
+    (parts.next().is_none() && !is_empty).then_some([read, write, trim])
 }
 
 /// Percent, such as `40%`.

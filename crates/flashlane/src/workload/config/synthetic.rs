@@ -118,6 +118,11 @@ pub enum AddressConfig {
     Zipf(ZipfConfig),
     /// A share streams, the rest is uniform.
     Mixed(MixedConfig),
+    /// Every block once, in a random order, and in the same order again in each round. Requests
+    /// have one size.
+    Permutation,
+    /// Every block once a round, in another random order each round. Requests have one size.
+    Permutations,
 }
 
 /// Hot and cold regions.
