@@ -120,7 +120,8 @@ fn distribution(reader: &mut Reader<'_>, config: &mut FioConfig) {
                    with :CENTER (0 to 1); zoned:A/B:C/D (A % of the requests to the first B % of the region), \
                    zoned_abs:A/SIZE:B/SIZE; of zones both columns sum to 100 % at most";
     let found = reader.value("random_distribution", allowed, |text| {
-        let Some((kind, zones)) = text.split_once([':', '=']).filter(|it| it.0.starts_with("zoned"))
+        let Some((kind, zones)) =
+            text.split_once([':', '=']).filter(|it| it.0.starts_with("zoned"))
         else {
             return skewed(text).map(|one| [one.clone(), one.clone(), one]);
         };
@@ -129,9 +130,8 @@ fn distribution(reader: &mut Reader<'_>, config: &mut FioConfig) {
             "zoned_abs" => true,
             _ => return None,
         };
-        let each = directions(zones)?.map(|one| {
-            one.map_or(Some(FioDistribution::Random), |one| self::zones(one, absolute))
-        });
+        let each = directions(zones)?
+            .map(|one| one.map_or(Some(FioDistribution::Random), |one| self::zones(one, absolute)));
         let [read, write, trim] = each;
         Some([read?, write?, trim?])
     });
@@ -163,8 +163,7 @@ fn skewed(text: &str) -> Option<FioDistribution> {
     if kind == "random" {
         return parts.next().is_none().then_some(FioDistribution::Random);
     }
-    let mut number =
-        || parts.next().map_or(Some(None), |part| part.parse::<f64>().ok().map(Some));
+    let mut number = || parts.next().map_or(Some(None), |part| part.parse::<f64>().ok().map(Some));
     let (parameter, center) = (number()??, number()?);
     if parts.next().is_some() || center.is_some_and(|center| !(0.0..=1.0).contains(&center)) {
         return None;
@@ -197,8 +196,7 @@ fn zones(text: &str, absolute: bool) -> Option<FioDistribution> {
         100_u32.checked_sub(sum).map(|rest| rest / open.max(1))
     };
     let share_left = rest(parts.iter().map(|zone| zone.0).collect())?;
-    let size_left =
-        if absolute { 0 } else { rest(parts.iter().map(|zone| zone.1).collect())? };
+    let size_left = if absolute { 0 } else { rest(parts.iter().map(|zone| zone.1).collect())? };
     for (share, size) in parts {
         let share = if share.trim().is_empty() { share_left } else { number(share).ok()? };
         let size = match (absolute, size.trim()) {
@@ -224,7 +222,8 @@ fn generator(reader: &mut Reader<'_>, config: &FioConfig) {
         "tausworthe" => {}
         "lfsr" | "tausworthe64" => {
             let once = if config.map { " (each once a pass)" } else { "" };
-            let message = format!("the same blocks{once} come in the order of tausworthe, fio's default");
+            let message =
+                format!("the same blocks{once} come in the order of tausworthe, fio's default");
             reader.notes.warn(line, "random_generator", &message);
         }
         _ => {

@@ -104,9 +104,12 @@ mod tests {
 
     #[test]
     fn a_command_is_told_from_other_text() {
-        for text in
-            ["fio --name=a", "$ sudo fio -rw=read", "/usr/bin/fio \\\n --name a", "\nX=1 fio --rw=read"]
-        {
+        for text in [
+            "fio --name=a",
+            "$ sudo fio -rw=read",
+            "/usr/bin/fio \\\n --name a",
+            "\nX=1 fio --rw=read",
+        ] {
             assert!(is_command(text), "{text}");
         }
         for text in ["", "fio", "[fio]\nrw=read", "fio job.fio", "[[flow]]\nname = 'fio --x'"] {

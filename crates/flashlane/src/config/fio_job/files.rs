@@ -33,7 +33,8 @@ fn names(text: &str) -> Vec<String> {
 /// The drive that a device file belongs to: `/dev/nvme0n1p2` to `nvme0`, `/dev/sda1` to `sda`.
 fn drive(name: &str) -> Option<&str> {
     let name = name.strip_prefix("/dev/")?;
-    let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let digits =
+        |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     for prefix in ["nvme", "ng"] {
         if let Some(rest) = name.strip_prefix(prefix).filter(|rest| digits(rest) > 0) {
             return Some(&name[..prefix.len() + digits(rest)]);
@@ -99,7 +100,9 @@ fn check_drives(reader: &mut Reader<'_>, names: &[String]) {
             reader.notes.warn(line, "filename", &message);
         }
         Some(_) => {
-            let message = format!("jobs on {drive} have a part of the drive each here, where fio's share its addresses");
+            let message = format!(
+                "jobs on {drive} have a part of the drive each here, where fio's share its addresses"
+            );
             reader.notes.warn(line, "filename", &message);
         }
         None => reader.notes.drive = Some((*drive).to_owned()),
@@ -126,10 +129,11 @@ fn file_order(reader: &mut Reader<'_>, config: &mut FioConfig) {
 fn sizes(reader: &mut Reader<'_>, is_device: bool, config: &mut FioConfig) {
     let files = u64::from(config.files);
     let whole = reader.extent("size").filter(|size| *size != FioExtent::default());
-    let filesize = reader.value("filesize", "bytes, such as 4096, 4k, 1m or 2g, or a range", |text| {
-        // Of a range the larger end: the draws of fio are not those of the host.
-        super::values::bytes(text.rsplit('-').next().unwrap_or(text))
-    });
+    let filesize =
+        reader.value("filesize", "bytes, such as 4096, 4k, 1m or 2g, or a range", |text| {
+            // Of a range the larger end: the draws of fio are not those of the host.
+            super::values::bytes(text.rsplit('-').next().unwrap_or(text))
+        });
     config.offset = reader.extent("offset").unwrap_or_default();
     config.offset_align = reader.size("offset_align").filter(|size| *size > 0).map(ByteSize);
     config.offset_increment = reader.extent("offset_increment").unwrap_or_default();
@@ -161,8 +165,7 @@ fn region(config: &FioConfig, synthetic: &mut SyntheticConfig) {
     let sector = crate::layout::SECTOR_BYTES;
     let whole = |bytes: u64| ByteSize(bytes.next_multiple_of(sector));
     if files == 1 {
-        synthetic.region_start =
-            (start.0 > 0).then(|| ByteSize(start.0 / sector * sector));
+        synthetic.region_start = (start.0 > 0).then(|| ByteSize(start.0 / sector * sector));
         synthetic.region = Some(whole(size.0));
     } else {
         let file = config.file_size.map_or(start.0.saturating_add(size.0), |size| size.0);

@@ -13,9 +13,7 @@ use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
 use crate::cache::config::CacheMode;
-use crate::config::{
-    FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig,
-};
+use crate::config::{FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig};
 use crate::interface::config::Priority;
 use crate::reading::Places;
 use flashlane_units::{ByteSize, Ratio, Span};
@@ -82,7 +80,8 @@ impl Jobs {
             };
             let mut flow = FlowConfig { priority, ..FlowConfig::named(self.unique(name)) };
             // Copies of a job that starts in a range of times are spread over it.
-            let start = starts.0 + (starts.1 - starts.0) / u64::from(tenants.max(1)) * u64::from(copy);
+            let start =
+                starts.0 + (starts.1 - starts.0) / u64::from(tenants.max(1)) * u64::from(copy);
             flow.starts_after = (start > 0).then_some(Span(start));
             flow.on_end = stops.then_some(OnEnd::Stop);
             match &source {

@@ -300,7 +300,10 @@ const ADDRESSES: &str =
 
 /// Options that are refused, and what to do instead.
 pub(super) const REFUSED: &[(&str, &str)] = &[
-    ("fill_device", "give size= instead: a job ends after its size, and not when a file system is full"),
+    (
+        "fill_device",
+        "give size= instead: a job ends after its size, and not when a file system is full",
+    ),
     ("merge_blktrace_file", MERGE),
     ("merge_blktrace_iters", MERGE),
     ("merge_blktrace_scalars", MERGE),
@@ -350,7 +353,11 @@ pub(super) fn canonical(key: &str) -> Option<&'static str> {
 /// Names that a message proposes.
 pub(super) fn proposed() -> Vec<&'static str> {
     let aliases = ALIASES.iter().map(|one| one.0);
-    ["rw"].into_iter().chain(EXACT.iter().copied().filter(|one| *one != "rw")).chain(aliases).collect()
+    ["rw"]
+        .into_iter()
+        .chain(EXACT.iter().copied().filter(|one| *one != "rw"))
+        .chain(aliases)
+        .collect()
 }
 
 /// The option changes nothing here.

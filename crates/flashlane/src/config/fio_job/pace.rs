@@ -142,7 +142,10 @@ pub(super) fn zones(reader: &mut Reader<'_>, config: &mut FioConfig) {
             reader.notes.warn(line, "zonemode", message);
         }
         ("none", Some(_)) => {
-            reader.refuse("zonesize", "found without zonemode, allowed: beside zonemode=strided".to_owned());
+            reader.refuse(
+                "zonesize",
+                "found without zonemode, allowed: beside zonemode=strided".to_owned(),
+            );
         }
         ("none", None) => {}
         _ => {

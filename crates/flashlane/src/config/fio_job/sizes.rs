@@ -77,7 +77,8 @@ pub(super) fn check_sectors(reader: &mut Reader<'_>, config: &FioConfig, used: [
         return;
     };
     let key = ["bssplit", "bsrange", "bs"].into_iter().find(|key| reader.has(key)).unwrap_or("bs");
-    let direct = reader.text("direct").as_deref() == Some("1") || reader.has("direct") && reader.text("direct").is_none();
+    let direct = reader.text("direct").as_deref() == Some("1")
+        || reader.has("direct") && reader.text("direct").is_none();
     let block = config.file_block.0;
     if direct {
         let message = format!(

@@ -3,8 +3,8 @@
 use super::*;
 use crate::cache::config::CacheMode;
 use crate::config::{
-    AddressConfig, FioConfig, FioDistribution, FioExtent, FioFileOrder, FioRw, Priority, SizeConfig,
-    SyntheticConfig, validate,
+    AddressConfig, FioConfig, FioDistribution, FioExtent, FioFileOrder, FioRw, Priority,
+    SizeConfig, SyntheticConfig, validate,
 };
 use flashlane_units::{ByteSize, Ratio, Span};
 
@@ -110,7 +110,10 @@ fn sizes_and_what_ends_a_job() {
     assert_eq!(of("time_based runtime=2"), (bytes(1 << 20), None, 1, None, true));
     let shares = job("size=40% offset=40% io_size=20% offset_align=8k offset_increment=1m");
     assert_eq!(shares.size, Some(FioExtent::Percent(40)));
-    assert_eq!((shares.offset, shares.io_size), (FioExtent::Percent(40), Some(FioExtent::Percent(20))));
+    assert_eq!(
+        (shares.offset, shares.io_size),
+        (FioExtent::Percent(40), Some(FioExtent::Percent(20)))
+    );
     assert_eq!(shares.offset_align, Some(ByteSize(8192)));
     assert_eq!(one("bs=4k size=50% number_ios=9").working_set, Some(Ratio(0.5)));
     let files = job("size=96k nrfiles=3 file_service_type=random:4");
@@ -141,12 +144,16 @@ fn each_direction_has_its_sizes() {
 #[test]
 fn sizes_that_no_drive_takes_are_rounded_or_refused() {
     let said = warned("rw=write bs=2300 size=1m");
-    let expected = "job.fio:3: bs: 2300 B is no multiple of 512 B: each request covers the blocks of 4096 B";
+    let expected =
+        "job.fio:3: bs: 2300 B is no multiple of 512 B: each request covers the blocks of 4096 B";
     assert!(said.iter().any(|one| one.starts_with(expected)), "{said:?}");
     assert_eq!(one("rw=write bs=2300 size=1m").size, SizeConfig::Fixed(ByteSize(4096)));
     assert!(warned("rw=write bs=2560 size=1m").is_empty());
     let refused = problems("[a]\nrw=write\nbs=2300\ndirect=1\nsize=1m\n");
-    assert!(refused.contains("job.fio:3: bs: found 2300 B with direct=1, allowed: multiples"), "{refused}");
+    assert!(
+        refused.contains("job.fio:3: bs: found 2300 B with direct=1, allowed: multiples"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -163,7 +170,10 @@ fn paces_and_pauses_are_those_of_the_job() {
     assert_eq!((think.time, think.blocks, think.issued), (Span(100_000_000), Some(4), false));
     let think = job("number_ios=1 thinktime=1s thinktime_iotime=9s thinktime_blocks_type=issue");
     let think = think.think.expect("pauses");
-    assert_eq!((think.blocks, think.issued, think.after), (None, true, Some(Span(9_000_000_000_000))));
+    assert_eq!(
+        (think.blocks, think.issued, think.after),
+        (None, true, Some(Span(9_000_000_000_000)))
+    );
     assert_eq!(job("number_ios=1 thinktime=0").think, None);
     let both = job("number_ios=1 rate_iops=5 thinktime=5 rate_ignore_thinktime=1");
     assert!(both.think.is_some_and(|think| think.shifts_rate));
@@ -242,7 +252,10 @@ fn flushes_have_places_and_synchronous_writes_pass_the_cache() {
 #[test]
 fn files_of_several_drives_are_refused_and_names_are_shared() {
     let refused = problems("[a]\nfilename=/dev/nvme0n1:/dev/nvme1n1\nsize=1m\n");
-    assert!(refused.contains("job.fio:2: filename: found 2 drives (nvme0, nvme1), allowed: one"), "{refused}");
+    assert!(
+        refused.contains("job.fio:2: filename: found 2 drives (nvme0, nvme1), allowed: one"),
+        "{refused}"
+    );
     let spaces = job("filename=/dev/nvme0n1:/dev/nvme0n2 size=1m");
     assert_eq!((spaces.files, spaces.file_size), (2, None));
     let shared = "[a]\nfilename=/tmp/x\nsize=1m\nnumjobs=4\nrw=randread\n[b]\nsize=1m\n";
@@ -350,7 +363,8 @@ fn a_hundred_thousand_jobs_are_told_apart_at_once() {
 fn copies_of_a_job_draw_differently_in_spaces_of_their_own() {
     let (config, ..) = parsed("[j]\nnumjobs=3\nrandseed=5\nsize=1m\noffset=4k\n");
     let all = config.flows.iter().map(|flow| flow.synthetic.clone().expect("it"));
-    let all: Vec<_> = all.map(|one| (one.fio.expect("a job").first_job, one.region_start)).collect();
+    let all: Vec<_> =
+        all.map(|one| (one.fio.expect("a job").first_job, one.region_start)).collect();
     assert_eq!(all, [1, 2, 3].map(|number| (number, Some(ByteSize(4096)))));
     let (config, ..) = parsed("[j]\nnumjobs=3\nsize=1m\noffset_increment=1m\n");
     let fio = config.flows[0].synthetic.clone().expect("it").fio.expect("a job");
@@ -428,7 +442,10 @@ fn everything_unknown_or_out_of_range_is_refused_with_its_line() {
         ("[a]\nread_iolog=", "job.fio:2: read_iolog: found \"\", allowed: a file"),
         ("[a]\nread_iolog=x\nbs=4k", "job.fio:3: bs: found beside read_iolog"),
         ("[a]\nreplay_no_stall\nsize=1m", "job.fio:2: replay_no_stall: found without read_iolog"),
-        ("[a]\nrw=randread\nrandom_distribution=pareto:1.5", "found \"pareto:1.5\", allowed: random"),
+        (
+            "[a]\nrw=randread\nrandom_distribution=pareto:1.5",
+            "found \"pareto:1.5\", allowed: random",
+        ),
         ("[a]\nrw=randread\nrandom_distribution=zipf:1:2", "found \"zipf:1:2\""),
         ("[a]\nrate_iops=x,5", "job.fio:2: rate_iops: found \"x,5\", allowed: requests per"),
         ("[a]\nthinktime_blocks_type=x", "found \"x\", allowed: complete, issue"),

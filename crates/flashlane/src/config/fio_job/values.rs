@@ -42,7 +42,8 @@ pub(super) const MICROSECOND_PS: u64 = 1_000_000;
 /// A value for reads, writes and trims, separated by commas. One that is left out at the end is
 /// that of the direction before; an empty one is `None`: fio's default.
 pub(super) fn directions(text: &str) -> Option<[Option<&str>; 3]> {
-    let mut parts = text.split(',').map(str::trim).map(|part| Some(part).filter(|it| !it.is_empty()));
+    let mut parts =
+        text.split(',').map(str::trim).map(|part| Some(part).filter(|it| !it.is_empty()));
     let read = parts.next()?;
     let write = parts.next().unwrap_or(read);
     let trim = parts.next().unwrap_or(write);

@@ -12,7 +12,8 @@ const JOBS_MAX: u32 = 1024;
 /// Every rule of a job.
 pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig, job: &FioConfig) {
     rules.require(flow.queue_depth.is_some(), key, || {
-        "found without queue_depth, allowed: beside it; rates are those of the job (rate)".to_owned()
+        "found without queue_depth, allowed: beside it; rates are those of the job (rate)"
+            .to_owned()
     });
     rules.require(flow.think_time.is_none(), key, || {
         "found beside think_time, allowed: think, the pauses of the job".to_owned()
@@ -64,10 +65,14 @@ fn check_direction(rules: &mut Rules, key: &str, one: &FioDirection) {
     let sum: u64 = one.split.iter().map(|(_, percent)| u64::from(*percent)).sum();
     let split = one.split.iter().all(|(size, _)| fits(*size)) && sum <= 100;
     rules.require(split && (one.split.is_empty() || sum > 0), format!("{key}.split"), || {
-        format!("found {:?}, allowed: sizes from smallest to largest, percentages up to 100 in all", one.split)
+        format!(
+            "found {:?}, allowed: sizes from smallest to largest, percentages up to 100 in all",
+            one.split
+        )
     });
     if let Some(align) = one.align {
-        rules.require(align.0 > 0, format!("{key}.align"), || "found 0B, allowed: above".to_owned());
+        rules
+            .require(align.0 > 0, format!("{key}.align"), || "found 0B, allowed: above".to_owned());
     }
     rules.range(format!("{key}.random_percent"), one.random_percent, &(0..=100));
     if let Some(rate) = one.rate {
@@ -82,18 +87,16 @@ fn check_direction(rules: &mut Rules, key: &str, one: &FioDirection) {
         FioDistribution::Zoned(zones) => {
             let sum: u64 = zones.iter().map(|(percent, _)| u64::from(*percent)).sum();
             rules.require(sum <= 100 && !zones.is_empty(), key, || {
-                format!("found {sum} percent of the requests in {} zones, allowed: up to 100 in some", zones.len())
+                format!(
+                    "found {sum} percent of the requests in {} zones, allowed: up to 100 in some",
+                    zones.len()
+                )
             });
         }
     }
 }
 
-fn check_skew(
-    rules: &mut Rules,
-    key: &str,
-    skew: &FioSkew,
-    range: std::ops::RangeInclusive<f64>,
-) {
+fn check_skew(rules: &mut Rules, key: &str, skew: &FioSkew, range: std::ops::RangeInclusive<f64>) {
     rules.range(format!("{key}.parameter"), skew.parameter, &range);
     if let Some(center) = skew.center {
         rules.range(format!("{key}.center"), center, &(0.0..=1.0));

@@ -61,7 +61,8 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         matches!(flow.address, AddressConfig::Permutation | AddressConfig::Permutations);
     let one_size = matches!(flow.size, SizeConfig::Fixed(_));
     rules.require(!in_blocks || one_size, format!("{key}.address"), || {
-        "found a permutation beside several sizes, allowed: one size, which makes the blocks".to_owned()
+        "found a permutation beside several sizes, allowed: one size, which makes the blocks"
+            .to_owned()
     });
     if let Some(job) = &flow.fio {
         fio::check(rules, &format!("{key}.fio"), flow, job);

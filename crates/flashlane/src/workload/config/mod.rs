@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::config::CacheMode;
 use crate::interface::config::Priority;
-use flashlane_engine::Time;
-use flashlane_units::{Ratio, Span};
 pub use fio::{
     FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew,
     FioThink, FioZones,
 };
+use flashlane_engine::Time;
+use flashlane_units::{Ratio, Span};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};
 pub use slo::SloConfig;
 pub use synthetic::{

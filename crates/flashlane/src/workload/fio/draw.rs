@@ -98,11 +98,10 @@ mod tests {
     fn the_numbers_are_those_that_fio_prints() {
         // `fio --name=a --ioengine=null --rw=randread --size=64k --debug=random`, fio 3.33.
         let mut draw = Draw::stream(137, 1, true, Stream::Address);
-        assert_eq!([draw.next(), draw.next(), draw.next()], [
-            259_043_585,
-            3_179_521_932,
-            3_621_444_214
-        ]);
+        assert_eq!(
+            [draw.next(), draw.next(), draw.next()],
+            [259_043_585, 3_179_521_932, 3_621_444_214]
+        );
         let mut second = Draw::stream(137, 2, true, Stream::Address);
         assert_eq!(second.next(), 1_094_293_889);
     }

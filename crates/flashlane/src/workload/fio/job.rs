@@ -35,9 +35,14 @@ enum State {
     /// Pauses until then.
     Paused(Time),
     /// Waits for its requests, and for the time of the next one.
-    Paced { until: Time, direction: usize },
+    Paced {
+        until: Time,
+        direction: usize,
+    },
     /// Waits for its requests; so many files are flushed then.
-    PassEnds { flushes: u32 },
+    PassEnds {
+        flushes: u32,
+    },
     Over,
 }
 

@@ -175,12 +175,7 @@ pub(super) fn blocks(reach: u64, smallest: u64, align: u64) -> u64 {
 }
 
 /// The zone of each percentage: its first block and its number of blocks.
-fn zoned(
-    zones: &[(u32, FioExtent)],
-    blocks: u64,
-    align: u64,
-    size: u64,
-) -> Box<[(u64, u64); 100]> {
+fn zoned(zones: &[(u32, FioExtent)], blocks: u64, align: u64, size: u64) -> Box<[(u64, u64); 100]> {
     let mut places = Box::new([(0, blocks.max(1)); 100]);
     let (mut share, mut from) = (0_usize, FioExtent::Percent(0));
     let block = |extent: FioExtent| match extent {
