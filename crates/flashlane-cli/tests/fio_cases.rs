@@ -128,11 +128,9 @@ fn a_rate_of_writes_limits_writes_alone() {
 #[test]
 fn harmless_options_includes_and_shares_are_accepted() {
     let device = fast18(160);
-    for (name, reads, writes) in [
-        ("disk_util.fio", 100, 0),
-        ("include.fio", 100, 0),
-        ("offset_percent.fio", 0, 1024),
-    ] {
+    for (name, reads, writes) in
+        [("disk_util.fio", 100, 0), ("include.fio", 100, 0), ("offset_percent.fio", 0, 1024)]
+    {
         let Some((found, warnings)) = run(name, &device, &[]) else { return };
         for flow in found["flows"].as_array().expect("flows") {
             let counted = &flow["requests"];

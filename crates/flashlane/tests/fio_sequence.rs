@@ -258,6 +258,20 @@ fn a_job_pauses_as_a_whole() {
 }
 
 #[test]
+fn pauses_come_after_a_time_as_fio_measures_it() {
+    // fio 3.33 with these keys and its null engine: pauses at 90, 183 and 273 ms.
+    let text = "[a]\nrw=read\nbs=4k\nsize=1m\nioengine=null\nnumber_ios=24\nrate_iops=100\n\
+                thinktime=30ms\nthinktime_iotime=55ms\nrate_ignore_thinktime=1\n";
+    let issued = ours(&flow(text));
+    let times: Vec<u64> = issued.iter().map(|one| one.0.0 / (1000 * MICROSECOND)).collect();
+    let pauses: Vec<u64> =
+        times.windows(2).filter(|pair| pair[1] - pair[0] >= 30).map(|pair| pair[0]).collect();
+    assert_eq!(pauses[0], 90, "{times:?}");
+    assert!(pauses[1..].iter().all(|at| (times[0]..300).contains(at)), "{pauses:?}");
+    assert!((2..=3).contains(&pauses.len()), "{pauses:?}");
+}
+
+#[test]
 fn a_paused_job_waits_for_what_is_outstanding() {
     let text = "[a]\nrw=randread\nbs=4k\nsize=1m\nioengine=libaio\niodepth=4\nthinktime=100\n\
                 thinktime_blocks=4\nthinktime_blocks_type=issue\nnumber_ios=8\n";

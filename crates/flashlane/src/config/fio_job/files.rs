@@ -62,7 +62,7 @@ pub(super) fn files(
     config.files = files as u32;
     file_order(reader, config);
     let is_device = names.iter().any(|name| name.starts_with("/dev/"));
-    sizes(reader, is_device, config);
+    sizes(reader, is_device, count, config);
     let grouped = reader.flag("group_reporting") || shared || reader.has("offset_increment");
     let together = count > 1 && (grouped || count > TENANTS_MAX);
     if together && !grouped {
@@ -126,7 +126,7 @@ fn file_order(reader: &mut Reader<'_>, config: &mut FioConfig) {
 }
 
 /// `size`, `filesize`, `offset` and what belongs to it.
-fn sizes(reader: &mut Reader<'_>, is_device: bool, config: &mut FioConfig) {
+fn sizes(reader: &mut Reader<'_>, is_device: bool, copies: u32, config: &mut FioConfig) {
     let files = u64::from(config.files);
     let whole = reader.extent("size").filter(|size| *size != FioExtent::default());
     let filesize =
@@ -151,7 +151,12 @@ fn sizes(reader: &mut Reader<'_>, is_device: bool, config: &mut FioConfig) {
         FioExtent::Percent(_) => None,
     };
     let size = config.size.and_then(bytes_of);
-    let end = size.zip(bytes_of(config.offset)).map(|(size, offset)| size.saturating_add(offset));
+    // The last copy begins so much later.
+    let later =
+        bytes_of(config.offset_increment).map(|bytes| bytes.saturating_mul(u64::from(copies - 1)));
+    let start =
+        bytes_of(config.offset).zip(later).map(|(start, later)| start.saturating_add(later));
+    let end = size.zip(start).map(|(size, start)| size.saturating_add(start));
     let made = filesize.max(end).map(ByteSize);
     config.file_size = if is_device { None } else { made };
 }
@@ -164,7 +169,7 @@ fn region(config: &FioConfig, synthetic: &mut SyntheticConfig) {
     let files = u64::from(config.files) * copies;
     let sector = crate::layout::SECTOR_BYTES;
     let whole = |bytes: u64| ByteSize(bytes.next_multiple_of(sector));
-    if files == 1 {
+    if files == 1 && config.jobs == 1 {
         synthetic.region_start = (start.0 > 0).then(|| ByteSize(start.0 / sector * sector));
         synthetic.region = Some(whole(size.0));
     } else {

@@ -67,7 +67,7 @@ pub(super) struct Job {
     after_flush: bool,
     loops: u64,
     start: Time,
-    /// When the last pause ended.
+    /// When the last pause ended; see [`first_resumed`].
     resumed: Time,
     /// The time at which the next request of a direction is due, since the start.
     due: [u64; 3],
@@ -75,6 +75,12 @@ pub(super) struct Job {
     shift: u64,
     /// Pauses are to be looked at when the request at hand is complete.
     pause_due: bool,
+}
+
+/// Where the time to the first pause of `thinktime_iotime` counts from: fio 3.33 lets a job run for
+/// the length of a pause longer before the first one.
+fn first_resumed(plan: &Plan, start: Time) -> Time {
+    start + Time(plan.config.think.map_or(0, |think| think.time.0))
 }
 
 impl Job {
@@ -94,7 +100,7 @@ impl Job {
             after_flush: false,
             loops: plan.config.loops.max(1) - 1,
             start: Time::ZERO,
-            resumed: Time::ZERO,
+            resumed: first_resumed(plan, Time::ZERO),
             due: [0; 3],
             shift: 0,
             pause_due: false,
@@ -114,7 +120,8 @@ impl Job {
             places.restart(plan);
             *self = Self { places, mix, gaps, ..Self::new(plan, seed, copy) };
         }
-        (self.outstanding, self.start, self.resumed) = (outstanding, now, now);
+        (self.outstanding, self.start) = (outstanding, now);
+        self.resumed = first_resumed(plan, now);
     }
 
     fn seed_draws(&mut self, plan: &Plan) {

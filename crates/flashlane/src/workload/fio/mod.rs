@@ -42,6 +42,8 @@ pub(crate) struct FioSource {
     space: FlowSpace,
     /// The past of the flow: nothing ends.
     past: bool,
+    /// Bytes of the rounds before this one.
+    rounds: u64,
 }
 
 impl FioSource {
@@ -71,6 +73,7 @@ impl FioSource {
             plan,
             space: space.clone(),
             past: false,
+            rounds: 0,
         }
     }
 
@@ -78,7 +81,7 @@ impl FioSource {
     pub(crate) fn footprint(&self, sectors_per_page: u64) -> Footprint {
         let config = &self.plan.config;
         let (start, bytes) = self.plan.region(0);
-        let alone = config.files <= 1 && config.jobs <= 1;
+        let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
         if start == 0 && alone {
             let sectors = bytes.div_ceil(SECTOR_BYTES).min(self.space.sectors);
             return match (config.random, sectors == self.space.sectors) {
@@ -112,6 +115,7 @@ impl FioSource {
 
     /// Starts every copy over.
     fn start_jobs(&mut self, now: Time) {
+        self.rounds += self.jobs.iter().map(Job::gone).sum::<u64>();
         let plan = &self.plan;
         self.jobs.iter_mut().for_each(|job| job.restart(plan, now));
         self.wake_all();
@@ -227,6 +231,9 @@ impl RequestSource for FioSource {
     fn diverge(&mut self, back: u64) -> Result<(), Error> {
         self.past = true;
         self.end = PassEnd::new(None, None);
+        // Addresses that repeat have one seed, which would make the past that of the run.
+        self.plan.config.repeat = false;
+        self.rounds = 0;
         let bytes = back.saturating_mul(SECTOR_BYTES) / self.jobs.len() as u64;
         let plan = &self.plan;
         self.jobs.iter_mut().for_each(|job| job.diverge(plan, bytes));
@@ -237,6 +244,77 @@ impl RequestSource for FioSource {
         if self.plan.config.random {
             return 0;
         }
-        self.jobs.iter().map(Job::gone).sum::<u64>() / SECTOR_BYTES
+        (self.rounds + self.jobs.iter().map(Job::gone).sum::<u64>()) / SECTOR_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::config::{FioExtent, FioRw};
+    use flashlane_units::ByteSize;
+
+    fn source(config: FioConfig) -> FioSource {
+        let synthetic = SyntheticConfig { queue_depth: Some(1), ..SyntheticConfig::default() };
+        let space = FlowSpace {
+            lists: [vec![0], vec![0], vec![0], vec![0]],
+            chips: None,
+            start_sector: 0,
+            sectors: 1 << 20,
+            pages: 1 << 17,
+            page_phase: 0,
+            wraps_after: None,
+            first_lpa: 0,
+        };
+        FioSource::new(&synthetic, &config, &space, 7, 0)
+    }
+
+    fn starts(source: &mut FioSource, count: usize) -> Vec<u64> {
+        let next = |_| source.next(Time::ZERO).expect("no trace").map(|one| one.sector);
+        (0..count).map_while(next).collect()
+    }
+
+    fn config(random: bool) -> FioConfig {
+        let size = Some(FioExtent::Bytes(ByteSize(1 << 20)));
+        FioConfig { random, rw: FioRw::Write, size, ..FioConfig::default() }
+    }
+
+    #[test]
+    fn a_pass_ends_and_starts_over_in_the_same_order() {
+        let mut source = source(config(true));
+        let first = starts(&mut source, 1000);
+        assert_eq!(first.len(), 256);
+        assert_eq!(source.progress(Time::ZERO), 1.0);
+        source.restart(Time(5)).expect("no trace");
+        assert_eq!(starts(&mut source, 1000), first);
+    }
+
+    #[test]
+    fn the_past_is_not_the_run_and_has_no_end() {
+        let mut past = source(config(true));
+        past.diverge(0).expect("no trace");
+        let other = starts(&mut past, 1000);
+        assert_eq!(other.len(), 1000);
+        assert_ne!(other[..256], starts(&mut source(config(true)), 256)[..]);
+        let mut stream = source(config(false));
+        stream.diverge(8 * 10).expect("no trace");
+        let before = starts(&mut stream, 12);
+        assert_eq!(before[..3], [8 * 246, 8 * 247, 8 * 248]);
+        assert_eq!((before[10], before[11], stream.gone()), (0, 8, 8 * 12));
+    }
+
+    #[test]
+    fn copies_with_files_of_their_own_touch_all_of_them() {
+        let (file_size, jobs) = (Some(ByteSize(1 << 20)), 4);
+        let mut many = source(FioConfig { file_size, jobs, ..config(true) });
+        assert_eq!(many.closed_loop(), Some(4));
+        let Footprint::Pages(pages) = many.footprint(8) else { panic!("pages") };
+        assert_eq!(pages.count(), 4 * 256);
+        let mut all = starts(&mut many, 5000);
+        all.sort_unstable();
+        assert_eq!(all, (0..1024).map(|page| page * 8).collect::<Vec<u64>>());
+        let mut shared = source(FioConfig { own_files: false, jobs, ..config(true) });
+        assert_eq!(starts(&mut shared, 5000).len(), 1024);
+        assert_eq!(shared.footprint(8), Footprint::Prefix { sectors: 2048 });
     }
 }
