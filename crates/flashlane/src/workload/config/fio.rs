@@ -87,7 +87,8 @@ pub struct FioConfig {
     pub zones: Option<FioZones>,
     /// The same draws in each pass and run (`randrepeat`).
     pub repeat: bool,
-    /// Seed of the draws (`randseed`). Default: 137, as in fio; without `repeat` the seed of the run.
+    /// Seed of the draws (`randseed`). Default: 137, as in fio; without `repeat` the seed of the
+    /// run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Copies of the job in this flow (`numjobs`). Range: 1..=1024.
