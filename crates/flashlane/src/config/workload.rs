@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::config::CacheMode;
 pub use crate::workload::config::{
-    AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FlowConfig, HotColdConfig, MixedConfig,
-    MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd,
-    OutOfRange, SizeConfig, SloConfig, SyntheticConfig, TraceConfig, ZipfConfig,
+    AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig, FioDirection,
+    FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew, FioThink, FioZones, FlowConfig,
+    HotColdConfig, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
+    MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange, SizeConfig, SloConfig, SyntheticConfig,
+    TraceConfig, ZipfConfig,
 };
 
 /// A workload: one or more flows.

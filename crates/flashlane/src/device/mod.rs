@@ -92,6 +92,8 @@ pub(crate) struct Device {
     /// Set from outside: the run ends at the next look around.
     stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
+    /// What the submitter knows the request by that completed last.
+    pub(crate) completed_cookie: u64,
 }
 
 /// What a stage gets with a call.
@@ -174,6 +176,7 @@ impl Device {
             check,
             stop: None,
             failure: None,
+            completed_cookie: 0,
         }
     }
 

@@ -139,6 +139,7 @@ impl Device {
         let now = self.now;
         let request = &self.requests[id];
         let flow = request.flow;
+        self.completed_cookie = request.cookie;
         self.host.complete(request, now);
         self.recorder.request_completed(request, now);
         if self.observer.is_some() {

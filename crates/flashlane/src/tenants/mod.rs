@@ -5,6 +5,7 @@
 //! nothing else of it. An open loop submits by the clock, a closed loop when a request of it
 //! completes.
 
+mod jobs;
 mod overload;
 mod passes;
 
@@ -28,6 +29,10 @@ struct Tenant {
     closed_loop: bool,
     /// A completion makes the next request after this time; 0 in flows that do not pause.
     think_time: Time,
+    /// The source decides when its requests come.
+    is_job: bool,
+    /// Jobs: the time at which the source is asked again.
+    wakes_at: Option<Time>,
     /// When its first requests come.
     start: Time,
     /// Open loop: when the next request arrives.
@@ -40,15 +45,19 @@ struct Tenant {
 }
 
 impl Tenant {
-    fn new(source: Option<Box<dyn RequestSource>>, start: Time, repeat: bool) -> Self {
+    fn new(mut source: Option<Box<dyn RequestSource>>, start: Time, repeat: bool) -> Self {
+        let is_job = source.as_mut().is_some_and(|source| source.job().is_some());
         let think_time = source.as_ref().map_or(Time::ZERO, |source| source.think_time());
         Self {
             passed: source.as_ref().is_none_or(|source| source.endless()),
             stopped: source.is_none(),
-            closed_loop: source
-                .as_ref()
-                .is_some_and(|s| s.closed_loop().is_some() && think_time == Time::ZERO),
+            closed_loop: !is_job
+                && source
+                    .as_ref()
+                    .is_some_and(|s| s.closed_loop().is_some() && think_time == Time::ZERO),
             think_time,
+            is_job,
+            wakes_at: None,
             start,
             source,
             planned: None,
@@ -216,6 +225,7 @@ impl Run {
                 continue;
             }
             match source.closed_loop() {
+                _ if tenant.is_job => self.ask_job(flow, false),
                 Some(depth) => {
                     for _ in 0..depth {
                         if !self.generate(flow) {
@@ -239,6 +249,9 @@ impl Run {
         if let Err(error) = source.restart(at) {
             self.drive.fail(error);
             return;
+        }
+        if tenant.is_job {
+            return self.wake_job(flow, at);
         }
         let Some(depth) = source.closed_loop() else { return self.plan_arrival(flow) };
         for _ in 0..depth {
@@ -323,6 +336,9 @@ impl Run {
     /// The pause of a closed loop is over.
     #[inline(never)]
     fn resume(&mut self, flow: FlowId) {
+        if self.tenants.flows[flow].is_job {
+            return self.ask_job(flow, true);
+        }
         let planned = if self.generation_is_over() { None } else { self.next_request(flow) };
         if let Some(recorder) = &mut self.recorder {
             recorder.resume(flow, planned.as_ref());
@@ -366,6 +382,8 @@ impl Run {
                 recorder.pause(at, flow);
             }
             self.drive.wake_at(at, flow);
+        } else if tenant.is_job {
+            self.job_request_over(flow);
         }
     }
 }

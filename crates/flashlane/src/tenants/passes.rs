@@ -93,7 +93,7 @@ impl Run {
         }
         let flows = (0..).zip(self.tenants.flows.iter());
         let next = flows.filter_map(|(index, flow): (usize, _)| {
-            let pauses = !flow.stopped && flow.think_time > Time::ZERO;
+            let pauses = !flow.stopped && (flow.think_time > Time::ZERO || flow.wakes_at.is_some());
             (flow.planned.is_some() || pauses).then_some(index.to_string())
         });
         let silent: Vec<String> = next.collect();

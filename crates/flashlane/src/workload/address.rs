@@ -3,7 +3,7 @@
 use flashlane_engine::{Rng, Time};
 
 use super::footprint::Footprint;
-use super::scatter::Scatter;
+use super::scatter::{Scatter, mix};
 use super::zipf::Zipf;
 use crate::layout::SECTOR_BYTES;
 use crate::workload::config::AddressConfig;
@@ -45,6 +45,39 @@ enum Shape {
         wraps: u64,
         phase: u64,
     },
+    /// Every block once a round; `fresh`: each round in another order.
+    Permutation(Permutation),
+}
+
+/// The place in an order of all blocks, which takes no memory.
+#[derive(Clone, Debug)]
+struct Permutation {
+    order: Scatter,
+    key: u64,
+    fresh: bool,
+    /// Blocks of the round so far, and rounds so far.
+    next: u64,
+    round: u64,
+}
+
+impl Permutation {
+    fn new(blocks: u64, key: u64, fresh: bool) -> Self {
+        Self { order: Scatter::new(blocks, key), key, fresh, next: 0, round: 0 }
+    }
+
+    /// The next of so many blocks.
+    fn next(&mut self, blocks: u64) -> u64 {
+        if blocks != self.order.count() {
+            *self = Self::new(blocks, self.key, self.fresh);
+        } else if self.next == blocks {
+            (self.next, self.round) = (0, self.round + 1);
+            if self.fresh {
+                self.order = Scatter::new(blocks, self.key ^ mix(self.round));
+            }
+        }
+        self.next += 1;
+        self.order.at(self.next - 1)
+    }
 }
 
 impl AddressDraw {
@@ -71,6 +104,10 @@ impl AddressDraw {
                 wraps: share_of(limit, c.stream_space.0).max(align).min(limit),
                 phase: c.phase.map_or(0, |span| span.0),
             },
+            AddressConfig::Permutation | AddressConfig::Permutations => {
+                let fresh = matches!(config, AddressConfig::Permutations);
+                Shape::Permutation(Permutation::new(1, rng.next_u64(), fresh))
+            }
         };
         let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
         let stream = rng.below(wraps.div_ceil(align)) * align;
@@ -80,6 +117,12 @@ impl AddressDraw {
     /// The past of a stream: it begins `back` sectors before its start, and comes to its start when
     /// it has gone so far. It goes round its space, cut to whole alignments.
     pub(crate) fn diverge(&mut self, back: u64) {
+        if let Shape::Permutation(permutation) = &mut self.shape {
+            // Another round of the past, which the run does not repeat block by block.
+            permutation.round = u64::MAX / 2;
+            permutation.order = Scatter::new(permutation.order.count(), mix(!permutation.key));
+            return;
+        }
         let space = match self.shape {
             Shape::Mixed { wraps, .. } => wraps,
             _ => self.limit,
@@ -106,7 +149,14 @@ impl AddressDraw {
     /// sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
+        if let Shape::Permutation(permutation) = &mut self.shape {
+            let block = sectors.next_multiple_of(self.align);
+            let blocks = (self.limit / block).max(1);
+            let start = permutation.next(blocks) * block;
+            return (start.min(self.limit - sectors), sectors);
+        }
         let start = match self.shape {
+            Shape::Permutation(_) => 0,
             Shape::Uniform => self.within(0, self.limit, sectors, rng),
             Shape::Streaming => self.next_of_stream(sectors, self.limit),
             Shape::Mixed { streaming, wraps, phase } => {
@@ -282,6 +332,31 @@ mod tests {
     }
 
     #[test]
+    fn a_permutation_visits_every_block_once_a_round() {
+        for (config, same) in
+            [(AddressConfig::Permutation, true), (AddressConfig::Permutations, false)]
+        {
+            for (limit, size) in [(8 * 1000, 8), (8 * 1000 + 7, 8), (8 * 999, 24), (8, 8)] {
+                let (mut address, mut rng) = draw(&config, limit, 8);
+                let blocks = (limit / size) as usize;
+                let rounds: Vec<Vec<u64>> = (0..3)
+                    .map(|_| (0..blocks).map(|_| address.draw(size, Time::ZERO, &mut rng).0))
+                    .map(Iterator::collect)
+                    .collect();
+                for round in &rounds {
+                    let mut sorted = round.clone();
+                    sorted.sort_unstable();
+                    let all: Vec<u64> = (0..blocks as u64).map(|block| block * size).collect();
+                    assert_eq!(sorted, all, "{limit} {size}");
+                }
+                assert_eq!(rounds[0] == rounds[1], same || blocks == 1);
+                assert_eq!(rounds[1] == rounds[2], same || blocks == 1);
+                assert!(blocks < 10 || rounds[0].windows(2).any(|pair| pair[0] > pair[1]));
+            }
+        }
+    }
+
+    #[test]
     fn requests_larger_than_their_region_still_fit_the_space() {
         let zipf = ZipfConfig { theta: 1.0, extent: ByteSize(4096) };
         let mixed = MixedConfig { streaming: Ratio(0.5), stream_space: Ratio(0.3), phase: None };
@@ -292,6 +367,7 @@ mod tests {
             AddressConfig::Zipf(zipf),
             AddressConfig::Mixed(mixed),
             AddressConfig::HotCold(hot),
+            AddressConfig::Permutation,
         ] {
             for limit in [1, 7, 8, 9, 100, 1001] {
                 let (mut address, mut rng) = draw(&config, limit, 8);

@@ -5,6 +5,7 @@ use flashlane_trace::{Format, Spelling, TraceOptions, TraceReader, detect};
 
 use super::RequestSource;
 use super::clone::CloneSource;
+use super::fio::FioSource;
 use super::footprint::{Footprint, PageSet};
 use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
 use super::split::Split;
@@ -46,6 +47,9 @@ fn source(
 ) -> Result<Box<dyn RequestSource>, Error> {
     let page_bytes = page_size.0;
     if let Some(config) = &flow.synthetic {
+        if let Some(job) = &config.fio {
+            return Ok(Box::new(FioSource::new(config, job, space, seed, flow_index)));
+        }
         Ok(Box::new(SyntheticSource::new(config, space, page_bytes, seed, flow_index)))
     } else if let Some(config) = &flow.clone {
         Ok(Box::new(CloneSource::new(config, space, seed, flow_index)?))
@@ -84,6 +88,10 @@ pub fn footprint_of(
     let page_bytes = page_size.0;
     let sectors_per_page = page_bytes / SECTOR_BYTES;
     if let Some(config) = &flow.synthetic {
+        if let Some(job) = &config.fio {
+            let source = FioSource::new(config, job, space, seed, flow_index);
+            return Ok(source.footprint(sectors_per_page));
+        }
         Ok(SyntheticSource::new(config, space, page_bytes, seed, flow_index).footprint())
     } else if let Some(config) = &flow.clone {
         Ok(CloneSource::new(config, space, seed, flow_index)?.footprint(sectors_per_page))

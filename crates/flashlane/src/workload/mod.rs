@@ -4,6 +4,7 @@ mod address;
 mod build;
 pub mod clone;
 pub(crate) mod config;
+pub(crate) mod fio;
 pub mod footprint;
 pub mod mqsim;
 mod pace;
@@ -86,6 +87,12 @@ pub trait RequestSource: Send {
     /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
     fn closed_loop(&self) -> Option<u32>;
 
+    /// The source as a job that decides by itself when its next request comes; `None` of all others.
+    /// [`RequestSource::next`] gives the requests of a job without its waits.
+    fn job(&mut self) -> Option<&mut dyn JobSource> {
+        None
+    }
+
     /// Closed loop: the pause between the completion of a request and the next one in its place.
     fn think_time(&self) -> Time {
         Time::ZERO
@@ -141,4 +148,26 @@ pub trait RequestSource: Send {
     fn report(&self) -> SourceReport {
         SourceReport::default()
     }
+}
+
+/// What a job does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobStep {
+    /// Submits a request now; [`JobSource::completed`] learns the number when it is complete.
+    Submit(Planned, u64),
+    /// Waits for a time: it is asked again then.
+    Wait(Time),
+    /// Waits for a completion: it is asked again after the next one.
+    Hold,
+    /// The pass is over, and no request of it is outstanding.
+    End,
+}
+
+/// A stream of requests in which a request may depend on the completion of others.
+pub trait JobSource {
+    /// What the job does next at `now`. It is asked until it waits.
+    fn step(&mut self, now: Time) -> JobStep;
+
+    /// A request is complete. `cookie`: its number in [`JobStep::Submit`].
+    fn completed(&mut self, cookie: u64);
 }

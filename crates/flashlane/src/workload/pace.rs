@@ -77,6 +77,11 @@ impl PassEnd {
         self.duration.is_some_and(|duration| at.saturating_sub(self.start).0 >= duration)
     }
 
+    /// When the time of the pass is over; [`Time::MAX`] where it is not limited.
+    pub(crate) fn ends_at(&self) -> Time {
+        self.duration.map_or(Time::MAX, |duration| self.start + Time(duration))
+    }
+
     /// How long a pass lasts at most.
     pub(crate) fn time_limit(&self) -> Option<Time> {
         self.duration.map(Time)

@@ -3,14 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::keys::{NOT_MODELLED, WITHOUT_EFFECT};
-use super::pace::{depth, end, flushes, pace, span};
+use super::addresses::{self, addresses, pattern};
+use super::files::{Copies, files};
+use super::keys::{BUFFERED, NOT_MODELLED, REFUSED, is_without_effect};
+use super::pace::{depth, end, flushes, rates, span, think, zones};
 use super::reader::Reader;
-use super::requests::{address, mix, pattern, sizes, smallest};
 use super::sections::Section;
+use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
-use crate::config::{FlowConfig, OnEnd, Priority, SyntheticConfig, TraceConfig};
+use crate::cache::config::CacheMode;
+use crate::config::{FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig};
+use crate::interface::config::Priority;
 use crate::reading::Places;
 use flashlane_units::{ByteSize, Ratio, Span};
 
@@ -44,55 +48,53 @@ impl Jobs {
     /// Adds the flows of a job.
     pub(super) fn add(&mut self, section: &Section, notes: &mut Notes) {
         let mut reader = Reader { section, notes };
-        let copies = reader.number("numjobs", 1..=FLOWS_MAX as u64).unwrap_or(1);
         let priority = priority(&mut reader);
         let starts = starts(&mut reader);
         let ramp = span(&mut reader, "ramp_time").unwrap_or(0);
         self.warmup = self.warmup.max(ramp.saturating_add(starts.1));
         let stops = reader.flag("exitall");
-        for (key, why) in NOT_MODELLED {
-            if reader.has(key) {
-                let line = reader.line(key);
-                reader.notes.warn(line, key, why);
-            }
-        }
+        left_out(&mut reader);
         let source = match reader.has("read_iolog") {
             true => Source::Trace(trace(&mut reader).map(Box::new)),
-            false => Source::Synthetic(Box::new(synthetic(&mut reader, ramp))),
+            false => Source::Synthetic(Box::new(job(&mut reader, ramp))),
         };
-        if reader.section.entries.keys().any(|key| matches!(*key, "direct" | "buffered")) {
-            let buffered = reader.text("direct").as_deref() == Some("0")
-                || reader.text("buffered").as_deref() == Some("1");
-            if buffered {
-                let key = if reader.has("direct") { "direct" } else { "buffered" };
-                let line = reader.line(key);
-                reader.notes.warn(line, key, "there is no page cache: requests go to the drive");
+        let copies = match &source {
+            Source::Synthetic(job) => Copies { ..job.copies },
+            Source::Trace(_) => {
+                let count = reader.number("numjobs", 1..=FLOWS_MAX as u64).unwrap_or(1) as u32;
+                Copies { count, together: false }
             }
-        }
-        if self.flows.len() + copies as usize > FLOWS_MAX {
-            let found = self.flows.len() + copies as usize;
+        };
+        let tenants = if copies.together { 1 } else { copies.count };
+        if self.flows.len() + tenants as usize > FLOWS_MAX {
+            let found = self.flows.len() + tenants as usize;
             let message = format!("found {found} jobs together, allowed: up to {FLOWS_MAX}");
             return reader.refuse("numjobs", message);
         }
-        for copy in 0..copies {
-            let name = match copies {
+        let first_job = reader.notes.jobs + 1;
+        reader.notes.jobs += copies.count;
+        for copy in 0..tenants {
+            let name = match tenants {
                 1 => section.name.clone(),
                 _ => format!("{}.{copy}", section.name),
             };
             let mut flow = FlowConfig { priority, ..FlowConfig::named(self.unique(name)) };
             // Copies of a job that starts in a range of times are spread over it.
-            let start = starts.0 + (starts.1 - starts.0) / copies.max(1) * copy;
+            let start =
+                starts.0 + (starts.1 - starts.0) / u64::from(tenants.max(1)) * u64::from(copy);
             flow.starts_after = (start > 0).then_some(Span(start));
             flow.on_end = stops.then_some(OnEnd::Stop);
             match &source {
                 Source::Trace(trace) => flow.trace = trace.as_deref().cloned(),
-                Source::Synthetic(synthetic) => {
-                    let mut synthetic = (**synthetic).clone();
-                    if copy > 0 {
-                        // Jobs of one section draw differently.
-                        synthetic.seed = synthetic.seed.map(|seed| seed.wrapping_add(copy));
-                    }
+                Source::Synthetic(job) => {
+                    let fio = FioConfig { first_job: first_job + copy, ..job.fio.clone() };
+                    let mut synthetic = job.synthetic.clone();
+                    synthetic.fio = Some(Box::new(fio));
                     flow.synthetic = Some(synthetic);
+                    if job.on_flash {
+                        // Each write is complete when it is on flash.
+                        flow.cache = CacheMode::Off;
+                    }
                 }
             }
             self.place(section);
@@ -115,17 +117,15 @@ impl Jobs {
         let at = |line: usize| format!("{}:{line}", self.places.file());
         let keys = [
             ("iodepth", "synthetic.queue_depth"),
-            ("rate_iops", "synthetic.iops"),
-            ("rate", "synthetic.bandwidth"),
             ("bs", "synthetic.size"),
             ("bsrange", "synthetic.size"),
             ("bssplit", "synthetic.size"),
-            ("blockalign", "synthetic.align"),
             ("size", "synthetic.region"),
             ("offset", "synthetic.region_start"),
-            ("thinktime", "synthetic.think_time"),
-            ("random_distribution", "synthetic.address"),
-            ("number_ios", "synthetic.requests"),
+            ("blockalign", "synthetic.fio.align"),
+            ("thinktime", "synthetic.fio.think"),
+            ("random_distribution", "synthetic.fio.read.distribution"),
+            ("number_ios", "synthetic.fio.number_ios"),
             ("runtime", "synthetic.duration"),
             ("startdelay", "starts_after"),
             ("read_iolog", "trace.path"),
@@ -144,7 +144,47 @@ impl Jobs {
 
 enum Source {
     Trace(Option<Box<TraceConfig>>),
-    Synthetic(Box<SyntheticConfig>),
+    Synthetic(Box<Job>),
+}
+
+/// A job that is no replay.
+struct Job {
+    synthetic: SyntheticConfig,
+    fio: FioConfig,
+    copies: Copies,
+    /// Writes are complete when they are on flash.
+    on_flash: bool,
+}
+
+/// Warns of what is left out, and refuses what has no meaning here.
+fn left_out(reader: &mut Reader<'_>) {
+    for (key, why) in NOT_MODELLED {
+        let text = reader.text(key);
+        // One request at a time is what happens here.
+        let is_one = key.starts_with("iodepth_") && text.as_deref() == Some("1");
+        if reader.has(key) && text.as_deref() != Some("0") && !is_one {
+            let line = reader.line(key);
+            reader.notes.warn(line, key, why);
+        }
+    }
+    if reader.text("direct").as_deref() == Some("0") {
+        let line = reader.line("direct");
+        reader.notes.warn(line, "direct", BUFFERED);
+    }
+    for (key, why) in REFUSED {
+        if reader.has(key) && reader.text(key).as_deref() != Some("0") {
+            reader.refuse(key, format!("is not modelled; {why}"));
+        }
+    }
+    if reader.text("kb_base").is_some_and(|base| base != "1024") {
+        let message = "found another base than 1024, allowed: 1024, which makes 4k of 4096 bytes";
+        reader.refuse("kb_base", message.to_owned());
+    }
+    if reader.text("io_submit_mode").as_deref() == Some("offload") {
+        let line = reader.line("io_submit_mode");
+        let message = "offload is not modelled: paced requests wait for others as with inline";
+        reader.notes.warn(line, "io_submit_mode", message);
+    }
 }
 
 /// When a job starts, at the earliest and at the latest: `startdelay=5` or `5-10`. Unit:
@@ -180,6 +220,10 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
         "read_iolog",
         "replay_time_scale",
         "replay_no_stall",
+        "replay_redirect",
+        "filename",
+        "group_reporting",
+        "name",
         "iodepth",
         "ioengine",
         "numjobs",
@@ -196,8 +240,8 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
     ];
     let own: Vec<&str> = reader.section.entries.keys().copied().collect();
     for key in own {
-        let left_out = NOT_MODELLED.iter().any(|one| one.0 == key);
-        if !understood.contains(&key) && !WITHOUT_EFFECT.contains(&key) && !left_out {
+        let left_out = NOT_MODELLED.iter().chain(REFUSED).any(|one| one.0 == key);
+        if !understood.contains(&key) && !is_without_effect(key) && !left_out {
             let list = understood.join(", ");
             reader.refuse(key, format!("found beside read_iolog, allowed there: {list}"));
         }
@@ -205,7 +249,7 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
     let path = reader
         .value("read_iolog", "a file", |text| (!text.is_empty()).then(|| PathBuf::from(text)))?;
     let percent = reader.number("replay_time_scale", 1..=1_000_000).unwrap_or(100);
-    let depth = depth(reader);
+    let depth = depth(reader, &mut FioConfig::default());
     let no_stall = reader.flag("replay_no_stall");
     let offset = reader.size("offset").unwrap_or(0);
     let repeat = reader.number("loops", 1..=u64::from(u32::MAX)).unwrap_or(1);
@@ -218,51 +262,58 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
     })
 }
 
-/// A flow drawn from distributions.
-fn synthetic(reader: &mut Reader<'_>, ramp: u64) -> SyntheticConfig {
-    for key in ["replay_time_scale", "replay_no_stall"] {
+/// A job as fio would run it.
+fn job(reader: &mut Reader<'_>, ramp: u64) -> Job {
+    for key in ["replay_time_scale", "replay_no_stall", "replay_redirect"] {
         if reader.has(key) {
             reader.refuse(key, "found without read_iolog, allowed: beside it".to_owned());
         }
     }
-    let Some(pattern) = pattern(reader) else { return SyntheticConfig::default() };
-    let mut synthetic = SyntheticConfig {
-        read_ratio: Ratio(mix(reader, pattern)),
-        trim_ratio: Ratio(if pattern.trims { 1.0 } else { 0.0 }),
-        ..SyntheticConfig::default()
+    let (mut fio, mut synthetic) = (FioConfig::default(), SyntheticConfig::default());
+    pattern(reader, &mut fio);
+    synthetic.queue_depth = Some(depth(reader, &mut fio));
+    sizes(reader, &mut fio);
+    addresses(reader, &mut fio);
+    rates(reader, &mut fio);
+    think(reader, &mut fio);
+    zones(reader, &mut fio);
+    let on_flash = flushes(reader, &mut fio);
+    let copies = files(reader, FLOWS_MAX, &mut fio, &mut synthetic);
+    end(reader, ramp, &mut fio, &mut synthetic);
+    let used = match fio.rw {
+        FioRw::Read => [true, false, false],
+        FioRw::Write => [false, true, false],
+        FioRw::Trim => [false, false, true],
+        FioRw::ReadWrite => [true, true, false],
+        FioRw::TrimWrite => [false, true, true],
     };
-    // Rates may change the mix, on which sizes depend.
-    pace(reader, pattern, &mut synthetic);
-    let (size, mean) = sizes(reader, pattern, synthetic.read_ratio.0);
-    synthetic.size = size;
-    synthetic.align =
-        reader.size("blockalign").map(ByteSize).or(Some(ByteSize(smallest(&synthetic.size))));
-    synthetic.address = address(reader, pattern, &synthetic.size);
-    region(reader, &mut synthetic);
-    end(reader, mean, ramp, &mut synthetic);
-    flushes(reader, &mut synthetic);
-    synthetic.seed = reader.number("randseed", 0..=u64::MAX);
-    synthetic
+    check_sectors(reader, &fio, used);
+    describe(&fio, &mut synthetic);
+    Job { synthetic, fio, copies, on_flash: on_flash && (used[1]) }
 }
 
-/// `offset` and `size`: the region in which requests lie.
-fn region(reader: &mut Reader<'_>, synthetic: &mut SyntheticConfig) {
-    let share = reader.text("size").and_then(|size| size.strip_suffix('%').map(str::to_owned));
-    if let Some(percent) = share {
-        let share = percent.parse::<u32>().ok().filter(|percent| (1..=100).contains(percent));
-        match share {
-            Some(percent) => synthetic.working_set = Some(Ratio(f64::from(percent) / 100.0)),
-            None => reader.refuse("size", format!("found {percent}%, allowed: 1% to 100%")),
-        }
-        if reader.has("offset") {
-            reader.refuse(
-                "offset",
-                "found beside a size in percent, allowed: a size in bytes".to_owned(),
-            );
-        }
-        return;
+/// What reports say about the job.
+fn describe(fio: &FioConfig, synthetic: &mut SyntheticConfig) {
+    let reads = f64::from(fio.read_percent) / 100.0;
+    let shares = match fio.rw {
+        FioRw::Read => [1.0, 0.0, 0.0],
+        FioRw::Write => [0.0, 1.0, 0.0],
+        FioRw::Trim => [0.0, 0.0, 1.0],
+        FioRw::ReadWrite => [reads, 1.0 - reads, 0.0],
+        FioRw::TrimWrite => [0.0, 0.5, 0.5],
+    };
+    let every = [fio.fsync, fio.fdatasync].into_iter().filter(|every| *every > 0).min();
+    let flushes = every.map_or(0.0, |every| shares[1] / every as f64);
+    synthetic.trim_ratio = Ratio(shares[2] / (1.0 + flushes));
+    synthetic.flush_ratio = Ratio(flushes / (1.0 + flushes));
+    synthetic.read_ratio = Ratio(shares[0]);
+    synthetic.size = sizes::described(fio, shares);
+    synthetic.address = addresses::described(fio);
+    if let FioExtent::Bytes(ByteSize(0)) = fio.offset
+        && let Some(FioExtent::Percent(percent)) = fio.size
+        && fio.files == 1
+        && percent > 0
+    {
+        synthetic.working_set = Some(Ratio(f64::from(percent) / 100.0));
     }
-    let key = if reader.has("size") { "size" } else { "filesize" };
-    synthetic.region = reader.size(key).map(ByteSize);
-    synthetic.region_start = reader.size("offset").map(ByteSize);
 }

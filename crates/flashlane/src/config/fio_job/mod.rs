@@ -1,19 +1,22 @@
-//! Reads fio job files as workloads: a subset. A key that is not modelled is warned of, and one
-//! that is not known is refused.
+//! Reads fio job files as workloads. An option has fio's effect, or none, or is warned of, or is
+//! refused: see [`options`]. One that is not known is refused.
 //!
-//! Every job section becomes a flow, `numjobs` of them as many flows; `[global]` sections hold for
-//! the jobs below them. Jobs behind a `stonewall` are a scenario of their own. What the keys mean
-//! here, and what differs from fio, is in `docs/traces.md`.
+//! Every job section becomes a flow, `numjobs` of them as many flows or one; `[global]` sections
+//! hold for the jobs below them. Jobs behind a `stonewall` are a scenario of their own. What the
+//! options mean here, and what differs from fio, is in `docs/fio.md`.
 //! Source: fio's HOWTO, and fio 3.33 for what the HOWTO leaves open (suffixes of sizes, sizes drawn
 //! from a range).
 
+mod addresses;
+mod command;
+mod files;
 mod job;
 mod keys;
 mod order;
 mod pace;
 mod reader;
-mod requests;
 mod sections;
+mod sizes;
 mod values;
 
 use std::collections::BTreeSet;
@@ -23,12 +26,19 @@ use super::{OUTSTANDING_MAX, WindowRule, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::reading::Places;
 use job::Jobs;
+pub use keys::{Effect, options};
 
 /// Most flows of a workload.
 const FLOWS_MAX: usize = 1024;
 
 /// A workload, where its keys were written, and what to warn of.
 pub type Parsed = (WorkloadConfig, Places, Vec<String>);
+
+/// Whether a text is a job file or a command line of fio: neither TOML nor XML.
+#[must_use]
+pub fn is_job(text: &str) -> bool {
+    sections::is_job(text)
+}
 
 /// Reads the text of a job file: a workload for each group of jobs that run together. Paths of
 /// traces are kept as they stand in the file.
@@ -38,7 +48,7 @@ pub type Parsed = (WorkloadConfig, Places, Vec<String>);
 pub fn parse(path: &Path, text: &str) -> Result<Vec<Parsed>, Error> {
     let file = path.display().to_string();
     let mut notes = Notes { file: file.clone(), ..Notes::default() };
-    let sections = sections::sections(text, &mut notes);
+    let sections = sections::sections(path, text, &mut notes);
     let groups = order::groups(&sections, &mut notes);
     let count = groups.iter().max().map_or(1, |last| last + 1);
     let mut all: Vec<Jobs> = (0..count).map(|_| Jobs::new(&file)).collect();
@@ -89,6 +99,10 @@ struct Notes {
     warnings: Vec<String>,
     /// Every warning so far.
     said: BTreeSet<String>,
+    /// Jobs so far, in fio's count.
+    jobs: u32,
+    /// The drive that the first job with a name of one uses.
+    drive: Option<String>,
 }
 
 impl Notes {

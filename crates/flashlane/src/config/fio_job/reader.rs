@@ -2,7 +2,9 @@
 
 use super::Notes;
 use super::sections::{Entry, Section};
-use super::values::bytes;
+use super::values::{bytes, percent};
+use crate::config::FioExtent;
+use flashlane_units::ByteSize;
 
 /// A job while its keys are read.
 pub(super) struct Reader<'a> {
@@ -66,6 +68,15 @@ impl Reader<'_> {
     ) -> Option<u64> {
         let text = format!("a whole number from {} to {}", range.start(), range.end());
         self.value(key, &text, |text| text.parse().ok().filter(|number| range.contains(number)))
+    }
+
+    /// A size in bytes or in percent of the file.
+    pub(super) fn extent(&mut self, key: &str) -> Option<FioExtent> {
+        let allowed = "bytes, such as 4096, 4k, 1m or 2g (powers of 1024), or a share, such as 40%";
+        self.value(key, allowed, |text| match text.contains('%') {
+            true => percent(text).map(FioExtent::Percent),
+            false => bytes(text).map(|bytes| FioExtent::Bytes(ByteSize(bytes))),
+        })
     }
 
     pub(super) fn size(&mut self, key: &str) -> Option<u64> {

@@ -39,14 +39,22 @@ pub(super) fn time_ps(text: &str, unit_ps: u64) -> Option<u64> {
 pub(super) const SECOND_PS: u64 = 1_000_000_000_000;
 pub(super) const MICROSECOND_PS: u64 = 1_000_000;
 
-/// A value for reads, writes and trims, separated by commas; one that is left out at the end is
-/// that of the direction before.
-pub(super) fn directions(text: &str) -> Option<(&str, &str, &str)> {
-    let mut parts = text.split(',').map(str::trim);
+/// A value for reads, writes and trims, separated by commas. One that is left out at the end is
+/// that of the direction before; an empty one is `None`: fio's default.
+pub(super) fn directions(text: &str) -> Option<[Option<&str>; 3]> {
+    let mut parts =
+        text.split(',').map(str::trim).map(|part| Some(part).filter(|it| !it.is_empty()));
     let read = parts.next()?;
     let write = parts.next().unwrap_or(read);
     let trim = parts.next().unwrap_or(write);
-    parts.next().is_none().then_some((read, write, trim))
+    let is_empty = text.trim().is_empty();
+    (parts.next().is_none() && !is_empty).then_some([read, write, trim])
+}
+
+/// Percent, such as `40%`.
+pub(super) fn percent(text: &str) -> Option<u32> {
+    let number = text.trim().strip_suffix('%')?;
+    number.parse().ok().filter(|percent| *percent <= 100)
 }
 
 #[cfg(test)]
@@ -82,10 +90,17 @@ mod tests {
     }
 
     #[test]
+    fn percentages_end_with_their_sign() {
+        assert_eq!((percent("40%"), percent("0 %"), percent("101%")), (Some(40), None, None));
+        assert_eq!((percent("40"), percent("100%")), (None, Some(100)));
+    }
+
+    #[test]
     fn directions_are_separated_by_commas() {
-        assert_eq!(directions("4k"), Some(("4k", "4k", "4k")));
-        assert_eq!(directions("4k,8k"), Some(("4k", "8k", "8k")));
-        assert_eq!(directions(",8k, 1k"), Some(("", "8k", "1k")));
+        assert_eq!(directions("4k"), Some([Some("4k"); 3]));
+        assert_eq!(directions("4k,8k"), Some([Some("4k"), Some("8k"), Some("8k")]));
+        assert_eq!(directions("4k,"), Some([Some("4k"), None, None]));
+        assert_eq!(directions(",8k, 1k"), Some([None, Some("8k"), Some("1k")]));
         assert_eq!(directions("1,2,3,4"), None);
     }
 }

@@ -121,7 +121,7 @@ pub fn workloads(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded<Worklo
     let file = path.display().to_string();
     let text = read_text(path)?;
     let mut loaded = Vec::new();
-    if is_fio_job(path) {
+    if is_fio_job(path, &text) {
         for (config, places, warnings) in fio_job::parse(path, &text)? {
             let mut draft = draft_of(&config, &file, overrides)?;
             draft.places = places;
@@ -192,10 +192,10 @@ pub enum Kind {
 /// # Errors
 /// A file that cannot be read or parsed.
 pub fn kind_of(path: &Path) -> Result<Kind, Error> {
-    if is_fio_job(path) {
+    let text = read_text(path)?;
+    if is_fio_job(path, &text) {
         return Ok(Kind::Workload);
     }
-    let text = read_text(path)?;
     if is_xml(path, &text) {
         let device = text.contains("<Execution_Parameter_Set");
         return Ok(if device { Kind::Device } else { Kind::Workload });
@@ -222,9 +222,13 @@ fn base_preset(base: &Value) -> Result<&'static Preset, String> {
         .ok_or_else(|| format!("no preset `{name}`; {}", allowed(name, &Preset::names())))
 }
 
-/// fio's job files are told by their name.
-fn is_fio_job(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fio"))
+/// fio's job files are told by their name, or by their text: a file of another name, standard
+/// input, or a command line.
+fn is_fio_job(path: &Path, text: &str) -> bool {
+    let by_name = path.extension().is_some_and(|extension| {
+        ["fio", "ini", "job"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    });
+    by_name || fio_job::is_job(text)
 }
 
 fn is_xml(path: &Path, text: &str) -> bool {

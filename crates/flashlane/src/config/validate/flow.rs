@@ -1,5 +1,6 @@
 //! Rules of synthetic flows, and of all flows in the space that the device gives them.
 
+use super::fio;
 use super::workload::check_stop;
 use super::{LOAD_BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
 use crate::config::{
@@ -56,6 +57,16 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         });
     }
     check_address(rules, &format!("{key}.address"), &flow.address);
+    let in_blocks =
+        matches!(flow.address, AddressConfig::Permutation | AddressConfig::Permutations);
+    let one_size = matches!(flow.size, SizeConfig::Fixed(_));
+    rules.require(!in_blocks || one_size, format!("{key}.address"), || {
+        "found a permutation beside several sizes, allowed: one size, which makes the blocks"
+            .to_owned()
+    });
+    if let Some(job) = &flow.fio {
+        fio::check(rules, &format!("{key}.fio"), flow, job);
+    }
     check_size(rules, &format!("{key}.size"), &flow.size);
     check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
 }
@@ -122,7 +133,10 @@ pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> O
 
 fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
     match address {
-        AddressConfig::Uniform | AddressConfig::Streaming => {}
+        AddressConfig::Uniform
+        | AddressConfig::Streaming
+        | AddressConfig::Permutation
+        | AddressConfig::Permutations => {}
         AddressConfig::HotCold(c) => {
             let region = c.hot_region;
             rules.require(

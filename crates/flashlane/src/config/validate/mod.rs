@@ -4,6 +4,7 @@
 
 mod budget;
 mod device;
+mod fio;
 mod flow;
 mod horizon;
 mod isolation;

@@ -85,8 +85,10 @@ fn check_names(rules: &mut Rules, workload: &WorkloadConfig) {
 
 /// True where the flow's pass ends by itself.
 fn ends(flow: &FlowConfig) -> bool {
-    let synthetic =
-        flow.synthetic.as_ref().is_some_and(|s| s.requests.is_some() || s.duration.is_some());
+    let synthetic = flow.synthetic.as_ref().is_some_and(|s| {
+        let job_ends = s.fio.as_ref().is_some_and(|job| !job.time_based);
+        s.requests.is_some() || s.duration.is_some() || job_ends
+    });
     let clone = flow.clone.as_ref().is_some_and(|c| c.requests.is_some() || c.duration.is_some());
     synthetic || clone || flow.trace.is_some() || flow.mqsim.is_some()
 }

@@ -16,6 +16,15 @@ impl FlowConfig {
             if let Some(bandwidth) = &mut synthetic.bandwidth {
                 bandwidth.0 = libm::round(bandwidth.0 as f64 * factor) as u64;
             }
+            if let Some(job) = &mut synthetic.fio {
+                for one in [&mut job.read, &mut job.write, &mut job.trim] {
+                    let faster = |rate: &mut u64| *rate = libm::round(*rate as f64 * factor) as u64;
+                    one.rate.iter_mut().for_each(faster);
+                }
+                job.think.iter_mut().for_each(|think| {
+                    think.time.0 = libm::round(think.time.0 as f64 / factor) as u64;
+                });
+            }
         }
         if let Some(trace) = &mut self.trace {
             trace.time_scale /= factor;

@@ -1,5 +1,6 @@
 //! Configuration of a flow: one tenant with its own queue pair and its own logical space.
 
+mod fio;
 mod load;
 mod mqsim;
 mod size;
@@ -12,6 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::config::CacheMode;
 use crate::interface::config::Priority;
+pub use fio::{
+    FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew,
+    FioThink, FioZones,
+};
 use flashlane_engine::Time;
 use flashlane_units::{Ratio, Span};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};

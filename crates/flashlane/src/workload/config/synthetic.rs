@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fio::FioConfig;
 use crate::layout::SECTOR_BYTES;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
@@ -56,6 +57,9 @@ pub struct SyntheticConfig {
     /// Seed of the flow's own draws, instead of the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// A job of fio, which issues the requests that fio would issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fio: Option<Box<FioConfig>>,
     /// End of the pass after so many requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
@@ -114,6 +118,11 @@ pub enum AddressConfig {
     Zipf(ZipfConfig),
     /// A share streams, the rest is uniform.
     Mixed(MixedConfig),
+    /// Every block once, in a random order, and in the same order again in each round. Requests
+    /// have one size.
+    Permutation,
+    /// Every block once a round, in another random order each round. Requests have one size.
+    Permutations,
 }
 
 /// Hot and cold regions.

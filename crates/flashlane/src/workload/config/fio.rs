@@ -1,0 +1,326 @@
+//! Configuration of a job of fio, in fio's own terms.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use flashlane_units::{ByteSize, Span};
+
+/// Seed of the draws of a job that names none, as fio 3.33 has it (`fio --cmdhelp=randseed`).
+pub const FIO_SEED: u64 = 0x89;
+
+/// The sequence of requests that fio would issue for a job. A job file fills these keys. Of the
+/// other keys of the flow, `queue_depth` (of each copy of the job), `requests` and `duration` hold;
+/// what they say about operations, sizes and addresses is for reports only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FioConfig {
+    /// What the job does.
+    pub rw: FioRw,
+    /// Addresses are random.
+    pub random: bool,
+    /// Percentage of reads where the job reads and writes (`rwmixread`). Range: 0..=100.
+    pub read_percent: u32,
+    /// Sizes, alignment and randomness of reads.
+    pub read: FioDirection,
+    /// The same of writes.
+    pub write: FioDirection,
+    /// The same of trims.
+    pub trim: FioDirection,
+    /// Sizes need not be multiples of the smallest (`bs_unaligned`).
+    pub unaligned: bool,
+    /// A random address for every so many requests, which follow each other (`rw=randread:8`).
+    /// Range: 1 and above.
+    pub in_a_row: u64,
+    /// Bytes left out behind each request of a sequential job (`rw=read:8k`); negative to go
+    /// backwards.
+    pub hole: i64,
+    /// Requests in a row have the same address (`rw_sequencer=identical`).
+    pub identical: bool,
+    /// Each block once a pass, in a random order (the opposite of `norandommap`).
+    pub map: bool,
+    /// Size of each file, from its start to the end of the part that requests touch. Default: the
+    /// flow's space.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_size: Option<ByteSize>,
+    /// Where requests begin in a file (`offset`).
+    pub offset: FioExtent,
+    /// What an offset in percent is a multiple of (`offset_align`). Default: the smallest request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_align: Option<ByteSize>,
+    /// Added to the offset for each copy of the job (`offset_increment`).
+    pub offset_increment: FioExtent,
+    /// Part of each file that requests touch (`size` over the number of files). Default: the rest
+    /// of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<FioExtent>,
+    /// Bytes after which the job is through (`io_size`). Default: its size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_size: Option<FioExtent>,
+    /// Requests of a pass at most (`number_ios`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number_ios: Option<u64>,
+    /// Passes. Range: 1 and above.
+    pub loops: u64,
+    /// Only `duration` and `requests` end the job (`time_based`).
+    pub time_based: bool,
+    /// Files of the job, one behind the other in the flow's space. Range: 1 and above.
+    pub files: u32,
+    /// Order in which files get requests (`file_service_type`).
+    pub file_order: FioFileOrder,
+    /// A flush after so many writes (`fsync`); 0: none.
+    pub fsync: u64,
+    /// A flush after so many writes (`fdatasync`), unless one is due already; 0: none.
+    pub fdatasync: u64,
+    /// A flush of each file at the end of a pass (`end_fsync`, `fsync_on_close`).
+    pub end_fsync: bool,
+    /// Flushes are queued like other requests, and the job goes on meanwhile (io_uring).
+    pub queued_flushes: bool,
+    /// The engine returns when a request is complete (sync, psync), which `think` counts then.
+    pub blocking: bool,
+    /// Pauses (`thinktime`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think: Option<FioThink>,
+    /// Gaps of paced requests are exponential (`rate_process=poisson`).
+    pub poisson: bool,
+    /// Parts of the space that requests visit in turn (`zonemode=strided`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<FioZones>,
+    /// The same draws in each pass and run (`randrepeat`).
+    pub repeat: bool,
+    /// Seed of the draws (`randseed`). Default: 137, as in fio; without `repeat` the seed of the
+    /// run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Copies of the job in this flow (`numjobs`). Range: 1..=1024.
+    pub jobs: u32,
+    /// Number of the first copy among all jobs of its file, on which fio's draws depend. Range: 1
+    /// and above.
+    pub first_job: u32,
+    /// Each copy has files of its own, one behind the other; otherwise all share them.
+    pub own_files: bool,
+    /// A request that is no multiple of 512 bytes covers whole blocks of this size, as a file
+    /// system makes of it.
+    pub file_block: ByteSize,
+}
+
+impl Default for FioConfig {
+    fn default() -> Self {
+        Self {
+            rw: FioRw::default(),
+            random: false,
+            read_percent: 50,
+            read: FioDirection::default(),
+            write: FioDirection::default(),
+            trim: FioDirection::default(),
+            unaligned: false,
+            in_a_row: 1,
+            hole: 0,
+            identical: false,
+            map: true,
+            file_size: None,
+            offset: FioExtent::default(),
+            offset_align: None,
+            offset_increment: FioExtent::default(),
+            size: None,
+            io_size: None,
+            number_ios: None,
+            loops: 1,
+            time_based: false,
+            files: 1,
+            file_order: FioFileOrder::default(),
+            fsync: 0,
+            fdatasync: 0,
+            end_fsync: false,
+            queued_flushes: false,
+            blocking: false,
+            think: None,
+            poisson: false,
+            zones: None,
+            repeat: true,
+            seed: None,
+            jobs: 1,
+            first_job: 1,
+            own_files: true,
+            file_block: ByteSize(4096),
+        }
+    }
+}
+
+/// What a job does (`rw`, without `rand`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FioRw {
+    /// Reads.
+    #[default]
+    Read,
+    /// Writes.
+    Write,
+    /// Trims.
+    Trim,
+    /// Reads and writes.
+    ReadWrite,
+    /// Trims each block before it writes it.
+    TrimWrite,
+}
+
+/// Sizes and addresses of one operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FioDirection {
+    /// Smallest request (`bs`, `bsrange`).
+    pub smallest: ByteSize,
+    /// Largest request.
+    pub largest: ByteSize,
+    /// Sizes with percentages, the rarest first (`bssplit`), instead of a range.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub split: Vec<(ByteSize, u32)>,
+    /// Random addresses are multiples of this, from the offset on (`blockalign`). Default: the
+    /// smallest request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<ByteSize>,
+    /// Percentage of requests that are random in a random job (`percentage_random`).
+    pub random_percent: u32,
+    /// Distribution of random addresses (`random_distribution`).
+    pub distribution: FioDistribution,
+    /// Bytes per second at most (`rate`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<u64>,
+}
+
+impl Default for FioDirection {
+    fn default() -> Self {
+        Self {
+            smallest: ByteSize(4096),
+            largest: ByteSize(4096),
+            split: Vec::new(),
+            align: None,
+            random_percent: 100,
+            distribution: FioDistribution::default(),
+            rate: None,
+        }
+    }
+}
+
+impl FioDirection {
+    /// Mean size. Unit: bytes.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        let total: u32 = self.split.iter().map(|(_, percent)| percent).sum();
+        if total > 0 {
+            let sum = self.split.iter().map(|(size, share)| size.0 as f64 * f64::from(*share));
+            return sum.sum::<f64>() / f64::from(total);
+        }
+        (self.smallest.0 as f64 + self.largest.0 as f64) / 2.0
+    }
+}
+
+/// Distribution of random addresses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FioDistribution {
+    /// Every block alike.
+    #[default]
+    Random,
+    /// Zipf over the blocks.
+    Zipf(FioSkew),
+    /// Pareto over the blocks.
+    Pareto(FioSkew),
+    /// Normal over the blocks; `parameter` is the deviation in percent of the blocks.
+    Normal(FioSkew),
+    /// Percentages of the requests to parts of the space, from its start, up to the second value.
+    Zoned(Vec<(u32, FioExtent)>),
+}
+
+/// A skewed distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FioSkew {
+    /// Exponent, power or deviation.
+    pub parameter: f64,
+    /// Place of the most popular block, as a share of the space. Default: drawn for zipf and
+    /// pareto, 0.5 for normal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub center: Option<f64>,
+}
+
+/// A length in bytes or in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FioExtent {
+    /// Bytes.
+    Bytes(ByteSize),
+    /// Percent of the file. Range: 0..=100.
+    Percent(u32),
+}
+
+impl Default for FioExtent {
+    fn default() -> Self {
+        Self::Bytes(ByteSize(0))
+    }
+}
+
+impl FioExtent {
+    /// So many bytes of `whole` bytes.
+    #[must_use]
+    pub fn of(self, whole: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.0,
+            Self::Percent(percent) => {
+                (u128::from(whole) * u128::from(percent) / 100).try_into().unwrap_or(whole)
+            }
+        }
+    }
+}
+
+/// Order in which files get requests, each so many at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FioFileOrder {
+    /// One after the other.
+    RoundRobin(u64),
+    /// A random one.
+    Random(u64),
+    /// The next one when one is done.
+    Sequential,
+}
+
+impl Default for FioFileOrder {
+    fn default() -> Self {
+        Self::RoundRobin(1)
+    }
+}
+
+/// Pauses of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FioThink {
+    /// Length of a pause, which begins when no request is outstanding (`thinktime`).
+    pub time: Span,
+    /// Requests between pauses (`thinktime_blocks`). Default: 1, or none beside `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// `blocks` counts requests that were issued, instead of those that are complete
+    /// (`thinktime_blocks_type`).
+    #[serde(default)]
+    pub issued: bool,
+    /// Time between pauses (`thinktime_iotime`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Span>,
+    /// Pauses shift the times of paced requests (`rate_ignore_thinktime`); otherwise the job
+    /// catches up.
+    #[serde(default)]
+    pub shifts_rate: bool,
+}
+
+/// Parts of the space that requests visit in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FioZones {
+    /// Bytes to transfer in a zone (`zonesize`).
+    pub size: ByteSize,
+    /// Size of a zone (`zonerange`).
+    pub range: ByteSize,
+    /// Bytes between zones (`zoneskip`).
+    #[serde(default)]
+    pub skip: ByteSize,
+}
