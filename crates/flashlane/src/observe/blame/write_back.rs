@@ -39,12 +39,10 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
-    use flashlane_units::{FlowId, TransactionId};
+    use flashlane_engine::Handle;
 
-    use super::super::account::Account;
-    use super::super::account::slot;
-    use super::cell;
-    use crate::cause::{CAUSES, Cause};
+    use super::*;
+    use crate::cause::CAUSES;
 
     /// A write-back that worked for 100, waited for its own flow for 60 and for another one for
     /// 40, and would have taken so long alone.
