@@ -26,7 +26,7 @@ impl Account {
         self.forget(id);
     }
 
-    /// What write-backs waited for is told apart as for requests, and is what the room was held for.
+    /// What write-backs waited for is told apart as for requests. The room was held for that.
     pub(super) fn settle_write_backs(&mut self) {
         let Self { write_backs, rooms, logs, charges, .. } = self;
         let shared = rooms.len() == 1;
