@@ -94,7 +94,7 @@ fn error_rates_on_two_hundred_runs() {
     let half = SEEDS * rows.len() as u64 / 2;
     println!("false alarms {alarms} of {half}, misses {misses} of {half}");
     assert!(alarms * 20 <= half, "false alarms: {alarms} of {half}");
-    assert!(misses * 10 <= half, "misses: {misses} of {half}");
+    assert!(misses * 20 <= half, "misses: {misses} of {half}");
 }
 
 /// A sample of that table: clear cases, where the verdict is never wrong.
