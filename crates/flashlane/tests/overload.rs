@@ -122,8 +122,8 @@ gc = { threshold = "10 blocks", hard_threshold = "4 blocks" }
 queue_fetch_size = 65535
 "#;
 
-/// Two of FLIN's mixes, with tpcc and tpce together: more than the drive serves. Beside the backlogs
-/// that grow, the traces come in bursts.
+/// Two of FLIN's mixes, with tpcc and tpce together: more than the drive serves. Beside the
+/// backlogs that grow, the traces come in bursts.
 #[test]
 #[ignore = "minutes: mixes of 27 s"]
 fn mixes_that_the_drive_does_not_keep_up_with_are_found() {

@@ -1,8 +1,8 @@
 //! Blame against runs without a tenant, in scenarios that are long enough to tell the difference;
 //! and against runs alone, over all seeds of the swarm that have both.
 //!
-//! Most runs of the swarm are far too short for that in one of them. So each victim that lost enough
-//! is kept, and the middle one of many has to be right.
+//! Most runs of the swarm are far too short for that in one of them. So each victim that lost
+//! enough is kept, and the middle one of many has to be right.
 
 #[allow(dead_code, reason = "the table of docs/blame.md needs all of it")]
 #[path = "../blame_truth/draw.rs"]
