@@ -217,9 +217,13 @@ fn goal(missed: &GoalOver) -> String {
         _ => " us",
     };
     let found = missed.value.map_or("nothing".to_owned(), number);
-    let grows = if missed.saturated_seeds > 0 { ", and its backlog grows" } else { "" };
+    let why = match (missed.starved_seeds, missed.saturated_seeds) {
+        (0, 0) => "",
+        (0, _) => ", and its backlog grows",
+        _ => ", and it starves",
+    };
     let name = name.trim_start_matches("min_");
-    format!("{name} of {}{unit} (found {found}{grows})", number(missed.limit))
+    format!("{name} of {}{unit} (found {found}{why})", number(missed.limit))
 }
 
 fn short_limit(limit: &Limit) -> String {

@@ -139,6 +139,7 @@
     $("verdict").classList.toggle("suffers", answer.verdict.sufferer !== null);
     $("facts").textContent = `${summary.requests_completed.toLocaleString("en")} requests, ${+(1e3 * summary.simulated_s).toPrecision(3)} ms of the drive's time, `
       + `simulated in ${Math.round(ms)} ms${summary.flows.length > 1 ? " (each tenant alone included)" : ""}. Write amplification ${summary.flash.write_amplification.toFixed(2)}.`
+      + (summary.starved ? " A tenant starves: the drive serves others and gets nothing done for it." : "")
       + (summary.saturated ? " The drive does not keep up: latencies depend on the simulated time." : "");
     const change = (key, flow, now) => {
       const before = kept && key(kept.summary.flows[flow]);

@@ -32,8 +32,9 @@ fn measured(seeds: &[u64], draw: impl Fn(u64) -> Drawn + Sync) -> BTreeMap<u64, 
         }
     };
     std::thread::scope(|scope| {
-        scope.spawn(work);
-        scope.spawn(work);
+        (0..4).for_each(|_| {
+            scope.spawn(work);
+        });
     });
     all.into_inner().expect("no panic")
 }
@@ -113,6 +114,18 @@ fn table(found: &BTreeMap<u64, Vec<Pair>>) -> String {
                     below | median | a quarter above | 5 % above |\n\
                     | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
+    for (fits, place) in [(true, "where the differences fit"), (false, "where they do not")] {
+        for tenants in [2..5, 2..3, 3..4, 4..5] {
+            let of =
+                found.iter().filter(|(seed, _)| tenants.contains(&drawn(**seed).tenants.len()));
+            let pairs = of.flat_map(|(_, pairs)| pairs).filter(|pair| pair.fits == fits);
+            let name = match tenants.len() {
+                3 => format!("{place} into the row"),
+                _ => format!("{place}, of {}", ["two", "three", "four"][tenants.start - 2]),
+            };
+            text.push_str(&row(&name, &ratios(pairs)));
+        }
+    }
     let mut add = |name: &str, is: &dyn Fn(&Drawn, &Tenant, &Tenant) -> bool| {
         let pairs = found.iter().flat_map(|(&seed, pairs)| {
             let drawn = drawn(seed);

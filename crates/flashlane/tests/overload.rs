@@ -94,7 +94,7 @@ fn error_rates_on_two_hundred_runs() {
     let half = SEEDS * rows.len() as u64 / 2;
     println!("false alarms {alarms} of {half}, misses {misses} of {half}");
     assert!(alarms * 20 <= half, "false alarms: {alarms} of {half}");
-    assert!(misses * 10 <= half, "misses: {misses} of {half}");
+    assert!(misses * 20 <= half, "misses: {misses} of {half}");
 }
 
 /// A sample of that table: clear cases, where the verdict is never wrong.
@@ -105,5 +105,41 @@ fn clear_overload_is_found_and_a_stable_load_is_not() {
         for (fraction, expected) in [(0.5, false), (0.8, false), (1.25, true), (3.0, true)] {
             assert_eq!(found(kind, fraction * capacity, 1), expected, "{} at {fraction}", kind.0);
         }
+    }
+}
+
+/// The drive of FLIN's trace studies (`flashlane reproduce flin`).
+const TRACE_DRIVE: &str = r#"
+base = "flin"
+[flash]
+channels = 8
+blocks_per_plane = 128
+suspend = { program = true, erase = true, program_time = "20us", program_min_left = "20us", erase_time = "100us", erase_min_left = "100us" }
+[ftl]
+precondition = { occupancy = 0.86, open_blocks = true }
+gc = { threshold = "10 blocks", hard_threshold = "4 blocks" }
+[interface]
+queue_fetch_size = 65535
+"#;
+
+/// Two of FLIN's mixes, with tpcc and tpce together: more than the drive serves. Beside the
+/// backlogs that grow, the traces come in bursts.
+#[test]
+#[ignore = "minutes: mixes of 27 s"]
+fn mixes_that_the_drive_does_not_keep_up_with_are_found() {
+    for mix in [["msnfs", "tpcc", "src1-0", "tpce"], ["tpce", "tpcc", "src1-0", "stg-0"]] {
+        let flows = mix.map(|name| {
+            format!(
+                "[[flow]]\nname = '{name}'\ncache = 'off'\n[flow.clone]\nof = '{name}'\nduration = '27s'\n"
+            )
+        });
+        let mut scenario = Scenario::new(TRACE_DRIVE, &flows.concat());
+        scenario.options.warmup = flashlane::Warmup::Time(9_000_000_000_000);
+        scenario.options.check = false;
+        let summary = scenario.run();
+        let found = summary.flows.iter().filter(|flow| flow.saturated);
+        let found: Vec<&str> = found.map(|flow| &*flow.name).collect();
+        println!("{mix:?}: {found:?}");
+        assert!(found.contains(&"tpcc") && found.contains(&"tpce"), "{mix:?}: {found:?}");
     }
 }

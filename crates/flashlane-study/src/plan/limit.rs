@@ -120,6 +120,7 @@ mod tests {
             strain: None,
             strain_interval: None,
             saturated_seeds: 0,
+            starved_seeds: 0,
         };
         let kind = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
         let before = blame(10, &[("a-1", "program", 100), ("b", "bus", 900)]);

@@ -19,8 +19,10 @@ pub struct GoalOver {
     pub strain: Option<f64>,
     /// The 95 % interval of the strain; null for one seed.
     pub strain_interval: Option<[f64; 2]>,
-    /// In how many seeds the drive does not keep up with the tenant.
+    /// In how many seeds the drive does not keep up with the tenant, or serves nothing of it.
     pub saturated_seeds: usize,
+    /// In how many of them it serves nothing of the tenant.
+    pub starved_seeds: usize,
 }
 
 /// What is known of a level.
@@ -127,10 +129,13 @@ fn one_over_seeds(goal: &str, runs: &[Summary], flow: usize) -> GoalOver {
     let of_run = |run: &Summary| {
         let flow = &run.flows[flow];
         let goal = flow.slo.as_ref()?.goals.iter().find(|one| one.goal == goal)?;
-        Some((goal.value, goal.strain(), flow.depends_on_length() && !goal.is_floor()))
+        let floor = goal.is_floor();
+        let judged = (flow.depends_on_length() && !floor, flow.starved && !floor);
+        Some((goal.value, goal.strain(), judged))
     };
-    let found: Vec<(Option<f64>, f64, bool)> =
-        runs.iter().map(|run| of_run(run).unwrap_or((None, f64::INFINITY, false))).collect();
+    let missing = (None, f64::INFINITY, (false, false));
+    let found: Vec<(Option<f64>, f64, (bool, bool))> =
+        runs.iter().map(|run| of_run(run).unwrap_or(missing)).collect();
     let finite = found.iter().all(|one| one.1.is_finite());
     let estimate = Estimate::of(found.iter().map(|one| Some(one.1)).collect()).filter(|_| finite);
     let values = Estimate::of(found.iter().map(|one| one.0).collect());
@@ -142,7 +147,8 @@ fn one_over_seeds(goal: &str, runs: &[Summary], flow: usize) -> GoalOver {
         value: values.map(|one| one.mean),
         strain: estimate.map(|one| one.mean),
         strain_interval: interval,
-        saturated_seeds: found.iter().filter(|one| one.2).count(),
+        saturated_seeds: found.iter().filter(|one| one.2.0).count(),
+        starved_seeds: found.iter().filter(|one| one.2.1).count(),
     }
 }
 
@@ -236,5 +242,15 @@ mod tests {
         assert_eq!((some.verdict, some.goals[0].saturated_seeds), (Verdict::MetOnAverage, 1));
         let half = trial(&[&[(50.0, true)], &[(50.0, false)]]);
         assert_eq!(half.verdict, Verdict::MissedOnAverage);
+    }
+
+    #[test]
+    fn a_tenant_that_starves_misses_its_promise_and_is_told_apart() {
+        let starving = FlowSummary { starved: true, ..flow("a-1", 50.0, false) };
+        let runs = [starving, flow("a-1", 50.0, true)]
+            .map(|flow| Summary { flows: vec![flow], ..Summary::default() });
+        let found = Trial::of(2.0, &runs, &|name| name.to_owned());
+        assert_eq!(found.verdict, Verdict::Missed);
+        assert_eq!((found.goals[0].saturated_seeds, found.goals[0].starved_seeds), (2, 1));
     }
 }

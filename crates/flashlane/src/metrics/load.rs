@@ -5,6 +5,8 @@
 //! distances in time. The distance doubles whenever there are too many counts: the middle is known
 //! within a sixty-fourth of the window.
 
+use std::ops::Range;
+
 use flashlane_engine::Time;
 
 /// The first distance between two counts.
@@ -14,11 +16,11 @@ const COUNTS_MAX: usize = 64;
 /// A flow is saturated if this share of its arrivals piles up.
 const SHARE: f64 = 0.05;
 
-/// A flow is saturated, too, if its backlog never falls, in the last quarter of the window, to this
-/// multiple of the range in which it varied in the first one.
-const RISE: u64 = 2;
-/// Requests by which it has risen at least.
-const RISE_MIN: u64 = 16;
+/// Requests by which a backlog has risen at least where it is said to rise.
+const RISE_MIN: f64 = 16.0;
+/// Part of a rise since the first quarter that is a rise since the second, too: it goes on. It is
+/// 0.6 of an even rise.
+const GOES_ON: f64 = 1.0 / 3.0;
 /// Counts that a quarter of the window has at least.
 const QUARTER_MIN: usize = 4;
 
@@ -112,25 +114,31 @@ impl Load {
         halves().map(starves).collect()
     }
 
-    /// The flows whose outstanding requests rise between `from` and `to` and do not come back: in
-    /// the last quarter they are always above what they were in the first one, by more than twice
-    /// the range in which they varied there.
+    /// The flows whose outstanding requests rise between `from` and `to` and do not come back. In
+    /// the last quarter they are always above their mean in the first one, by more than chance
+    /// would make of them over so long a time if they neither rose nor fell; and a third of that
+    /// rise comes after the second quarter.
     fn rises(&self, (from, to): (Time, Time)) -> Vec<bool> {
         let quarter = Time((to.0 - from.0) / 4);
         let rows = |from: Time, to: Time| {
             let first = self.times.partition_point(|&time| time < from);
             first..self.times.partition_point(|&time| time <= to).max(first)
         };
-        let (early, late) = (rows(from, from + quarter), rows(to - quarter, to));
-        if early.len() < QUARTER_MIN || late.len() < QUARTER_MIN {
+        let (first, second) =
+            (rows(from, from + quarter), rows(from + quarter, from + quarter + quarter));
+        let (late, all) = (rows(to - quarter, to), rows(from, to));
+        if first.len() < QUARTER_MIN || second.len() < QUARTER_MIN || late.len() < QUARTER_MIN {
             return vec![false; self.flows];
         }
         let rises = |flow: usize| {
-            let level = |row: usize| self.levels[row * self.flows + flow].outstanding;
-            let ends = early.clone().map(level);
-            let (least, most) = (ends.clone().min().unwrap_or(0), ends.max().unwrap_or(0));
-            let stays = late.clone().map(level).min().unwrap_or(0);
-            stays.saturating_sub(least) > (RISE * (most - least)).max(RISE_MIN)
+            let level = |row: usize| self.levels[row * self.flows + flow].outstanding as f64;
+            let mean =
+                |rows: &Range<usize>| rows.clone().map(level).sum::<f64>() / rows.len() as f64;
+            let stays = late.clone().map(level).fold(f64::INFINITY, f64::min);
+            let levels: Vec<f64> = all.clone().map(level).collect();
+            let least = wander(&levels).max(RISE_MIN);
+            let rise = stays - mean(&first);
+            rise > least && stays - mean(&second) > rise * GOES_ON
         };
         (0..self.flows).map(rises).collect()
     }
@@ -161,6 +169,16 @@ impl Load {
             })
             .collect()
     }
+}
+
+/// By how much a level that takes steps like these at random, as often up as down, is off its start
+/// at the end: one standard deviation. A step is measured against the one before, so a level that
+/// rises evenly does not count as one that varies.
+fn wander(levels: &[f64]) -> f64 {
+    let turns = levels.windows(3).map(|three| three[2] - 2.0 * three[1] + three[0]);
+    let (count, sum) =
+        turns.fold((0.0, 0.0), |(count, sum), turn| (count + 1.0, sum + turn * turn));
+    if count == 0.0 { 0.0 } else { libm::sqrt(sum / (2.0 * count) * levels.len() as f64) }
 }
 
 #[cfg(test)]
@@ -218,8 +236,23 @@ mod tests {
         assert!(!saturated(|us| 40 + us * 7919 % 97), "noise");
         assert!(saturated(|us| 40 + us * 7919 % 23 + us / 25), "noise that rises");
         assert!(!saturated(|us| us.min(1_000)), "10 % of the arrivals, of which none come late");
+        assert!(!saturated(|us| us.min(4_000) / 20), "nor if it takes longer to get there");
         assert!(saturated(|us| us.saturating_sub(4_000)), "late, and steep");
         assert!(!saturated(|us| if us < 5_000 { us / 2 } else { 5_000 - us / 2 }), "worked off");
+    }
+
+    #[test]
+    fn what_varies_at_random_wanders_with_the_root_of_time() {
+        assert_eq!(wander(&[]), 0.0);
+        assert_eq!(wander(&[0.0, 3.0, 6.0, 9.0]), 0.0, "it rises evenly");
+        // Steps of one up or down by the low bit of a product.
+        let mut level = 0.0;
+        let walk = (0..4_096_u64).map(|at| {
+            level += if (at * at * 7_919 / 31) % 2 == 0 { 1.0 } else { -1.0 };
+            level
+        });
+        let found = wander(&walk.collect::<Vec<f64>>());
+        assert!((48.0..80.0).contains(&found), "64 is right: {found}");
     }
 
     #[test]

@@ -154,23 +154,25 @@ fn sentences(flows: &[Judged]) -> Vec<String> {
     verdict
 }
 
+/// A flow by its name, with its figures, and in how many seeds something is so.
+fn described(flow: &Judged, which: Seeds) -> String {
+    let (seeds, means) = match which.text() {
+        Some(seeds) => (format!("{seeds}; "), "on average "),
+        None => (String::new(), ""),
+    };
+    format!(
+        "{} ({seeds}{means}offered {} IOPS, completed {} IOPS, {} requests not complete at the end of the \
+         window)",
+        flow.name,
+        grouped(flow.offered_iops),
+        grouped(flow.iops),
+        grouped(flow.backlog_at_end),
+    )
+}
+
 /// The flows that starve, and what that means.
 fn starvation(flows: &[&Judged]) -> Vec<String> {
-    let each = |flow: &&Judged| {
-        let (seeds, means) = match flow.starved.text() {
-            Some(seeds) => (format!("{seeds}; "), "on average "),
-            None => (String::new(), ""),
-        };
-        format!(
-            "{} ({seeds}{means}offered {} IOPS, completed {} IOPS, {} requests not complete at the end of the \
-             window)",
-            flow.name,
-            grouped(flow.offered_iops),
-            grouped(flow.iops),
-            grouped(flow.backlog_at_end),
-        )
-    };
-    let named: Vec<String> = flows.iter().map(each).collect();
+    let named: Vec<String> = flows.iter().map(|flow| described(flow, flow.starved)).collect();
     let (flow, these, them) = match flows {
         [_] => ("flow", "this flow", "it"),
         _ => ("flows", "these flows", "them"),
@@ -190,26 +192,16 @@ fn starvation(flows: &[&Judged]) -> Vec<String> {
 /// The flows that the drive does not keep up with, and what that means.
 fn saturation(flows: &[&Judged]) -> Vec<String> {
     let each = |flow: &&Judged| {
-        let (seeds, means) = match flow.saturated.text() {
-            Some(seeds) => (format!("{seeds}; "), "on average "),
-            None => (String::new(), ""),
-        };
         // The window is the whole run.
         if flow.backlog_at_end == 0.0 {
+            let seeds = flow.saturated.text().map_or_else(String::new, |seeds| seeds + "; ");
             let piles = "its requests pile up until its load ends";
             return format!(
                 "{} ({seeds}{piles}; the window contains the time after that)",
                 flow.name
             );
         }
-        format!(
-            "{} ({seeds}{means}offered {} IOPS, completed {} IOPS, {} requests not complete at the end of the \
-             window)",
-            flow.name,
-            grouped(flow.offered_iops),
-            grouped(flow.iops),
-            grouped(flow.backlog_at_end),
-        )
+        described(flow, flow.saturated)
     };
     let named: Vec<String> = flows.iter().map(each).collect();
     let (flow, these) =

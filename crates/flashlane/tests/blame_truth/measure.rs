@@ -6,7 +6,7 @@ use flashlane::config::validate::validate;
 use flashlane::observe::{Blame, Observe};
 use flashlane::{RunOptions, Warmup, simulate_in_detail};
 
-use crate::draw::Drawn;
+use super::draw::Drawn;
 
 /// What one tenant makes another lose, and what it is blamed for. Unit: microseconds a request.
 #[derive(Clone, Debug)]
@@ -16,6 +16,9 @@ pub(crate) struct Pair {
     pub(crate) shared: f64,
     pub(crate) without: f64,
     pub(crate) blamed: f64,
+    /// The differences that neighbours make to this victim sum to no more than it waits. Only then
+    /// can a row that sums to its waiting name all of them.
+    pub(crate) fits: bool,
 }
 
 impl Pair {
@@ -69,8 +72,14 @@ pub(crate) fn pairs(drawn: &Drawn) -> Option<Vec<Pair>> {
             let ps = row.by_culprit(&blame.flows[culprit]) as f64;
             let blamed = ps / row.requests.max(1) as f64 / 1e6;
             let (shared, without) = (shared[victim], without[victim]);
-            found.push(Pair { victim, culprit, shared, without, blamed });
+            found.push(Pair { victim, culprit, shared, without, blamed, fits: true });
         }
+    }
+    for (victim, row) in blame.victims.iter().enumerate() {
+        let waiting = row.waiting_ps as f64 / row.requests.max(1) as f64 / 1e6;
+        let of = found.iter().filter(|pair| pair.victim == victim);
+        let all: f64 = of.map(|pair| (pair.shared - pair.without).max(0.0)).sum();
+        found.iter_mut().filter(|p| p.victim == victim).for_each(|p| p.fits = all <= waiting);
     }
     Some(found)
 }

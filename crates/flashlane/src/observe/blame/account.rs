@@ -80,6 +80,8 @@ pub(crate) struct Account {
     pub(super) charges: Weights,
     /// By flow.
     pub(super) flash: Vec<FlashWaits>,
+    /// The same of pages on their way from the data cache to flash.
+    pub(super) write_backs: Vec<FlashWaits>,
     pub(super) shadows: Shadows,
     /// Room in the data cache, by pool.
     pub(super) rooms: Vec<Places>,
@@ -120,7 +122,7 @@ impl Account {
         made
     }
 
-    fn new(
+    pub(super) fn new(
         flows: usize,
         pools: usize,
         queues: usize,
@@ -139,6 +141,7 @@ impl Account {
             victims: vec![Victim::default(); flows],
             charges: Weights::new(cells),
             flash: vec![FlashWaits::new(cells); flows],
+            write_backs: vec![FlashWaits::new(cells); flows],
             shadows: Shadows::new(
                 &vec![false; flows],
                 (channels * dies_per_channel) as usize,
@@ -187,25 +190,6 @@ impl Account {
         let request = slot(&mut self.requests, request);
         std::mem::swap(&mut request.charges, &mut record.charges);
         request.own = record.own;
-        self.forget(id);
-    }
-
-    /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what
-    /// was no wait. Its room in the pool is free.
-    pub(crate) fn write_back_ends(
-        &mut self,
-        id: TransactionId,
-        flow: FlowId,
-        pool: usize,
-        life: u64,
-    ) {
-        let held = &mut self.rooms[pool].held;
-        let mut waited = 0;
-        for &(cell, ps) in &slot(&mut self.transactions, id).charges {
-            held.add(cell, ps);
-            waited += ps;
-        }
-        held.add(cell(flow, Cause::CacheRoom), life - waited);
         self.forget(id);
     }
 
@@ -296,6 +280,7 @@ impl Account {
     /// Shares out the waits for places.
     pub(crate) fn end_block(&mut self) {
         self.in_block = 0;
+        self.settle_write_backs();
         let Self { flows, matrix, rooms, arbitration, link, firmware, fetch, host, .. } = self;
         let (waits, logs, parts) = (&mut self.flash, &self.logs, &mut self.charges);
         let cells = matrix.len() / *flows;

@@ -11,6 +11,8 @@ mod shadow;
 mod sums;
 mod waits;
 mod weights;
+mod without;
+mod write_back;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

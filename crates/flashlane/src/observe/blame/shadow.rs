@@ -121,6 +121,11 @@ impl Shadows {
         Self { flows, open_loops: open_loops.to_vec(), dies, channels }
     }
 
+    /// Flows whose requests come whether or not earlier ones are over.
+    pub(super) fn open_loops(&self) -> &[bool] {
+        &self.open_loops
+    }
+
     /// The device work of a request begins in the run.
     pub(super) fn request(&mut self, flow: FlowId, arrival: u64, now: u64) -> ShadowRequest {
         let alone = &mut self.flows[flow.index()];
@@ -227,6 +232,11 @@ impl ShadowPage {
     /// When it is over, as far as is known.
     pub(super) fn end(&self) -> u64 {
         self.end
+    }
+
+    /// From the scheduler's queue to its end, as far as is known.
+    pub(super) fn took(&self) -> u64 {
+        self.end.saturating_sub(self.ready)
     }
 
     /// It gets a die.
