@@ -148,7 +148,7 @@ impl Taken {
             user_reads: self.sum(|w| w.host_reads),
             zero_fill_reads: self.sum(|w| w.zero_fill_reads),
             user_programs: user,
-            gc_reads: gc,
+            gc_reads: self.sum(|w| w.gc_reads),
             gc_programs: gc,
             mapping_reads: self.sum(|w| w.mapping_reads),
             mapping_programs: mapping,
