@@ -23,15 +23,15 @@ use flashlane::policy::{
 use outside::{Emptiest, Oldest, documented};
 use serde::{Deserialize, Serialize};
 
-/// Two channels of two dies, with more room than blocks of one plane each have. With two planes
-/// each there are as many blocks in half of the size.
+/// Two channels of two dies of one plane or two.
 const DRIVE: [(&str, u32); 2] = [("flash.chips_per_channel", 2), ("flash.blocks_per_plane", 256)];
 
 /// Logical pages of the drive.
 const CAPACITY: u64 = 25_600;
 
-/// Largest difference of the amplification until the last write is done ([`RandomWrites`]): both
-/// runs count the same requests, and a moved page when it is programmed. Unit: percent.
+/// Largest difference of the amplification ([`RandomWrites::amplification`]): both runs count the
+/// same requests until the last one is done, a moved page when it is programmed, and what collection
+/// owes then. Unit: percent.
 const PERCENT: f64 = 3.0;
 
 documented!(HostsFirst, Silent);

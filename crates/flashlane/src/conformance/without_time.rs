@@ -73,9 +73,11 @@ impl RandomWrites {
         }
     }
 
-    /// Pages programmed for each page of the host, from the start to the end of its last write.
-    /// Both kinds of run count a page when it is programmed, so what collection has under way
-    /// at the end counts in neither.
+    /// Pages programmed for each page of the host, from the start to the end of its last write,
+    /// and those that collection still owes then: for each block below its threshold as many as a
+    /// block cost until then. Both kinds of run count a page when it is programmed. How far
+    /// collection is behind at one moment tells nothing of the policies, and would be most of the
+    /// difference after so few writes.
     ///
     /// # Errors
     /// [`Error::Config`] where the policies are refused without time, and other errors of runs.
@@ -85,8 +87,10 @@ impl RandomWrites {
         let spans = [&summary.before_window.flash, &summary.flash];
         let sum = |of: fn(&FlashSummary) -> u64| spans.iter().map(|flash| of(flash)).sum::<u64>();
         let host = sum(|flash| flash.user_programs);
-        let moved = sum(|flash| flash.gc_programs) + sum(|flash| flash.mapping_programs);
-        Ok((host + moved) as f64 / host.max(1) as f64)
+        let (gc, mapping) = (sum(|flash| flash.gc_programs), sum(|flash| flash.mapping_programs));
+        let of_block = gc as f64 / sum(|flash| flash.erases).max(1) as f64;
+        let owed = of_block * summary.flash.blocks_owed_at_end as f64;
+        Ok(((host + gc + mapping) as f64 + owed) / host.max(1) as f64)
     }
 }
 

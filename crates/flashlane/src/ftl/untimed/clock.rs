@@ -108,9 +108,7 @@ impl Dies {
         };
         let times = Times::new(flash, gc.copyback);
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
-        // Half of a program in the mean.
-        let residue = times.program / 2;
-        let read_wait = if suspends { flash.suspend.program_time.0.min(residue) } else { residue };
+        let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
         let several = geometry.planes_per_die > 1;
         Self {
             free_at: Array::of(0, geometry.dies() as usize),
@@ -125,8 +123,7 @@ impl Dies {
             presses,
             always_first: arrival.is_none() && !gc.preemptible,
             steps,
-            hosts_join: several
-                && (std::env::var("HJ").is_ok() || steps != Steps::OneList && !gc.copyback),
+            hosts_join: several && steps != Steps::OneList && !gc.copyback,
             moves_join: several && steps == Steps::ReadsFirst && !gc.copyback,
             read_wait: (reads != Reads::InOrder).then_some(read_wait),
             suspends,
@@ -221,7 +218,10 @@ impl Dies {
         let wait = self.read_wait.expect("reads go first");
         let (free_at, reads_until) = (&mut self.free_at[die], &mut self.reads_until[die]);
         let behind_all = (*free_at).max(at);
-        let begin = behind_all.min(at.saturating_add(wait)).max(*reads_until);
+        // The operation under way is taken for a program, as are those behind it.
+        let program = self.times.program.max(1);
+        let left = (behind_all - at).checked_sub(1).map_or(0, |left| left % program + 1).min(wait);
+        let begin = at.saturating_add(left).max(*reads_until);
         let end = begin.saturating_add(read);
         *reads_until = end;
         if behind_all - at < STARVING.0 {
@@ -262,7 +262,7 @@ mod tests {
             steps: Steps::ReadsFirst,
             hosts_join: false,
             moves_join: false,
-            read_wait: Some(2 * MS),
+            read_wait: Some(4 * MS),
             suspends: false,
         }
     }
@@ -274,7 +274,7 @@ mod tests {
             dies.program(DieId::new(0), PlaneId::new(0), 0, 0);
         }
         let ends = [(); 4].map(|()| dies.read(DieId::new(0), 0) / MS);
-        assert_eq!(ends, [3, 4, 5, 6], "past the programs that wait");
+        assert_eq!(ends, [5, 6, 7, 8], "past the programs that wait");
         assert_eq!(dies.free_at[DieId::new(0)], 24 * MS, "which are late by as much");
     }
 
