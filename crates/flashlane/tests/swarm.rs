@@ -16,8 +16,6 @@ mod generate;
 mod log;
 #[path = "swarm/seeds.rs"]
 mod seeds;
-#[path = "swarm/without_time.rs"]
-mod without_time;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -75,7 +73,7 @@ fn run(seed: u64) -> Outcome {
         let took = processor_time() - began;
         check(&case, &summary);
         check_observed(&case, &summary, &details);
-        run_untimed(seed, &case, &summary, &progress);
+        run_untimed(&case, &summary, &progress);
         effort::check(&case, &summary, took);
         Ok((summary.requests_completed, summary.events, took))
     }));
@@ -111,7 +109,7 @@ fn hangs_on_order(case: &Case, problems: &[Problem]) -> bool {
 }
 
 /// The same without time: finishes with its audits, or is refused by name.
-fn run_untimed(seed: u64, case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
+fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
     let warmup = match case.options.warmup {
         Warmup::Time(_) => Warmup::None,
         other => other,
@@ -153,7 +151,6 @@ fn run_untimed(seed: u64, case: &Case, timed: &Summary, progress: &(dyn Fn(f64) 
     );
     assert_eq!(extra.page_writes, programs, "pages by flow and in all");
     assert_eq!(timed.flows.len(), summary.flows.len());
-    without_time::sample(seed, case, summary.memory.physical_pages);
 }
 
 fn stage_sum(stages: &BreakdownSummary) -> f64 {

@@ -319,7 +319,6 @@ impl Untimed {
     /// A host page goes to flash, past the cache.
     #[inline]
     fn program(&mut self, flow: FlowId, lpa: Lpa, mask: u64, at: u64) -> Result<u64, Error> {
-        let began = at;
         let mut at = self.look_up(flow, lpa, at);
         let old = self.ftl.pages.ppa(lpa);
         let mut held = mask;
@@ -332,12 +331,6 @@ impl Untimed {
                 self.work[flow.index()].host_reads += 1;
                 at = self.read_page(old, at);
             }
-        }
-        if at > began
-            && let Ok(gap) = std::env::var("RG")
-        {
-            let die = self.dies.of(self.ftl.allocator.home(flow, lpa).0);
-            self.catch_up(die, at + gap.parse::<u64>().expect("n"));
         }
         let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
             ftl.allocator.plane(flow, lpa, old, &ftl.blocks)
