@@ -12,10 +12,10 @@ pub enum CollectionOrder {
     Behind {
         /// When it presses.
         presses: Presses,
-        /// All work of collection waits in one list, in order of arrival. Otherwise pages are moved
-        /// before any block of the die is erased, and moves may join the programs of hosts in
-        /// commands over several planes.
-        one_list: bool,
+        /// In which order a die does the work of collection that waits.
+        steps: Steps,
+        /// How long reads of hosts wait for programs.
+        reads: Reads,
     },
     /// In order of arrival, among the writes of hosts.
     Arrival {
@@ -25,6 +25,31 @@ pub enum CollectionOrder {
         /// in order of arrival as well.
         erases_wait: Option<Span>,
     },
+}
+
+/// In which order a die does the work of collection that waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// In order of arrival, all of it in one list.
+    OneList,
+    /// All reads, then the programs of the pages that were read, then erases. Programs of several
+    /// planes may form one command, with those of hosts as well.
+    ReadsFirst,
+    /// A page that was read is programmed before the next one is read; erases go last. So there is
+    /// one program at a time, and none goes with another one.
+    ProgramsFirst,
+}
+
+/// How long a read of a host waits for the programs and erases of its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// For all work of hosts that came before it.
+    InOrder,
+    /// For the operation under way.
+    First,
+    /// The same, but for as long as it takes to suspend that operation, where the flash can
+    /// (`flash.suspend`).
+    Interrupt,
 }
 
 /// When collection goes first that otherwise goes last.

@@ -25,7 +25,7 @@ pub use flashlane_units::{
     Span, TransactionId,
 };
 
-pub use crate::collection_order::{CollectionOrder, Presses, Room};
+pub use crate::collection_order::{CollectionOrder, Presses, Reads, Room, Steps};
 pub use crate::ftl::allocation::{Allocation, AllocationConfig, AllocationPolicy, PageWrite};
 pub use crate::ftl::blocks::Blocks;
 pub use crate::ftl::gc::{PlaneView, SteadyState, Victim, VictimConfig, VictimPolicy};

@@ -8,8 +8,8 @@
 use std::process::ExitCode;
 
 use flashlane::policy::{
-    Array, CollectionOrder, DieId, Geometry, Op, PolicyDoc, Presses, Scheduling, SchedulingConfig,
-    SchedulingPolicy, Source, Time, TransactionId, View,
+    Array, CollectionOrder, DieId, Geometry, Op, PolicyDoc, Presses, Reads, Scheduling,
+    SchedulingConfig, SchedulingPolicy, Source, Steps, Time, TransactionId, View,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +129,11 @@ impl SchedulingPolicy for Turns {
 
     /// What a run without time has to know.
     fn collection_order(&self) -> CollectionOrder {
-        CollectionOrder::Behind { presses: Presses::Urgent, one_list: true }
+        CollectionOrder::Behind {
+            presses: Presses::Urgent,
+            steps: Steps::OneList,
+            reads: Reads::Interrupt,
+        }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

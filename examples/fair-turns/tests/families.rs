@@ -1,70 +1,18 @@
 //! A policy of every family from outside, with nothing but what is public: each keeps the rules of
 //! its family.
 
+mod outside;
+
 use flashlane::conformance::Family;
 use flashlane::policy::{
-    Allocation, AllocationConfig, AllocationPolicy, Arbiter, Arbitration, ArbitrationConfig,
-    Blocks, ChipId, FlowId, FlowSpace, Geometry, Isolation, IsolationConfig, IsolationSummary,
-    MovingSets, PageWrite, PlaneId, PlaneView, PolicyDoc, QueueSet, Rng, Victim, VictimConfig,
-    VictimPolicy,
+    Allocation, AllocationConfig, Arbiter, Arbitration, ArbitrationConfig, Blocks, ChipId, FlowId,
+    FlowSpace, Geometry, Isolation, IsolationConfig, IsolationSummary, MovingSets, PlaneId,
+    PolicyDoc, QueueSet, Victim,
 };
+use outside::{Emptiest, Oldest, documented};
 use serde::{Deserialize, Serialize};
 
-/// Writes what a policy says of itself.
-macro_rules! documented {
-    ($($config:ident),+) => { $(
-        #[derive(Default, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields, default)]
-        struct $config {}
-
-        impl PolicyDoc for $config {
-            const SUMMARY: &'static str = "from outside";
-            const SOURCE: &'static str = "a test";
-        }
-    )+ };
-}
-
-documented!(Oldest, Emptiest, Backwards, Halves, Wandering, Lowest);
-
-/// The block that was filled first, without a closed form for its steady state.
-#[derive(Clone)]
-struct OldestBlock;
-
-impl VictimConfig for Oldest {
-    fn build(&self) -> Box<dyn VictimPolicy> {
-        Box::new(OldestBlock)
-    }
-}
-
-impl VictimPolicy for OldestBlock {
-    fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> {
-        let gains = (0..plane.len()).filter(|&block| plane.gain(block).is_some());
-        gains.max_by_key(|&block| plane.age(block))
-    }
-}
-
-/// The plane with the most free blocks.
-#[derive(Clone)]
-struct EmptiestPlane;
-
-impl AllocationConfig for Emptiest {
-    fn choice(&self, _: Geometry, _: usize) -> Option<Box<dyn AllocationPolicy>> {
-        Some(Box::new(EmptiestPlane))
-    }
-
-    fn is_dynamic(&self) -> bool {
-        true
-    }
-}
-
-impl AllocationPolicy for EmptiestPlane {
-    fn plane(&mut self, write: PageWrite<'_>, blocks: &Blocks) -> PlaneId {
-        let allowed = write.planes.iter().copied().filter(|&plane| write.may_go_to(plane, blocks));
-        let key =
-            |&plane: &PlaneId| (blocks.has_room(plane, write.flow), blocks.free_blocks(plane));
-        allowed.max_by_key(key).expect("a flow has room for all of its pages")
-    }
-}
+documented!(Backwards, Halves, Wandering, Lowest);
 
 /// A static order.
 impl AllocationConfig for Backwards {

@@ -16,6 +16,7 @@ use crate::interface::arbitration::{self, Arbitration};
 use crate::isolation::{self, Isolation};
 use crate::rule::Rule;
 use crate::scheduler::policy::{self, Scheduling};
+pub use without_time::RandomWrites;
 
 /// What became of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 
-use crate::config::DeviceConfig;
 use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
 use crate::config::validate::validate;
+use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
-use crate::metrics::Summary;
+use crate::metrics::{FlashSummary, Summary};
 use crate::options::RunOptions;
 use crate::rule::ensure;
 use crate::run::simulate;
@@ -37,15 +37,72 @@ program_time = ["500us"]
 erase_time = "3ms"
 "#;
 
+const WRITER: &str = r#"
+[[flow]]
+name = "writer"
+cache = "off"
+[flow.synthetic]
+queue_depth = 16
+size = "4KiB"
+align = "4KiB"
+requests = 20000
+"#;
+
+/// A small full drive, to which one flow writes pages at random: what policies amplify with time
+/// and without ([`RunOptions::waf_only`]) is measured on it.
+#[derive(Clone, Debug)]
+pub struct RandomWrites {
+    device: DeviceConfig,
+    workload: WorkloadConfig,
+}
+
+impl RandomWrites {
+    /// The drive and its writer with keys changed, as `key=value`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where a key or its value is wrong.
+    pub fn new(sets: &[String]) -> Result<Self, Error> {
+        let overrides = Overrides { sets: sets.to_vec(), ..Overrides::default() };
+        let device = device_from_toml(DEVICE, "the drive", &overrides)?.config;
+        let workload = workload_from_toml(WRITER, "its writer", &overrides)?.config;
+        let problems = validate(&device, &workload);
+        if problems.is_empty() {
+            Ok(Self { device, workload })
+        } else {
+            Err(Error::Config(problems))
+        }
+    }
+
+    /// Pages programmed for each page of the host, from the start to the end of its last write,
+    /// and those that collection still owes then: for each block below its threshold as many as a
+    /// block cost until then. Both kinds of run count a page when it is programmed. How far
+    /// collection is behind at one moment tells nothing of the policies, and would be most of the
+    /// difference after so few writes.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where the policies are refused without time, and other errors of runs.
+    pub fn amplification(&self, waf_only: bool) -> Result<f64, Error> {
+        let options = RunOptions { waf_only, ..RunOptions::default() };
+        let summary: Summary = simulate(&self.device, &self.workload, &options, &|_| {})?;
+        let spans = [&summary.before_window.flash, &summary.flash];
+        let sum = |of: fn(&FlashSummary) -> u64| spans.iter().map(|flash| of(flash)).sum::<u64>();
+        let host = sum(|flash| flash.user_programs);
+        let (gc, mapping) = (sum(|flash| flash.gc_programs), sum(|flash| flash.mapping_programs));
+        let of_block = gc as f64 / sum(|flash| flash.erases).max(1) as f64;
+        let owed = of_block * summary.flash.blocks_owed_at_end as f64;
+        Ok(((host + gc + mapping) as f64 + owed) / host.max(1) as f64)
+    }
+}
+
 /// Runs the drive. `key`: where the policy stands in the configuration.
 pub(super) fn check(key: &str, policy: &impl Serialize) -> Result<(), String> {
     let value = toml::Value::try_from(policy).map_err(|error| error.to_string())?;
-    let overrides = Overrides { sets: vec![format!("{key}={value}")], ..Overrides::default() };
     let words = |error: Error| error.to_string();
-    let device = device_from_toml(DEVICE, "the drive", &overrides).map_err(words)?.config;
     for depth in [1, 16] {
-        let timed = amplification(&device, depth, false).map_err(words)?;
-        let untimed = match amplification(&device, depth, true) {
+        let sets = [format!("{key}={value}"), format!("flow[0].synthetic.queue_depth={depth}")];
+        let drive = RandomWrites::new(&sets).map_err(words)?;
+        let timed = drive.amplification(false).map_err(words)?;
+        let untimed = match drive.amplification(true) {
             Err(Error::Config(_)) => return Ok(()),
             other => other.map_err(words)?,
         };
@@ -55,24 +112,4 @@ pub(super) fn check(key: &str, policy: &impl Serialize) -> Result<(), String> {
         );
     }
     Ok(())
-}
-
-/// Pages written for each page of the host.
-fn amplification(device: &DeviceConfig, depth: u32, waf_only: bool) -> Result<f64, Error> {
-    let workload = format!(
-        "[[flow]]\nname = \"writer\"\ncache = \"off\"\n[flow.synthetic]\nqueue_depth = {depth}\n\
-         size = \"4KiB\"\nalign = \"4KiB\"\nrequests = 20000"
-    );
-    let workload = workload_from_toml(&workload, "its writer", &Overrides::default())?.config;
-    let problems = validate(device, &workload);
-    if !problems.is_empty() {
-        return Err(Error::Config(problems));
-    }
-    let options = RunOptions { waf_only, ..RunOptions::default() };
-    let summary: Summary = simulate(device, &workload, &options, &|_| {})?;
-    let spans = [&summary.before_window.flash, &summary.flash, &summary.after_window.flash];
-    let [host, moved] = spans.iter().fold([0, 0], |[host, moved], flash| {
-        [host + flash.user_programs, moved + flash.gc_programs + flash.mapping_programs]
-    });
-    Ok((host + moved) as f64 / host.max(1) as f64)
 }

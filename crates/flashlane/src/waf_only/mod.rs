@@ -104,16 +104,19 @@ pub(crate) fn run(
 
 impl WafRun<'_> {
     fn run(&mut self, check: bool, progress: Progress<'_>) -> Result<(), Error> {
+        let mut last_end = 0;
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.layout.geometry.pages() / 8);
         while let Some((flow, planned)) = self.flows.next()? {
             if let Some(soon) = self.flows.peek(flow, SOON) {
                 self.drive.prefetch_place(self.first_page(flow, soon));
             }
             if self.generated == self.warmup {
+                self.drive.collect_until(self.flows.now);
                 self.warmed_up = Taken::of(self);
             }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;
+            last_end = last_end.max(end);
             let (drive, space) = (&self.drive, &self.layout.flows[flow.index()]);
             let spp = self.sectors_per_page;
             let drawn = |p: &Planned| drive.prefetch(space.lpa(p.sector / spp));
@@ -126,6 +129,7 @@ impl WafRun<'_> {
                 self.drive.audit(self.layout);
             }
         }
+        self.drive.collect_until(last_end);
         if check {
             self.drive.audit(self.layout);
         }

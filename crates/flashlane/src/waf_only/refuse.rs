@@ -1,6 +1,6 @@
 //! What needs time, and is refused without.
 
-use crate::collection_order::CollectionOrder;
+use crate::collection_order::{CollectionOrder, Steps};
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use crate::error::Problem;
 use crate::layout::Geometry;
@@ -16,7 +16,7 @@ fn refuse_orders(
     let several = device.flash.planes_per_die > 1;
     let arrival = matches!(order, CollectionOrder::Arrival { .. });
     let reads_first = matches!(order, CollectionOrder::Arrival { reads_first: true, .. });
-    let one_list = matches!(order, CollectionOrder::Behind { one_list: true, .. });
+    let one_list = matches!(order, CollectionOrder::Behind { steps: Steps::OneList, .. });
     let name = device.scheduler.name();
     refuse(
         reads_first && several,

@@ -80,6 +80,8 @@ pub(super) struct Taken {
     block_erases: Vec<u32>,
     wear_leveling_moves: u64,
     gc_invocations: u64,
+    /// At that moment.
+    blocks_owed: u64,
     evictions: u64,
     writebacks: u64,
 }
@@ -97,6 +99,7 @@ impl Taken {
             },
             wear_leveling_moves: counts.wear_leveling_moves,
             gc_invocations: counts.gc_invocations,
+            blocks_owed: counts.blocks_owed,
             evictions: drive.cache.evictions(),
             writebacks: counts.writebacks,
         }
@@ -116,6 +119,7 @@ impl Taken {
             block_erases: self.block_erases.iter().enumerate().map(erases).collect(),
             wear_leveling_moves: self.wear_leveling_moves - before.wear_leveling_moves,
             gc_invocations: self.gc_invocations - before.gc_invocations,
+            blocks_owed: self.blocks_owed,
             evictions: self.evictions - before.evictions,
             writebacks: self.writebacks - before.writebacks,
         }
@@ -148,7 +152,7 @@ impl Taken {
             user_reads: self.sum(|w| w.host_reads),
             zero_fill_reads: self.sum(|w| w.zero_fill_reads),
             user_programs: user,
-            gc_reads: gc,
+            gc_reads: self.sum(|w| w.gc_reads),
             gc_programs: gc,
             mapping_reads: self.sum(|w| w.mapping_reads),
             mapping_programs: mapping,
@@ -156,6 +160,7 @@ impl Taken {
             wear_leveling_moves: self.wear_leveling_moves,
             block_erases: EraseSummary::of(self.block_erases.iter().copied()),
             gc_invocations: self.gc_invocations,
+            blocks_owed_at_end: self.blocks_owed,
             write_amplification: amplification(user, user + gc + mapping),
             ..FlashSummary::default()
         }

@@ -129,10 +129,8 @@ impl Untimed {
             end = self.dies.work(die, read, times.gc_program);
             self.awaits_program(self.jobs[die][index].plane, end);
         }
-        let pages = self.ftl.blocks.pages_per_block();
-        let job = &mut self.jobs[die][index];
-        job.program(count, pages);
-        job.programmed_at = end;
+        self.program_pages(die, index, count);
+        self.jobs[die][index].programmed_at = end;
     }
 
     /// When the erase of a job is done whose programs end at `until`; `None` where it does not

@@ -8,7 +8,7 @@ use flashlane_units::{ChipId, DieId, PlaneId, Span};
 
 use super::super::config::GcConfig;
 use super::arrival::Arrival;
-use crate::collection_order::{CollectionOrder, Presses};
+use crate::collection_order::{CollectionOrder, Presses, Reads, Steps};
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
 use crate::transaction::STARVING;
@@ -77,10 +77,17 @@ pub(super) struct Dies {
     pub(super) presses: Presses,
     /// It always does.
     pub(super) always_first: bool,
-    /// Erases come after all moves of their die.
-    pub(super) erases_last: bool,
-    /// Moved pages join programs of requests on other planes of a die.
+    /// In which order a die does what waits of it.
+    pub(super) steps: Steps,
+    /// Programs of requests on several planes of a die form one command.
+    hosts_join: bool,
+    /// Programs of moved pages join them, and each other.
     pub(super) moves_join: bool,
+    /// A read waits for the operation under way no longer than this, and for the reads before it;
+    /// `None`: for all that came before it. Unit: picoseconds.
+    read_wait: Option<u64>,
+    /// The operation under way is suspended for a read.
+    suspends: bool,
 }
 
 impl Dies {
@@ -90,13 +97,19 @@ impl Dies {
         order: CollectionOrder,
         geometry: Geometry,
     ) -> Self {
-        let (arrival, presses, one_list) = match order {
-            CollectionOrder::Behind { presses, one_list } => (None, presses, one_list),
+        let (arrival, presses, steps, reads) = match order {
+            CollectionOrder::Behind { presses, steps, reads } => (None, presses, steps, reads),
             CollectionOrder::Arrival { reads_first, erases_wait } => {
-                (Some(Arrival { reads_first, erases_wait }), Presses::Urgent, true)
+                let reads = if reads_first { Reads::Interrupt } else { Reads::InOrder };
+                let arrival = Some(Arrival { reads_first, erases_wait });
+                (arrival, Presses::Urgent, Steps::OneList, reads)
             }
             CollectionOrder::Untold => unreachable!("refused"),
         };
+        let times = Times::new(flash, gc.copyback);
+        let suspends = reads == Reads::Interrupt && flash.suspend.program;
+        let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
+        let several = geometry.planes_per_die > 1;
         Self {
             free_at: Array::of(0, geometry.dies() as usize),
             reads_until: Array::of(0, geometry.dies() as usize),
@@ -105,12 +118,15 @@ impl Dies {
                 .map(|plane| geometry.die_of(plane))
                 .collect(),
             geometry,
-            times: Times::new(flash, gc.copyback),
+            times,
             arrival,
             presses,
             always_first: arrival.is_none() && !gc.preemptible,
-            erases_last: !one_list,
-            moves_join: geometry.planes_per_die > 1 && !one_list && !gc.copyback,
+            steps,
+            hosts_join: several && steps != Steps::OneList && !gc.copyback,
+            moves_join: several && steps == Steps::ReadsFirst && !gc.copyback,
+            read_wait: (reads != Reads::InOrder).then_some(read_wait),
+            suspends,
         }
     }
 
@@ -167,7 +183,13 @@ impl Dies {
         at: u64,
     ) -> (u64, bool) {
         let last = &mut self.last[die];
-        if self.moves_join && last.page == page && last.plane != plane && at <= last.start {
+        let begins = last.start + self.times.program == self.free_at[die];
+        if self.hosts_join
+            && (self.arrival.is_none() || begins)
+            && last.page == page
+            && last.plane != plane
+            && at <= last.start
+        {
             let end = last.start.saturating_add(self.times.program);
             // A third plane finds another last one.
             last.plane = plane;
@@ -183,23 +205,29 @@ impl Dies {
     #[inline]
     pub(super) fn read(&mut self, die: DieId, at: u64) -> u64 {
         let read = self.times.read;
-        match self.arrival {
-            Some(Arrival { reads_first: false, .. }) => self.work(die, at, read),
-            _ => self.read_for(die, at, read),
+        if self.read_wait.is_none() {
+            self.work(die, at, read)
+        } else {
+            self.read_for(die, at, read)
         }
     }
 
     /// The same for reads of so much time, of hosts or of collection, that go first.
     #[inline]
     pub(super) fn read_for(&mut self, die: DieId, at: u64, read: u64) -> u64 {
-        let program = self.times.program;
+        let wait = self.read_wait.expect("reads go first");
         let (free_at, reads_until) = (&mut self.free_at[die], &mut self.reads_until[die]);
         let behind_all = (*free_at).max(at);
-        let end = behind_all.min(at.saturating_add(program / 2)).max(*reads_until);
-        let end = end.saturating_add(read);
+        // The operation under way is taken for a program, as are those behind it.
+        let program = self.times.program.max(1);
+        let left = (behind_all - at).checked_sub(1).map_or(0, |left| left % program + 1).min(wait);
+        let begin = at.saturating_add(left).max(*reads_until);
+        let end = begin.saturating_add(read);
         *reads_until = end;
         if behind_all - at < STARVING.0 {
-            *free_at = behind_all.saturating_add(read);
+            // What is suspended takes longer by the time that this takes.
+            let lost = if self.suspends { begin.saturating_sub(at).min(wait) } else { 0 };
+            *free_at = behind_all.saturating_add(read).saturating_add(lost);
         }
         end
     }
@@ -231,8 +259,11 @@ mod tests {
             arrival: None,
             presses: Presses::Urgent,
             always_first: false,
-            erases_last: true,
+            steps: Steps::ReadsFirst,
+            hosts_join: false,
             moves_join: false,
+            read_wait: Some(4 * MS),
+            suspends: false,
         }
     }
 
@@ -243,7 +274,7 @@ mod tests {
             dies.program(DieId::new(0), PlaneId::new(0), 0, 0);
         }
         let ends = [(); 4].map(|()| dies.read(DieId::new(0), 0) / MS);
-        assert_eq!(ends, [3, 4, 5, 6], "past the programs that wait");
+        assert_eq!(ends, [5, 6, 7, 8], "past the programs that wait");
         assert_eq!(dies.free_at[DieId::new(0)], 24 * MS, "which are late by as much");
     }
 

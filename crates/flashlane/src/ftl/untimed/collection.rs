@@ -6,7 +6,7 @@ use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
 use super::arrival::Awaits;
-use crate::collection_order::{Presses, Room};
+use crate::collection_order::{Presses, Room, Steps};
 use crate::error::Error;
 use crate::flash::config::DIES_PER_CHIP;
 use crate::ftl::blocks::{Block, BlockState, Stream};
@@ -40,7 +40,7 @@ impl Job {
     }
 
     /// So many pages are programmed.
-    pub(super) fn program(&mut self, count: u32, pages_per_block: u32) {
+    fn program(&mut self, count: u32, pages_per_block: u32) {
         self.programs -= count;
         self.page += count;
         if self.page >= pages_per_block {
@@ -66,7 +66,9 @@ impl Untimed {
     fn start_job(&mut self, plane: PlaneId, block: BlockId, kind: JobKind) {
         self.ftl.begin_job(plane, block);
         let next = self.ftl.blocks.first_page(block);
-        self.jobs[self.dies.of(plane)].push_back(Job::new(plane, block, next, kind));
+        let die = self.dies.of(plane);
+        self.jobs[die].push_back(Job::new(plane, block, next, kind));
+        self.has_work(die);
     }
 
     /// Empties a block and frees it, all for nothing.
@@ -188,14 +190,14 @@ impl Untimed {
 
     fn join_jobs(&mut self, die: DieId, ppa: Ppa) {
         let blocks = &self.ftl.blocks;
-        let (page, pages) = (blocks.page_of(ppa), blocks.pages_per_block());
+        let page = blocks.page_of(ppa);
         let own = blocks.plane_of(blocks.block_of(ppa));
         let mut joined = own;
         for index in 0..self.jobs[die].len() {
-            let job = &mut self.jobs[die][index];
+            let job = &self.jobs[die][index];
             if job.plane != own && job.plane != joined && job.programs > 0 && job.page == page {
-                job.program(1, pages);
                 joined = job.plane;
+                self.program_pages(die, index, 1);
                 self.programs_end(joined, die, 0..1);
             }
         }
@@ -224,7 +226,7 @@ impl Untimed {
     }
 
     /// A die does the next operations of its jobs until about `until`, one at least and all of one
-    /// kind: reads first, then programs, then erases. False without a job.
+    /// kind, in the order of its steps. False without a job.
     fn advance(&mut self, die: DieId, until: u64) -> bool {
         let jobs = &self.jobs[die];
         if jobs.is_empty() {
@@ -234,10 +236,21 @@ impl Untimed {
         let left = until.saturating_sub(self.dies.free_at[die]);
         let most = |time: u64| left.div_ceil(time).clamp(1, u64::from(u32::MAX)) as u32;
         let valid = |job: &Job| u32::from(self.ftl.blocks.block(job.block).valid);
-        if let Some(at) = jobs.iter().position(|job| valid(job) > 0) {
-            let count = most(times.gc_read).min(valid(&jobs[at]));
+        let one_by_one = self.dies.steps == Steps::ProgramsFirst;
+        let programs_wait = one_by_one && jobs.iter().any(|job| job.programs > 0);
+        if let Some(at) = jobs.iter().position(|job| !programs_wait && valid(job) > 0) {
+            let mut count = most(times.gc_read).min(valid(&jobs[at]));
+            if one_by_one {
+                // Whole pairs of a read and its program in one step.
+                let pairs = left / (times.gc_read + times.gc_program);
+                count = if self.balances { 1 } else { pairs.max(1).min(u64::from(count)) as u32 };
+            }
             self.read_for(die, at, count);
             self.dies.free_at[die] += u64::from(count) * times.gc_read;
+            if one_by_one && count > 1 {
+                self.program_for(die, at, count);
+                self.dies.free_at[die] += u64::from(count) * times.gc_program;
+            }
         } else if let Some(at) = self.next_program(die) {
             let count = self.program_for(die, at, most(times.gc_program));
             self.dies.free_at[die] += u64::from(count) * times.gc_program;
@@ -252,7 +265,8 @@ impl Untimed {
     fn next_program(&self, die: DieId) -> Option<usize> {
         let jobs = &self.jobs[die];
         let next = jobs.iter().position(|job| job.programs > 0)?;
-        (self.dies.erases_last || jobs.iter().all(|job| job.programs > 0)).then_some(next)
+        (self.dies.steps != Steps::OneList || jobs.iter().all(|job| job.programs > 0))
+            .then_some(next)
     }
 
     /// Pages of a job are read and get their new places.
@@ -267,8 +281,17 @@ impl Untimed {
         if self.balances && self.dies.arrival.is_none() {
             self.ftl.blocks.planes[job.plane].programs += count;
         }
-        self.work[flow.index()].gc_programs += u64::from(count);
+        self.work[flow.index()].gc_reads += u64::from(count);
         self.jobs[die][at] = job;
+    }
+
+    /// So many pages of a job are programmed.
+    pub(super) fn program_pages(&mut self, die: DieId, at: usize, count: u32) {
+        let pages = self.ftl.blocks.pages_per_block();
+        let job = &mut self.jobs[die][at];
+        job.program(count, pages);
+        let flow = self.ftl.blocks.block(job.block).flow;
+        self.work[flow.index()].gc_programs += u64::from(count);
     }
 
     /// Pages of a job are programmed, so many at most, and with them as many of other planes of the
@@ -293,10 +316,9 @@ impl Untimed {
             }
         }
         while partners != 0 {
-            let job = &mut self.jobs[die][partners.trailing_zeros() as usize];
-            job.program(count, pages);
-            let plane = job.plane;
-            self.programs_end(plane, die, 1..count + 1);
+            let at = partners.trailing_zeros() as usize;
+            self.program_pages(die, at, count);
+            self.programs_end(self.jobs[die][at].plane, die, 1..count + 1);
             partners &= partners - 1;
         }
         count
@@ -305,7 +327,7 @@ impl Untimed {
     /// Erases the emptied blocks of a die: the first one, or those of several planes together.
     fn erase_emptied(&mut self, die: DieId) {
         let jobs = &mut self.jobs[die];
-        let (first, count) = if self.dies.erases_last {
+        let (first, count) = if self.dies.steps != Steps::OneList {
             (0, jobs.len())
         } else {
             (jobs.iter().position(|job| job.programs == 0).expect("a block is emptied"), 1)

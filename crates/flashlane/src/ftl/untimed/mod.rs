@@ -49,6 +49,7 @@ pub(crate) struct FlowWork {
     pub(crate) host_programs: u64,
     /// Of these: part of the page was read first.
     pub(crate) read_modify_writes: u64,
+    pub(crate) gc_reads: u64,
     pub(crate) gc_programs: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) zero_fill_reads: u64,
@@ -66,6 +67,7 @@ impl FlowWork {
             host_reads: self.host_reads - before.host_reads,
             host_programs: self.host_programs - before.host_programs,
             read_modify_writes: self.read_modify_writes - before.read_modify_writes,
+            gc_reads: self.gc_reads - before.gc_reads,
             gc_programs: self.gc_programs - before.gc_programs,
             mapping_programs: self.mapping_programs - before.mapping_programs,
             zero_fill_reads: self.zero_fill_reads - before.zero_fill_reads,
@@ -127,6 +129,11 @@ pub(crate) struct Untimed {
     /// Ends of such programs, where they count. Those of moved pages count from their reads on, and
     /// have an end when their die gets them.
     programs: BinaryHeap<Reverse<(u64, PlaneId)>>,
+    /// Dies with blocks in collection, where programs count: each once, with a time before which it
+    /// does nothing more of that.
+    at_work: BinaryHeap<Reverse<(u64, DieId)>>,
+    /// Which dies these are.
+    is_at_work: Array<DieId, bool>,
 }
 
 impl Untimed {
@@ -151,6 +158,8 @@ impl Untimed {
             hard_threshold,
             balances: ftl.allocator.is_dynamic(),
             programs: BinaryHeap::new(),
+            at_work: BinaryHeap::new(),
+            is_at_work: Array::of(false, geometry.dies() as usize),
             step: u64::from(geometry.pages_per_block / 16).max(1),
             under_way: vec![under_way; cache.pools()],
             ftl,
@@ -168,6 +177,13 @@ impl Untimed {
     pub(crate) fn start(&mut self) {
         for plane in self.ftl.blocks.planes.numbers() {
             self.collect(plane);
+        }
+    }
+
+    /// All dies collect in the time up to `at` that requests left.
+    pub(crate) fn collect_until(&mut self, at: u64) {
+        for die in self.jobs.numbers() {
+            self.catch_up(die, at);
         }
     }
 

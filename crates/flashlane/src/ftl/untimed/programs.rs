@@ -16,11 +16,25 @@ impl Untimed {
         }
     }
 
+    /// A block of the die is in collection, which goes on as programs are counted.
+    pub(super) fn has_work(&mut self, die: DieId) {
+        if self.balances && !std::mem::replace(&mut self.is_at_work[die], true) {
+            self.at_work.push(Reverse((self.dies.free_at[die], die)));
+        }
+    }
+
     /// Counts the programs that wait for each plane or run there at `at`: those of hosts and of
     /// collection, as in the timed drive.
     pub(super) fn count_programs(&mut self, at: u64) {
-        for die in self.jobs.numbers() {
+        while let Some(&Reverse((since, die))) = self.at_work.peek()
+            && since < at
+        {
             self.catch_up(die, at);
+            self.at_work.pop();
+            self.is_at_work[die] = !self.jobs[die].is_empty();
+            if self.is_at_work[die] {
+                self.at_work.push(Reverse((self.dies.free_at[die].max(at), die)));
+            }
         }
         while let Some(&Reverse((end, plane))) = self.programs.peek()
             && end <= at

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
 use super::rotation::{ChipLook, Rotation};
-use crate::collection_order::{CollectionOrder, Presses};
+use crate::collection_order::{CollectionOrder, Presses, Reads, Steps};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -234,7 +234,11 @@ impl SchedulingPolicy for PriorityOutOfOrder {
     }
 
     fn collection_order(&self) -> CollectionOrder {
-        CollectionOrder::Behind { presses: Presses::Urgent, one_list: false }
+        CollectionOrder::Behind {
+            presses: Presses::Urgent,
+            steps: Steps::ReadsFirst,
+            reads: Reads::Interrupt,
+        }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SchedulingPolicy;
-use crate::collection_order::{CollectionOrder, Presses};
+use crate::collection_order::{CollectionOrder, Presses, Reads, Steps};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
@@ -153,7 +153,11 @@ impl SchedulingPolicy for Sprinkler {
             // Then it also presses where many writes wait.
             return CollectionOrder::Untold;
         }
-        CollectionOrder::Behind { presses: Presses::Urgent, one_list: false }
+        CollectionOrder::Behind {
+            presses: Presses::Urgent,
+            steps: Steps::ReadsFirst,
+            reads: Reads::Interrupt,
+        }
     }
 
     fn waiting(&self, die: DieId) -> u32 {

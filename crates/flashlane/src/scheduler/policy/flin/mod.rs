@@ -31,7 +31,7 @@ mod selection;
 use flashlane_engine::{Array, Time, place_of};
 
 use super::SchedulingPolicy;
-use crate::collection_order::{CollectionOrder, Presses, Room};
+use crate::collection_order::{CollectionOrder, Presses, Reads, Room, Steps};
 use crate::layout::Geometry;
 use crate::scheduler::overhead::SchedulerOverhead;
 use crate::scheduler::queues::{Kind, Queues};
@@ -317,7 +317,8 @@ impl SchedulingPolicy for Flin {
         let below = u64::from(self.config.gc_free_pages);
         let presses =
             if self.balancing { Presses::FewPages { below, on } } else { Presses::Urgent };
-        CollectionOrder::Behind { presses, one_list: false }
+        let reads = if self.config.suspend { Reads::Interrupt } else { Reads::First };
+        CollectionOrder::Behind { presses, steps: Steps::ProgramsFirst, reads }
     }
 
     fn unblocked(&mut self, die: DieId) {
