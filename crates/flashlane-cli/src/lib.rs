@@ -61,6 +61,7 @@ mod summary_table;
 mod sweep;
 mod table;
 mod trace;
+mod untimed_table;
 mod watch;
 
 use std::process::ExitCode;
