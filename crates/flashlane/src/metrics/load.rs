@@ -116,8 +116,8 @@ impl Load {
 
     /// The flows whose outstanding requests rise between `from` and `to` and do not come back. In
     /// the last quarter they are always above their mean in the first one, by more than chance
-    /// would make of them over so long a time if they neither rose nor fell; and a third of that
-    /// rise comes after the second quarter.
+    /// would make of them over so long a time if they neither rose nor fell and went on to vary as
+    /// in the first half; and a third of that rise comes after the second quarter.
     fn rises(&self, (from, to): (Time, Time)) -> Vec<bool> {
         let quarter = Time((to.0 - from.0) / 4);
         let rows = |from: Time, to: Time| {
@@ -126,7 +126,7 @@ impl Load {
         };
         let (first, second) =
             (rows(from, from + quarter), rows(from + quarter, from + quarter + quarter));
-        let (late, all) = (rows(to - quarter, to), rows(from, to));
+        let (late, all) = (rows(to - quarter, to), rows(from, to).len());
         if first.len() < QUARTER_MIN || second.len() < QUARTER_MIN || late.len() < QUARTER_MIN {
             return vec![false; self.flows];
         }
@@ -135,8 +135,8 @@ impl Load {
             let mean =
                 |rows: &Range<usize>| rows.clone().map(level).sum::<f64>() / rows.len() as f64;
             let stays = late.clone().map(level).fold(f64::INFINITY, f64::min);
-            let levels: Vec<f64> = all.clone().map(level).collect();
-            let least = wander(&levels).max(RISE_MIN);
+            let half: Vec<f64> = (first.start..second.end).map(level).collect();
+            let least = wander(&half, all).max(RISE_MIN);
             let rise = stays - mean(&first);
             rise > least && stays - mean(&second) > rise * GOES_ON
         };
@@ -171,14 +171,14 @@ impl Load {
     }
 }
 
-/// By how much a level that takes steps like these at random, as often up as down, is off its start
-/// at the end: one standard deviation. A step is measured against the one before, so a level that
-/// rises evenly does not count as one that varies.
-fn wander(levels: &[f64]) -> f64 {
+/// By how much a level that takes so many steps like these at random, as often up as down, is off
+/// its start at the end: one standard deviation. A step is measured against the one before, so a
+/// level that rises evenly does not count as one that varies.
+fn wander(levels: &[f64], steps: usize) -> f64 {
     let turns = levels.windows(3).map(|three| three[2] - 2.0 * three[1] + three[0]);
     let (count, sum) =
         turns.fold((0.0, 0.0), |(count, sum), turn| (count + 1.0, sum + turn * turn));
-    if count == 0.0 { 0.0 } else { libm::sqrt(sum / (2.0 * count) * levels.len() as f64) }
+    if count == 0.0 { 0.0 } else { libm::sqrt(sum / (2.0 * count) * steps as f64) }
 }
 
 #[cfg(test)]
@@ -238,20 +238,22 @@ mod tests {
         assert!(!saturated(|us| us.min(1_000)), "10 % of the arrivals, of which none come late");
         assert!(!saturated(|us| us.min(4_000) / 20), "nor if it takes longer to get there");
         assert!(saturated(|us| us.saturating_sub(4_000)), "late, and steep");
+        let late = |us| if us < 5_000 { 4 + us * 7919 % 7 } else { 150 + us * 7919 % 400 };
+        assert!(saturated(late), "collection sets in: it varies more than it rises, but stays");
         assert!(!saturated(|us| if us < 5_000 { us / 2 } else { 5_000 - us / 2 }), "worked off");
     }
 
     #[test]
     fn what_varies_at_random_wanders_with_the_root_of_time() {
-        assert_eq!(wander(&[]), 0.0);
-        assert_eq!(wander(&[0.0, 3.0, 6.0, 9.0]), 0.0, "it rises evenly");
+        assert_eq!(wander(&[], 9), 0.0);
+        assert_eq!(wander(&[0.0, 3.0, 6.0, 9.0], 9), 0.0, "it rises evenly");
         // Steps of one up or down by the low bit of a product.
         let mut level = 0.0;
         let walk = (0..4_096_u64).map(|at| {
             level += if (at * at * 7_919 / 31) % 2 == 0 { 1.0 } else { -1.0 };
             level
         });
-        let found = wander(&walk.collect::<Vec<f64>>());
+        let found = wander(&walk.collect::<Vec<f64>>(), 4_096);
         assert!((48.0..80.0).contains(&found), "64 is right: {found}");
     }
 
