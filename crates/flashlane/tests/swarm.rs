@@ -16,6 +16,8 @@ mod generate;
 mod log;
 #[path = "swarm/seeds.rs"]
 mod seeds;
+#[path = "swarm/without_time.rs"]
+mod without_time;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
