@@ -114,13 +114,13 @@ fn table(found: &BTreeMap<u64, Vec<Pair>>) -> String {
                     below | median | a quarter above | 5 % above |\n\
                     | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
-    for (fits, place) in [(true, "where the differences fit"), (false, "where they do not")] {
+    for (fits, place) in [(true, "differences fit"), (false, "differences exceed the row")] {
         for tenants in [2..5, 2..3, 3..4, 4..5] {
             let of =
                 found.iter().filter(|(seed, _)| tenants.contains(&drawn(**seed).tenants.len()));
             let pairs = of.flat_map(|(_, pairs)| pairs).filter(|pair| pair.fits == fits);
             let name = match tenants.len() {
-                3 => format!("{place} into the row"),
+                3 => place.to_owned(),
                 _ => format!("{place}, of {}", ["two", "three", "four"][tenants.start - 2]),
             };
             text.push_str(&row(&name, &ratios(pairs)));
