@@ -258,6 +258,8 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
         queue_depth: no_stall.then_some(depth),
         offset: ByteSize(offset),
         repeat,
+        // fio issues a request at once whose time is before that of the one above it.
+        decreasing_times: DecreasingTimes::Delay,
         ..TraceConfig::of(path)
     })
 }

@@ -91,8 +91,9 @@ pub(super) fn think(reader: &mut Reader<'_>, config: &mut FioConfig) {
     let time = reader.value("thinktime", allowed, |text| time_ps(text, MICROSECOND_PS));
     let blocks = reader.number("thinktime_blocks", 1..=u64::from(u32::MAX));
     let after = span(reader, "thinktime_iotime");
-    let kind = reader.text("thinktime_blocks_type").unwrap_or_else(|| "complete".to_owned());
-    if !["complete", "issue"].contains(&kind.as_str()) {
+    let kind = reader.text("thinktime_blocks_type");
+    if let Some(kind) = kind.as_ref().filter(|kind| !["complete", "issue"].contains(&kind.as_str()))
+    {
         let message = format!("found {kind:?}, allowed: complete, issue");
         reader.refuse("thinktime_blocks_type", message);
     }
@@ -101,7 +102,9 @@ pub(super) fn think(reader: &mut Reader<'_>, config: &mut FioConfig) {
     config.think = Some(FioThink {
         time: Span(time),
         blocks,
-        issued: kind == "issue",
+        // The HOWTO has a job wait after so many were issued. fio 3.33 counts those that are complete
+        // unless told otherwise, and issues up to iodepth more before its first pause.
+        issued: kind.as_deref() != Some("complete"),
         after: after.filter(|after| *after > 0).map(Span),
         shifts_rate,
     });

@@ -167,7 +167,9 @@ fn paces_and_pauses_are_those_of_the_job() {
     assert_eq!(rates("rate=1m,256k, rate_process=poisson").0, [Some(1 << 20), Some(1 << 18), None]);
     assert!(rates("rate=1m rate_process=poisson").1);
     let think = job("number_ios=1 thinktime=100 thinktime_blocks=4").think.expect("pauses");
-    assert_eq!((think.time, think.blocks, think.issued), (Span(100_000_000), Some(4), false));
+    assert_eq!((think.time, think.blocks, think.issued), (Span(100_000_000), Some(4), true));
+    let complete = job("number_ios=1 thinktime=1 thinktime_blocks_type=complete").think;
+    assert!(complete.is_some_and(|think| !think.issued), "as fio 3.33 does");
     let think = job("number_ios=1 thinktime=1s thinktime_iotime=9s thinktime_blocks_type=issue");
     let think = think.think.expect("pauses");
     assert_eq!(
