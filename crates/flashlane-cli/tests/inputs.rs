@@ -131,6 +131,8 @@ fn devices_may_have_names() {
 fn units_of_parquet_count_and_its_compressions_are_read() {
     let Some(folder) = inputs() else { return };
     assert_eq!(inspected(&folder, &["ts_ns_as_us.parquet"])["span_s"], 0.0004);
+    let (shown, _) = succeeds(&folder, &["trace", "inspect", "ts_ns_as_us.parquet"]);
+    assert!(shown.contains("span 0.000400 s"), "{shown}");
     let gzip = inspected(&folder, &["gzip.parquet"]);
     assert_eq!((&gzip["requests"], &gzip["span_s"]), (&Value::from(5), &Value::from(0.0004)));
 }
@@ -142,6 +144,57 @@ fn a_hard_threshold_above_the_other_one_is_named() {
     let said = text(&output.stdout) + &text(&output.stderr);
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("hard.toml:5: ftl.gc.hard_threshold: found 40% = "), "{said}");
+}
+
+/// A folder with these files.
+fn folder_of(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).expect("room");
+    }
+    folder
+}
+
+#[test]
+fn reads_of_32_mib_are_split_and_said() {
+    let trace = "8,0 1 1 0.000000000 1 Q R 0 + 65536 [a]\n8,0 1 2 0.001000000 1 Q R 8 + 8 [a]\n";
+    let workload = "[[flow]]\nname = \"f\"\n[flow.trace]\npath = \"t.txt\"\n";
+    let folder = folder_of(&[("t.txt", trace), ("t.toml", workload)]);
+    let (shown, summary) = run(folder.path(), "t.toml");
+    assert_eq!(summary["requests_completed"], 3);
+    assert_eq!(summary["flows"][0]["split_requests"], 1);
+    assert!(shown.contains("line 1: 32768 KiB split into pieces of 16384 KiB"), "{shown}");
+}
+
+#[test]
+fn a_trace_of_completions_only_names_the_key() {
+    let trace = "8,0 1 1 0.000000000 1 C R 0 + 8 [a]\n";
+    let workload = "[[flow]]\nname = \"f\"\n[flow.trace]\npath = \"t.txt\"\n";
+    let folder = folder_of(&[("t.txt", trace), ("t.toml", workload)]);
+    let said = refused(folder.path(), &["run", "--device", "tiny", "--workload", "t.toml"]);
+    assert!(said.contains("found no event Q, but 1 of C; allowed: action = \"C\""), "{said}");
+}
+
+#[test]
+fn mqsim_files_may_name_a_trace_of_msr_cambridge() {
+    let trace =
+        "128166372003061629,hm,0,Read,0,4096,100\n128166372003071629,hm,0,Write,8192,4096,9\n";
+    let workload = "<?xml version=\"1.0\"?>\n<MQSim_IO_Scenarios>\n<IO_Scenario>\n\
+        <IO_Flow_Parameter_Set_Trace_Based>\n<Priority_Class>HIGH</Priority_Class>\n\
+        <Device_Level_Data_Caching_Mode>TURNED_OFF</Device_Level_Data_Caching_Mode>\n\
+        <Channel_IDs>0</Channel_IDs><Chip_IDs>0</Chip_IDs><Die_IDs>0</Die_IDs><Plane_IDs>0</Plane_IDs>\n\
+        <Initial_Occupancy_Percentage>10</Initial_Occupancy_Percentage>\n\
+        <File_Path>msr.csv</File_Path>\n<Percentage_To_Be_Executed>100</Percentage_To_Be_Executed>\n\
+        <Relay_Count>1</Relay_Count>\n</IO_Flow_Parameter_Set_Trace_Based>\n</IO_Scenario>\n\
+        </MQSim_IO_Scenarios>\n";
+    let folder = folder_of(&[("msr.csv", trace), ("w.xml", workload)]);
+    let run = ["run", "--device", "tiny", "--workload", "w.xml", "--format", "json"];
+    let summary: Value = serde_json::from_str(&succeeds(folder.path(), &run).0).expect("JSON");
+    let requests = &summary["flows"][0]["requests"];
+    assert_eq!((&requests["read"], &requests["write"]), (&Value::from(1), &Value::from(1)));
+    let commas = folder_of(&[("w.xml", &workload.replace("<Channel_IDs>0<", "<Channel_IDs>0,<"))]);
+    let said = refused(commas.path(), &run);
+    assert!(said.contains("w.xml:7: <Channel_IDs> is \"0,\""), "{said}");
 }
 
 #[test]

@@ -228,6 +228,16 @@ fn tags_without_effect_beside_others_are_warned_of() {
 }
 
 #[test]
+fn a_hard_threshold_above_the_other_one_is_lowered_and_named() {
+    let hard = "\n<GC_Hard_Threshold>0.5</GC_Hard_Threshold>";
+    let (config, warnings) = device(&device_text("", hard, ""));
+    assert_has(&warnings.join("\n"), &["small.xml:8: <GC_Hard_Threshold> means", "; lowered to "]);
+    let blocks = config.flash.blocks_per_plane;
+    let gc = &config.ftl.gc;
+    assert!(gc.hard_threshold.blocks(blocks) < gc.threshold.blocks(blocks));
+}
+
+#[test]
 fn a_mapping_cache_of_a_few_entries_is_taken() {
     let few = device_text("", "<CMT_Capacity>64</CMT_Capacity>", "");
     assert_eq!(device(&few).0.ftl.mapping.cmt_capacity.0, 64);

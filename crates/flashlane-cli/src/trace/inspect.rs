@@ -125,7 +125,7 @@ impl Inspection {
         text += &self.requests().render();
         text += &format!(
             "\nspan {} s, gaps of 0: {} %, trims {}, flushes {}\n",
-            number(s.span_s),
+            short_span(s.span_s),
             number(100.0 * s.zero_gaps),
             self.trims,
             self.flushes
@@ -293,6 +293,11 @@ fn sizes(s: &TraceStatistics) -> String {
         }
     };
     of("reads", &s.read) + &of("writes", &s.write)
+}
+
+/// A span with as many digits as short ones need. Unit: seconds.
+fn short_span(seconds: f64) -> String {
+    if seconds < 0.1 { format!("{seconds:.6}") } else { number(seconds) }
 }
 
 /// A gap with as many digits as short ones need. Unit: milliseconds.
