@@ -172,7 +172,7 @@ fn the_incident_of_the_shared_cases_names_rsync() {
     };
     let folder = tempfile::tempdir().expect("a folder");
     let trace = trace.to_str().expect("UTF-8");
-    let run = ["run", "--device", "980-pro", "--workload", trace, "--split", "process"];
+    let run = ["run", "--device", "fast18", "--workload", trace, "--split", "process"];
     let (stdout, _) = succeeds(folder.path(), &[&run[..], &["--report", "--out", "why"]].concat());
     assert!(stdout.lines().next().unwrap_or_default().contains("rsync causes "), "{stdout}");
     let page = std::fs::read_to_string(folder.path().join("why/report.html")).expect("a report");

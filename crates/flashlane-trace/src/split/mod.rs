@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use self::extents::{Cells, Clusters};
 use self::names::Names;
-use crate::completions::{Completions, Event};
+use crate::completions::Completions;
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::options::{Action, TraceOptions};
@@ -99,9 +99,11 @@ impl Tally {
     }
 
     fn add(&mut self, other: &Tally) {
-        for op in 0..self.requests.len() {
-            self.requests[op] += other.requests[op];
-            self.bytes[op] = self.bytes[op].saturating_add(other.bytes[op]);
+        for (own, more) in self.requests.iter_mut().zip(other.requests) {
+            *own += more;
+        }
+        for (own, more) in self.bytes.iter_mut().zip(other.bytes) {
+            *own = own.saturating_add(more);
         }
         self.first_ps = self.first_ps.min(other.first_ps);
         self.last_ps = self.last_ps.max(other.last_ps);

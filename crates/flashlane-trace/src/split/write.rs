@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{Completions, Event, Split};
+use super::Split;
+use crate::completions::{Completions, Event};
 use crate::error::TraceError;
 use crate::reader::TraceReader;
 use crate::record::{Op, Record};
