@@ -41,6 +41,7 @@ mod execute;
 mod fault;
 mod fit;
 mod flow_rows;
+mod input_notes;
 mod list;
 mod measured_table;
 mod operation_table;

@@ -5,6 +5,7 @@ use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlow
 use flashlane::visible_line;
 
 use crate::energy_table;
+use crate::input_notes;
 use crate::measured_table;
 use crate::operation_table::operations;
 use crate::slo_table;
@@ -27,12 +28,9 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
         text.push_str(&visible_line(&sentence));
         text.push_str("\n\n");
     }
-    for sentence in summary.input_warnings() {
-        text.push_str(&visible_line(&sentence));
-        text.push_str("\n\n");
-    }
+    text.push_str(&input_notes::warnings(summary));
     if let Some(extra) = &summary.waf_only {
-        return text + &without_time(summary, extra, seeds) + &input_changes(summary);
+        return text + &without_time(summary, extra, seeds) + &input_notes::changes(summary);
     }
     text += &format!(
         "device {}, scheduler {}, isolation {}, {}, {:.3} s simulated in {:.2} s{}\n\n",
@@ -54,7 +52,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
         text.push_str(STAR);
     }
     text.push_str(&measured_table::measured(summary, seeds));
-    text.push_str(&input_changes(summary));
+    text.push_str(&input_notes::changes(summary));
     text.push_str(&operations(summary, seeds));
     for sentence in summary.partial_writes() {
         text += &visible_line(&sentence);
@@ -70,12 +68,6 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     text.push_str(&flash(summary, seeds));
     text.push_str(&energy_table::energy(summary, seeds));
     text
-}
-
-/// Requests and lines of traces that were not replayed as they are.
-fn input_changes(summary: &Summary) -> String {
-    let lines = summary.input_changes();
-    lines.iter().map(|line| format!("{}\n", visible_line(line))).collect()
 }
 
 /// The seed, or the seeds over which the figures are means. The seeds of a run follow each other.

@@ -70,11 +70,15 @@ pub(crate) fn next_of_lines(
 ) -> Result<Next, TraceError> {
     let Text { format, header_lines, reorders } = *text;
     loop {
-        if reorders
-            && let Some(raw) = parser.held().and_then(|held| held.ready(false))
-            && let Some(next) = state.admit_late(raw, left_line(parser), lines, wanted)
-        {
-            return Ok(next);
+        if reorders && let Some(held) = parser.held() {
+            let raw = held.ready(false);
+            let line = held.left_line();
+            held.at_line(lines.line_count() + 1);
+            if let Some(raw) = raw
+                && let Some(next) = state.admit_late(raw, line, lines, wanted)
+            {
+                return Ok(next);
+            }
         }
         let Some(line) = lines.next()? else { break };
         if line.number <= header_lines {
@@ -87,17 +91,15 @@ pub(crate) fn next_of_lines(
         if holds_no_record(text) {
             continue;
         }
-        if reorders && let Some(held) = parser.held() {
-            held.at_line(line.number);
-        }
         let outcome = match parser.parse(text) {
             Ok(Some(raw)) => {
                 state.line = line.number;
                 state.admit(raw, Unit::Line, wanted)
             }
             Ok(None) => {
-                if state.skipped_first.len() < Rejected::KEPT {
-                    state.note_skipped(parser.skipped(), line.number, text);
+                let named = state.skipped_first.len();
+                if named < Rejected::KEPT && parser.skipped() > named as u64 {
+                    state.note_skipped(line.number, text);
                 }
                 Outcome::Passed
             }
@@ -169,13 +171,11 @@ impl Pass {
         }
     }
 
-    /// A line was passed over: remembers it if it was skipped.
+    /// Remembers a line that was skipped.
     #[cold]
-    fn note_skipped(&mut self, skipped: u64, line: u64, text: &[u8]) {
-        if skipped > self.skipped_first.len() as u64 {
-            let text = String::from_utf8_lossy(text);
-            self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim_start()));
-        }
+    fn note_skipped(&mut self, line: u64, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim_start()));
     }
 
     /// Remembers a record that is earlier than the one before it.

@@ -152,7 +152,24 @@ impl Account {
     ///
     /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush in
     /// front of or behind the data is only added where the trace has none.
+    #[inline]
     pub(super) fn hand_on(
+        &mut self,
+        action: Action,
+        asked: Asked,
+        record: RawRecord,
+        waiting: &mut ByArrival,
+    ) {
+        let is_plain = !asked.flush_before && !asked.forced && asked.read_as.is_none();
+        if is_plain && asked.op != Op::Flush && waiting.owed().is_none() {
+            self.flushed = None;
+            return waiting.push(record);
+        }
+        self.hand_on_all(action, asked, record, waiting);
+    }
+
+    /// As [`Account::hand_on`], of any event.
+    fn hand_on_all(
         &mut self,
         action: Action,
         asked: Asked,

@@ -15,7 +15,7 @@
 //! block:event:`. Blocks of the block layer have 512 bytes; those of NVMe commands are the drive's:
 //! the size unit says which. The length of an NVMe command counts from 0. A trace of both kinds has
 //! every request twice: the kind that comes first counts. Without an arrival (`Q`) in the trace the
-//! dispatch (`D`) takes its place. Records wait in a buffer of 65,536 and leave it by time.
+//! dispatch (`D`) takes its place. Records leave by time.
 
 use std::collections::HashMap;
 
@@ -202,11 +202,8 @@ impl LineParser for Ftrace {
         self.account.saw(event.action);
         let counts = self.counts(event.action);
         let joins = event.layer == Layer::Nvme && self.counted == Counted::Only(Action::Complete);
-        if !counts && !joins {
-            self.skipped += 1;
-            return Ok(None);
-        }
         let request = match event.layer {
+            _ if !counts && !joins => None,
             Layer::Block => self.block_request(&event)?,
             Layer::Nvme if joins => self.completed_command(&event)?,
             Layer::Nvme => self.command(&event)?,

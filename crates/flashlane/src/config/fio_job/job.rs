@@ -13,7 +13,9 @@ use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
 use crate::cache::config::CacheMode;
-use crate::config::{FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig};
+use crate::config::{
+    DecreasingTimes, FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig,
+};
 use crate::interface::config::Priority;
 use crate::reading::Places;
 use flashlane_units::{ByteSize, Ratio, Span};
@@ -279,7 +281,11 @@ fn job(reader: &mut Reader<'_>, ramp: u64) -> Job {
     rates(reader, &mut fio);
     think(reader, &mut fio);
     zones(reader, &mut fio);
-    let on_flash = flushes(reader, &mut fio);
+    let mut on_flash = flushes(reader, &mut fio);
+    if on_flash && fio.rw == FioRw::Write && synthetic.queue_depth == Some(1) {
+        // The kernel flushes the drive after each write, and the write returns then.
+        (fio.fdatasync, fio.queued_flushes, on_flash) = (1, false, false);
+    }
     let copies = files(reader, FLOWS_MAX, &mut fio, &mut synthetic);
     end(reader, ramp, &mut fio, &mut synthetic);
     let used = match fio.rw {

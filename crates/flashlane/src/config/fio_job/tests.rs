@@ -246,8 +246,10 @@ fn flushes_have_places_and_synchronous_writes_pass_the_cache() {
     let job = job("rw=randwrite fsync=4 fdatasync=3 end_fsync=1 number_ios=100");
     assert_eq!((job.fsync, job.fdatasync, job.end_fsync), (4, 3, true));
     let cache = |keys: &str| parsed(&format!("[j]\nnumber_ios=1\n{keys}")).0.flows[0].cache;
-    assert_eq!(cache("rw=write\nsync=1"), CacheMode::Off);
-    assert_eq!(cache("rw=write\nsync=dsync"), CacheMode::Off);
+    assert_eq!(cache("rw=write\nsync=1"), CacheMode::default());
+    assert_eq!(self::job("rw=write sync=1 number_ios=1").fdatasync, 1, "a flush after each write");
+    assert_eq!(cache("rw=rw\nsync=dsync"), CacheMode::Off);
+    assert_eq!(cache("rw=write\nsync=1\niodepth=4\nioengine=libaio"), CacheMode::Off);
     assert_eq!(cache("rw=write\nsync=none"), CacheMode::default());
 }
 

@@ -82,14 +82,11 @@ impl FioSource {
         let config = &self.plan.config;
         let (start, bytes) = self.plan.region(0);
         let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
-        if start == 0 && alone {
-            let sectors = bytes.div_ceil(SECTOR_BYTES).min(self.space.sectors);
-            return match (config.random, sectors == self.space.sectors) {
-                (false, _) => Footprint::Streaming { sectors },
-                (true, true) => Footprint::Whole,
-                (true, false) => Footprint::Prefix { sectors },
-            };
+        if start == 0 && alone && bytes >= self.space.sectors * SECTOR_BYTES {
+            let sectors = self.space.sectors;
+            return if config.random { Footprint::Whole } else { Footprint::Streaming { sectors } };
         }
+        // fio lays its files out before it reads them: all of their pages hold data.
         let mut pages = PageSet::new(self.space.sectors.div_ceil(sectors_per_page.max(1)));
         for copy in 0..config.jobs.max(1) {
             for file in 0..config.files.max(1) {
@@ -315,6 +312,9 @@ mod tests {
         assert_eq!(all, (0..1024).map(|page| page * 8).collect::<Vec<u64>>());
         let mut shared = source(FioConfig { own_files: false, jobs, ..config(true) });
         assert_eq!(starts(&mut shared, 5000).len(), 1024);
-        assert_eq!(shared.footprint(8), Footprint::Prefix { sectors: 2048 });
+        let Footprint::Pages(pages) = shared.footprint(8) else { panic!("pages") };
+        assert_eq!(pages.count(), 256);
+        let whole = FioConfig { size: None, ..config(true) };
+        assert_eq!(source(whole).footprint(8), Footprint::Whole);
     }
 }

@@ -247,14 +247,10 @@ impl TraceSource {
             list.push(("time before the previous record (delayed to it)".to_owned(), early));
         }
         if self.too_long > 0 {
-            list.push((
-                "longer than 4 GiB, the most that a request may ask for".to_owned(),
-                self.too_long,
-            ));
+            let what = "longer than 4 GiB, the most that a request may ask for";
+            list.push((what.to_owned(), self.too_long));
         }
-        for (what, count) in self.reader.notes() {
-            list.push((what.to_owned(), count));
-        }
+        list.extend(self.reader.notes().into_iter().map(|(what, count)| (what.to_owned(), count)));
         let others = self.reader.skipped_count();
         if others > 0 {
             list.push(("events of other kinds (skipped)".to_owned(), others));
