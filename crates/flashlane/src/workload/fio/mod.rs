@@ -23,7 +23,10 @@ use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use job::{Job, Next};
-use plan::Plan;
+use plan::{Plan, READ};
+
+/// Jobs of more requests are not looked through for the pages that they touch.
+const LOOKED_AT_MAX: u64 = 1 << 20;
 
 /// A job of fio and its copies.
 #[derive(Clone, Debug)]
@@ -86,8 +89,16 @@ impl FioSource {
             let sectors = self.space.sectors;
             return if config.random { Footprint::Whole } else { Footprint::Streaming { sectors } };
         }
-        // fio lays its files out before it reads them: all of their pages hold data.
+        // fio lays its files out before it reads them: the pages that it reads hold data.
         let mut pages = PageSet::new(self.space.sectors.div_ceil(sectors_per_page.max(1)));
+        if self.plan.does(READ) && self.requests_at_most() <= LOOKED_AT_MAX {
+            let mut ahead = self.clone();
+            while let Ok(Some(planned)) = ahead.next(Time::ZERO) {
+                let last = planned.sector + u64::from(planned.sectors.max(1)) - 1;
+                pages.insert_range(planned.sector / sectors_per_page, last / sectors_per_page);
+            }
+            return Footprint::Pages(pages);
+        }
         for copy in 0..config.jobs.max(1) {
             for file in 0..config.files.max(1) {
                 let (start, bytes) = self.plan.region(copy);
@@ -98,6 +109,16 @@ impl FioSource {
             }
         }
         Footprint::Pages(pages)
+    }
+
+    /// Requests of all copies, flushes left out, unless time ends them before.
+    fn requests_at_most(&self) -> u64 {
+        let (plan, jobs) = (&self.plan, self.jobs.len() as u64);
+        if plan.config.time_based {
+            return u64::MAX;
+        }
+        let smallest = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
+        (plan.limit / smallest).min(plan.requests).saturating_mul(jobs)
     }
 
     /// A request of a copy for the drive.
@@ -314,6 +335,9 @@ mod tests {
         assert_eq!(starts(&mut shared, 5000).len(), 1024);
         let Footprint::Pages(pages) = shared.footprint(8) else { panic!("pages") };
         assert_eq!(pages.count(), 256);
+        let few = FioConfig { rw: FioRw::Read, number_ios: Some(10), ..config(true) };
+        let Footprint::Pages(pages) = source(few).footprint(8) else { panic!("pages") };
+        assert_eq!(pages.count(), 10, "those that are read");
         let whole = FioConfig { size: None, ..config(true) };
         assert_eq!(source(whole).footprint(8), Footprint::Whole);
     }
