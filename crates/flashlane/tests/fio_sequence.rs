@@ -210,6 +210,24 @@ fn check_popularity(ours: &[(Time, u64, Request)], fios: &[Request]) {
 }
 
 #[test]
+fn zones_have_their_shares() {
+    let Some(path) = flashlane_testing::shared("cases/inputs/zones3.fio", "a job with zones")
+    else {
+        return;
+    };
+    let issued = ours(&flow(&std::fs::read_to_string(path).expect("text")));
+    let mut zones = [0.0; 3];
+    for (.., (_, start, _)) in &issued {
+        let share = *start as f64 / f64::from(1 << 30);
+        zones[usize::from(share >= 0.05) + usize::from(share >= 0.2)] += 1.0;
+    }
+    for (found, expected) in zones.iter().zip([0.5, 0.3, 0.2]) {
+        let found = found / issued.len() as f64;
+        assert!((found - expected).abs() < 0.015, "{found}, expected {expected}");
+    }
+}
+
+#[test]
 fn paced_requests_keep_the_ideal_times() {
     // 4 KiB at 1000 a second: one each millisecond. Larger ones take as much longer.
     let times = |keys: &str| -> Vec<(char, u64)> {

@@ -8,6 +8,7 @@
 mod jobs;
 mod overload;
 mod passes;
+mod starts;
 
 use flashlane_engine::{Array, Time};
 use flashlane_units::FlowId;
@@ -237,29 +238,6 @@ impl Run {
             }
         }
         self.drive.schedule_ringing();
-    }
-
-    /// The first requests of a flow that starts after the others.
-    #[cold]
-    fn start_later(&mut self, flow: FlowId) {
-        let tenant = &mut self.tenants.flows[flow];
-        let at = tenant.start;
-        let Some(source) = &mut tenant.source else { return };
-        // Its clock, and the time of its pass, begin then.
-        if let Err(error) = source.restart(at) {
-            self.drive.fail(error);
-            return;
-        }
-        if tenant.is_job {
-            return self.wake_job(flow, at);
-        }
-        let Some(depth) = source.closed_loop() else { return self.plan_arrival(flow) };
-        for _ in 0..depth {
-            if let Some(recorder) = &mut self.recorder {
-                recorder.pause(at, flow);
-            }
-            self.drive.wake_at(at, flow);
-        }
     }
 
     /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.

@@ -87,8 +87,8 @@ pub trait RequestSource: Send {
     /// `Some(queue depth)` for a closed loop, `None` for arrivals by the clock.
     fn closed_loop(&self) -> Option<u32>;
 
-    /// The source as a job that decides by itself when its next request comes; `None` of all others.
-    /// [`RequestSource::next`] gives the requests of a job without its waits.
+    /// The source as a job that decides by itself when its next request comes; `None` of all
+    /// others. [`RequestSource::next`] gives the requests of a job without its waits.
     fn job(&mut self) -> Option<&mut dyn JobSource> {
         None
     }

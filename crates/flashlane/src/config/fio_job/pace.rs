@@ -102,8 +102,8 @@ pub(super) fn think(reader: &mut Reader<'_>, config: &mut FioConfig) {
     config.think = Some(FioThink {
         time: Span(time),
         blocks,
-        // The HOWTO has a job wait after so many were issued. fio 3.33 counts those that are complete
-        // unless told otherwise, and issues up to iodepth more before its first pause.
+        // The HOWTO has a job wait after so many were issued. fio 3.33 counts those that are
+        // complete unless told otherwise, and issues up to iodepth more before its first pause.
         issued: kind.as_deref() != Some("complete"),
         after: after.filter(|after| *after > 0).map(Span),
         shifts_rate,
