@@ -2,7 +2,7 @@
 
 use flashlane_engine::Time;
 
-use super::{NAMED_LINES, Planned, RequestOp, RequestSource, SourceReport};
+use super::{JobSource, JobStep, NAMED_LINES, Planned, RequestOp, RequestSource, SourceReport};
 use crate::error::Error;
 use crate::layout::SECTOR_BYTES;
 use flashlane_units::ByteSize;
@@ -16,6 +16,10 @@ pub(super) struct Split {
     most: u32,
     /// What is left of the request that is being sent.
     rest: Option<Planned>,
+    /// Of a job: the number of the request that is being sent.
+    cookie: u64,
+    /// Of a job: numbers of requests that were split, and their pieces that are not complete.
+    pieces: Vec<(u64, u32)>,
     /// Requests that had to be split.
     split: u64,
     /// The first of them, where they come from a file.
@@ -26,7 +30,15 @@ impl Split {
     /// `most`: the largest transfer of the drive.
     pub(super) fn new(source: Box<dyn RequestSource>, most: ByteSize) -> Self {
         let most = u32::try_from(most.0 / SECTOR_BYTES).unwrap_or(u32::MAX).max(1);
-        Self { source, most, rest: None, split: 0, named: Vec::new() }
+        Self {
+            source,
+            most,
+            rest: None,
+            cookie: 0,
+            pieces: Vec::new(),
+            split: 0,
+            named: Vec::new(),
+        }
     }
 
     /// A request is split.
@@ -80,6 +92,10 @@ impl RequestSource for Split {
         self.source.closed_loop()
     }
 
+    fn job(&mut self) -> Option<&mut dyn JobSource> {
+        if self.source.job().is_some() { Some(self) } else { None }
+    }
+
     fn think_time(&self) -> Time {
         self.source.think_time()
     }
@@ -117,6 +133,46 @@ impl RequestSource for Split {
         let mut report = SourceReport { split: self.split, ..self.source.report() };
         report.named.extend(self.named.iter().cloned());
         report
+    }
+}
+
+impl JobSource for Split {
+    fn step(&mut self, now: Time) -> JobStep {
+        let (planned, cookie) = match self.rest.take() {
+            Some(rest) => (rest, self.cookie),
+            None => {
+                let job = self.source.job().expect("the source is a job");
+                match job.step(now) {
+                    JobStep::Submit(planned, cookie) => (planned, cookie),
+                    other => return other,
+                }
+            }
+        };
+        let piece = self.first_piece(planned);
+        let counted = self.pieces.iter_mut().find(|(of, _)| *of == cookie);
+        match counted {
+            Some((_, pieces)) => *pieces += 1,
+            None if self.rest.is_some() => {
+                self.pieces.push((cookie, 1));
+                self.count(&planned);
+            }
+            None => {}
+        }
+        self.cookie = cookie;
+        JobStep::Submit(piece, cookie)
+    }
+
+    /// The job learns of a request when its last piece is complete.
+    fn completed(&mut self, cookie: u64) {
+        if let Some(at) = self.pieces.iter().position(|(of, _)| *of == cookie) {
+            self.pieces[at].1 -= 1;
+            let under_way = self.pieces[at].1 > 0;
+            if under_way || self.rest.is_some() && self.cookie == cookie {
+                return;
+            }
+            self.pieces.swap_remove(at);
+        }
+        self.source.job().expect("the source is a job").completed(cookie);
     }
 }
 
@@ -175,5 +231,61 @@ mod tests {
         assert_eq!(split.upcoming(), Some(8));
         split.restart(Time::ZERO).expect("a list");
         assert_eq!(split.next(Time::ZERO).expect("a list"), None);
+    }
+
+    /// One request, and how often it was said to be complete.
+    struct OneJob(Option<Planned>, u32);
+
+    impl RequestSource for OneJob {
+        fn next(&mut self, _now: Time) -> Result<Option<Planned>, Error> {
+            Ok(None)
+        }
+
+        fn restart(&mut self, _now: Time) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn closed_loop(&self) -> Option<u32> {
+            Some(1)
+        }
+
+        fn job(&mut self) -> Option<&mut dyn JobSource> {
+            Some(self)
+        }
+
+        fn gone(&self) -> u64 {
+            self.1.into()
+        }
+    }
+
+    impl JobSource for OneJob {
+        fn step(&mut self, _now: Time) -> JobStep {
+            self.0.take().map_or(JobStep::Hold, |planned| JobStep::Submit(planned, 5))
+        }
+
+        fn completed(&mut self, cookie: u64) {
+            assert_eq!(cookie, 5);
+            self.1 += 1;
+        }
+    }
+
+    #[test]
+    fn a_job_learns_of_a_request_when_its_last_piece_is_complete() {
+        let long = Planned { op: RequestOp::Write, sectors: 20, ..Planned::default() };
+        let mut split = Split::new(Box::new(OneJob(Some(long), 0)), ByteSize(4096));
+        let mut sectors = Vec::new();
+        while let JobStep::Submit(piece, cookie) = split.step(Time::ZERO) {
+            sectors.push(piece.sectors);
+            // The first piece is complete before the second one leaves.
+            if sectors.len() == 1 {
+                split.completed(cookie);
+            }
+        }
+        assert_eq!(sectors, [8, 8, 4]);
+        assert_eq!(split.gone(), 0);
+        split.completed(5);
+        assert_eq!(split.gone(), 0);
+        split.completed(5);
+        assert_eq!((split.gone(), split.report().split), (1, 1));
     }
 }
