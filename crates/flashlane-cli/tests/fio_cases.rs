@@ -49,6 +49,7 @@ fn reads_and_writes_have_sizes_of_their_own() {
     assert_eq!((mean("read"), mean("write")), (4096.0, 65_536.0));
     let bytes = |op: &str| number(&flow["bytes"][op]);
     near(bytes("write") / (bytes("read") + bytes("write")), 0.64, 0.02);
+    near(number(&flow["read_response_time_us"]["mean"]), 110.7, 0.05);
     near(number(&flow["write_response_time_us"]["mean"]), 41.6, 0.05);
     assert_eq!(warnings, "");
 }

@@ -47,6 +47,10 @@ pub(crate) struct FioSource {
     past: bool,
     /// Bytes of the rounds before this one.
     rounds: u64,
+    /// The past consists of passes like that of the run.
+    repeats: bool,
+    /// Requests of such a past.
+    issued: u64,
 }
 
 impl FioSource {
@@ -77,6 +81,8 @@ impl FioSource {
             space: space.clone(),
             past: false,
             rounds: 0,
+            repeats: false,
+            issued: 0,
         }
     }
 
@@ -119,6 +125,20 @@ impl FioSource {
         }
         let smallest = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
         (plan.limit / smallest).min(plan.requests).saturating_mul(jobs)
+    }
+
+    /// Requests of a pass at random that is the same each time, if it is short enough to be gone
+    /// through: what the caches hold is then left by such a pass.
+    fn pass_that_repeats(&self) -> Option<u64> {
+        let config = &self.plan.config;
+        if !(config.random && config.repeat) || self.requests_at_most() > LOOKED_AT_MAX {
+            return None;
+        }
+        let mut pass = Self { past: false, ..self.clone() };
+        pass.jobs.iter_mut().for_each(|job| job.restart(&self.plan, Time::ZERO));
+        pass.wake_all();
+        let requests = std::iter::from_fn(|| pass.next(Time::ZERO).ok().flatten()).count() as u64;
+        (requests > 0).then_some(requests)
     }
 
     /// A request of a copy for the drive.
@@ -208,6 +228,7 @@ impl RequestSource for FioSource {
                     self.completed(cookie);
                     // The next copy has its turn.
                     self.ready.rotate_left(1);
+                    self.issued += 1;
                     return Ok(Some(planned));
                 }
                 JobStep::Wait(until) => at = until.max(at + Time(1)),
@@ -247,8 +268,16 @@ impl RequestSource for FioSource {
     }
 
     fn diverge(&mut self, back: u64) -> Result<(), Error> {
+        let pass = self.pass_that_repeats();
         self.past = true;
         self.end = PassEnd::new(None, None);
+        if let Some(requests) = pass {
+            for _ in 0..(requests - back % requests) % requests {
+                self.next(Time::ZERO)?;
+            }
+            (self.repeats, self.issued) = (true, 0);
+            return Ok(());
+        }
         // Addresses that repeat have one seed, which would make the past that of the run.
         self.plan.config.repeat = false;
         self.rounds = 0;
@@ -259,6 +288,9 @@ impl RequestSource for FioSource {
     }
 
     fn gone(&self) -> u64 {
+        if self.repeats {
+            return self.issued;
+        }
         if self.plan.config.random {
             return 0;
         }
@@ -308,8 +340,18 @@ mod tests {
     }
 
     #[test]
-    fn the_past_is_not_the_run_and_has_no_end() {
+    fn the_past_of_passes_that_repeat_ends_where_the_run_begins() {
+        let run = starts(&mut source(config(true)), 256);
         let mut past = source(config(true));
+        past.diverge(600).expect("no trace");
+        let before = starts(&mut past, 600);
+        assert_eq!((past.gone(), &before[600 - 256..]), (600, &run[..]));
+        assert_eq!(starts(&mut past, 256), run);
+    }
+
+    #[test]
+    fn the_past_is_not_the_run_and_has_no_end() {
+        let mut past = source(FioConfig { repeat: false, ..config(true) });
         past.diverge(0).expect("no trace");
         let other = starts(&mut past, 1000);
         assert_eq!(other.len(), 1000);
