@@ -50,7 +50,8 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         wraps_after: None,
         first_lpa: 0,
     };
-    workload::build(flow, 0, &space, ByteSize(4096), &CompatConfig::default(), 1).expect("a job")
+    let (page, most) = (ByteSize(4096), ByteSize(16 << 20));
+    workload::build(flow, 0, &space, page, most, &CompatConfig::default(), 1).expect("a job")
 }
 
 /// What a job issues where every request is complete at once: time, copy of the job, request.
@@ -131,7 +132,7 @@ fn placed(job: &FioConfig, copy: u64, file: u64, (op, start, bytes): Request) ->
     }
     let stride = job.file_size.map_or(0, |size| size.0.next_multiple_of(4096));
     let start = start + (copy * u64::from(job.files) + file) * stride;
-    if start % 512 == 0 && bytes % 512 == 0 {
+    if start.is_multiple_of(512) && bytes.is_multiple_of(512) {
         return (op, start, bytes);
     }
     let from = start / 4096 * 4096;

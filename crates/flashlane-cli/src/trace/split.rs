@@ -277,8 +277,8 @@ mod tests {
         };
         assert_eq!(in_words(&tally), "2 reads of 0.008 MB, 1 flushes, from 0.000 s to 1.500 s");
         let texts_of = |count: usize| {
-            let texts = (0..count).map(|n| n.to_string()).collect();
-            texts(&Tenant { name: "others".to_owned(), texts, tally })
+            let found = (0..count).map(|n| n.to_string()).collect();
+            texts(&Tenant { name: "others".to_owned(), texts: found, tally })
         };
         assert_eq!(texts_of(2), "0, 1");
         assert!(texts_of(10).ends_with("7 and 2 more"));

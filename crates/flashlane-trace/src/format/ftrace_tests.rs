@@ -67,7 +67,7 @@ fn arrivals_count_where_there_are_any() {
     let text = late + PERF;
     assert_eq!(brief(&text, &TraceOptions::default()), [(0, Op::Write, 8192, 4096, 8 << 20)]);
     let none = message(read(
-        &PERF.replace("bio_queue", "x").replace("rq_issue", "y"),
+        PERF.replace("bio_queue", "x").replace("rq_issue", "y"),
         &with(Action::Queue),
     ));
     assert!(none.contains("found no event Q, but 1 of C"), "{none}");

@@ -339,10 +339,10 @@ mod tests {
             for (limit, size) in [(8 * 1000, 8), (8 * 1000 + 7, 8), (8 * 999, 24), (8, 8)] {
                 let (mut address, mut rng) = draw(&config, limit, 8);
                 let blocks = (limit / size) as usize;
-                let rounds: Vec<Vec<u64>> = (0..3)
-                    .map(|_| (0..blocks).map(|_| address.draw(size, Time::ZERO, &mut rng).0))
-                    .map(Iterator::collect)
-                    .collect();
+                let mut round = || -> Vec<u64> {
+                    (0..blocks).map(|_| address.draw(size, Time::ZERO, &mut rng).0).collect()
+                };
+                let rounds = [round(), round(), round()];
                 for round in &rounds {
                     let mut sorted = round.clone();
                     sorted.sort_unstable();

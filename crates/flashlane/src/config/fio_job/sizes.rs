@@ -17,9 +17,12 @@ struct Sizes {
     split: Vec<(ByteSize, u32)>,
 }
 
+/// Reads the sizes of one direction.
+type Read = fn(&str) -> Option<Sizes>;
+
 /// Fills in the sizes, and warns of those that no drive takes.
 pub(super) fn sizes(reader: &mut Reader<'_>, config: &mut FioConfig) {
-    let keys: [(&str, &str, fn(&str) -> Option<Sizes>); 3] = [
+    let keys: [(&str, &str, Read); 3] = [
         ("bs", "bytes, such as 4096, 4k or 1m", single),
         ("bsrange", "SMALLEST-LARGEST, such as 4k-64k", range),
         ("bssplit", "SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40", split),
@@ -65,7 +68,7 @@ fn align(reader: &mut Reader<'_>, config: &mut FioConfig) {
 /// Requests that are no multiple of a sector: a drive refuses them, a file system makes whole
 /// blocks of them.
 pub(super) fn check_sectors(reader: &mut Reader<'_>, config: &FioConfig, used: [bool; 3]) {
-    let is_odd = |size: u64| size % SECTOR_BYTES != 0;
+    let is_odd = |size: u64| !size.is_multiple_of(SECTOR_BYTES);
     let each = [&config.read, &config.write, &config.trim];
     let sizes = |one: &FioDirection| {
         let split = one.split.iter().map(|(size, _)| size.0);

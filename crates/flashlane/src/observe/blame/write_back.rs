@@ -39,7 +39,6 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
-    use flashlane_engine::Handle;
 
     use super::*;
     use crate::cause::CAUSES;

@@ -76,7 +76,7 @@ impl Draw {
 
     /// A number below `count`.
     pub(super) fn below(&mut self, count: u64) -> u64 {
-        (u128::from(count) * u128::from(self.next()) >> 32) as u64
+        ((u128::from(count) * u128::from(self.next())) >> 32) as u64
     }
 
     /// A number from 1 to 100.

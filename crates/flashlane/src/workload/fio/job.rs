@@ -126,9 +126,9 @@ impl Job {
 
     fn seed_draws(&mut self, plan: &Plan) {
         let number = plan.config.first_job + self.places.copy();
-        let stream = |stream| Draw::stream(self.seed, number, plan.config.repeat, stream);
-        self.mix = stream(Stream::Mix);
-        self.gaps = [Stream::ReadGap, Stream::WriteGap, Stream::TrimGap].map(stream);
+        let of = |stream| Draw::stream(self.seed, number, plan.config.repeat, stream);
+        let gaps = [Stream::ReadGap, Stream::WriteGap, Stream::TrimGap].map(of);
+        (self.mix, self.gaps) = (of(Stream::Mix), gaps);
     }
 
     /// Other draws from the same distributions, of a job that nothing ends, whose streams come to
@@ -295,7 +295,7 @@ impl Job {
     /// The number of writes asks for a flush, and none came since the last request.
     fn must_flush(&self, plan: &Plan) -> bool {
         let writes = self.issued[WRITE];
-        let due = |every: u64| every > 0 && writes > 0 && writes % every == 0;
+        let due = |every: u64| every > 0 && writes > 0 && writes.is_multiple_of(every);
         plan.does(WRITE)
             && !self.after_flush
             && (due(plan.config.fsync) || due(plan.config.fdatasync))

@@ -232,7 +232,7 @@ impl Places {
             start = if start >= file_end { state.from } else { start };
         } else if hole < 0 && state.next[direction].is_none() {
             // fio 3.33 counts the first one from the start of the file.
-            start += from.checked_sub(hole.unsigned_abs()).unwrap_or(0);
+            start += from.saturating_sub(hole.unsigned_abs());
         } else if hole < 0 {
             start = match start.checked_sub(hole.unsigned_abs()).filter(|start| *start >= from) {
                 Some(before) if start > from => before,
@@ -297,7 +297,7 @@ impl Places {
             let draw = self.sizes[direction].next();
             let mut bytes = one.smallest;
             if one.split.is_empty() {
-                bytes += (u128::from(one.largest) * u128::from(draw) >> 32) as u64;
+                bytes += ((u128::from(one.largest) * u128::from(draw)) >> 32) as u64;
             } else {
                 let mut share = 0;
                 for &(size, percent) in &one.split {
@@ -334,7 +334,7 @@ impl Places {
         if state.next[direction].is_some_and(|next| next >= state.from + range) {
             state.next[direction] = Some(state.from);
         }
-        if self.zone_bytes % range == 0 {
+        if self.zone_bytes.is_multiple_of(range) {
             state.reset();
         }
     }

@@ -135,7 +135,7 @@ impl Plan {
     /// The sectors that a request covers in the space of the flow: first, number.
     pub(super) fn sectors(&self, start: u64, bytes: u64) -> (u64, u64) {
         let space = self.space / SECTOR_BYTES;
-        let unit = match start % SECTOR_BYTES == 0 && bytes % SECTOR_BYTES == 0 {
+        let unit = match start.is_multiple_of(SECTOR_BYTES) && bytes.is_multiple_of(SECTOR_BYTES) {
             true => SECTOR_BYTES,
             false => self.config.file_block.0.max(SECTOR_BYTES),
         };
