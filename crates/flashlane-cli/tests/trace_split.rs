@@ -8,8 +8,8 @@ use std::path::Path;
 use common::{flashlane, folder_with, names, refused, succeeds, text};
 use serde_json::Value;
 
-/// What blkparse prints of a database that reads at random and of a copy that writes. `response_us`:
-/// completions come so long after the arrivals.
+/// What blkparse prints of a database that reads at random and of a copy that writes.
+/// `response_us`: completions come so long after the arrivals.
 fn two_processes(response_us: Option<u64>) -> String {
     let mut lines: Vec<(u64, String)> = Vec::new();
     let mut state = 7_u64;

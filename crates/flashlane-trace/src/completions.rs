@@ -87,7 +87,11 @@ impl Completions {
         };
         match events.read_end() {
             Ok(()) => {}
-            Err(TraceError::Empty { .. } | TraceError::NothingAccepted { .. }) => return Ok(None),
+            Err(
+                TraceError::Empty { .. }
+                | TraceError::NothingAccepted { .. }
+                | TraceError::OtherAction { .. },
+            ) => return Ok(None),
             Err(error) => return Err(error),
         }
         events.read_arrival()?;

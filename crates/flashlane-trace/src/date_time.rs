@@ -3,8 +3,8 @@
 use crate::reject::Reason;
 use crate::units::TimeUnit;
 
-/// Reads `2016-02-22T11:25:45.123Z`: the date with `-` or `/`, `T` or a blank, perhaps a fraction of
-/// a second, and perhaps `Z` or a distance from it, such as `+01:00`. Without one it is UTC.
+/// Reads `2016-02-22T11:25:45.123Z`: the date with `-` or `/`, `T` or a blank, perhaps a fraction
+/// of a second, and perhaps `Z` or a distance from it, such as `+01:00`. Without one it is UTC.
 /// Returns picoseconds since 1970.
 pub(crate) fn date_time(text: &[u8]) -> Result<u128, Reason> {
     parse(text).ok_or(Reason::BadTime)

@@ -97,9 +97,8 @@ pub(crate) fn next_of_lines(
                 state.admit(raw, Unit::Line, wanted)
             }
             Ok(None) => {
-                let named = state.skipped_first.len();
-                if named < Rejected::KEPT && parser.skipped() > named as u64 {
-                    state.note_skipped(line.number, text);
+                if state.skipped_first.len() < Rejected::KEPT {
+                    state.note_skipped(parser.skipped(), line.number, text);
                 }
                 Outcome::Passed
             }
@@ -171,9 +170,12 @@ impl Pass {
         }
     }
 
-    /// Remembers a line that was skipped.
+    /// Remembers a line if it was skipped: the parser has skipped so many by now.
     #[cold]
-    fn note_skipped(&mut self, line: u64, text: &[u8]) {
+    fn note_skipped(&mut self, skipped: u64, line: u64, text: &[u8]) {
+        if skipped <= self.skipped_first.len() as u64 {
+            return;
+        }
         let text = String::from_utf8_lossy(text);
         self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim_start()));
     }

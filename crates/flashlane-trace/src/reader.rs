@@ -174,8 +174,8 @@ impl TraceReader {
         self.state.tag
     }
 
-    /// Text of a tag. Complete at the end of a pass: traces of blktrace may name a process after its
-    /// first request.
+    /// Text of a tag. Complete at the end of a pass: traces of blktrace may name a process after
+    /// its first request.
     #[must_use]
     pub fn tag_text(&self, tag: u32) -> Option<&str> {
         self.parser.tags().and_then(|tags| tags.text(tag))

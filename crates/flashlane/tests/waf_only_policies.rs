@@ -30,9 +30,9 @@ const DRIVE: [(&str, u32); 2] = [("flash.chips_per_channel", 2), ("flash.blocks_
 const CAPACITY: u64 = 25_600;
 
 /// Largest difference of the amplification ([`RandomWrites::amplification`]): both runs count the
-/// same requests until the last one is done, a moved page when it is programmed, and what collection
-/// owes then. Of 367 of the 549 cases 14 are above 3 %, most of them of two planes and depth 64; the
-/// most is 4.84. Unit: percent.
+/// same requests until the last one is done, a moved page when it is programmed, and what
+/// collection owes then. Of 367 of the 549 cases 14 are above 3 %, most of them of two planes and
+/// depth 64; the most is 4.84. Unit: percent.
 const PERCENT: f64 = 5.0;
 
 documented!(HostsFirst, Silent);

@@ -22,8 +22,8 @@ pub(crate) enum TraceAction {
     Inspect(InspectArgs),
     /// The requests of a trace in another format.
     Convert(ConvertArgs),
-    /// A trace of several tenants as a trace for each, and a workload file that runs them: by process,
-    /// device, address or whatever else the trace tells of its requests.
+    /// A trace of several tenants as a trace for each, and a workload file that runs them: by
+    /// process, device, address or whatever else the trace tells of its requests.
     Split(SplitArgs),
     /// Parameters of a clone, built in or fitted to a trace, as a file for `[flow.clone]`; or a
     /// synthetic trace drawn from them.

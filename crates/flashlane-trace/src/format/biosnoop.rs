@@ -1,4 +1,5 @@
-//! Tables of biosnoop: of BCC, of libbpf-tools, and of bpftrace programs that print the same columns.
+//! Tables of biosnoop: of BCC, of libbpf-tools, and of bpftrace programs that print the same
+//! columns.
 //!
 //! Source: the manual page and example texts of BCC's biosnoop. A header line names the columns, in
 //! any order; a line of the table has a word for each, and the process may have blanks:
@@ -42,8 +43,8 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Added to every time, so that requests that arrived before the first one completed have one. Unit:
-/// picoseconds.
+/// Added to every time, so that requests that arrived before the first one completed have one.
+/// Unit: picoseconds.
 const BEFORE_PS: u128 = 3_600_000_000_000_000;
 /// The header of BCC, for tables without one.
 const USUAL: &[u8] = b"TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)";

@@ -150,8 +150,8 @@ impl Account {
 
     /// Hands on the requests of an event: a flush before it, itself, a flush after it.
     ///
-    /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush in
-    /// front of or behind the data is only added where the trace has none.
+    /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush
+    /// in front of or behind the data is only added where the trace has none.
     #[inline]
     pub(super) fn hand_on(
         &mut self,

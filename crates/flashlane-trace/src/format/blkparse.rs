@@ -3,8 +3,9 @@
 //! Source: blkparse(1), default output format: `maj,min cpu sequence seconds.nanoseconds pid action
 //! rwbs sector + blocks [process]`, blocks of 512 bytes; the summary by CPU that follows. Of the
 //! events of a request one counts ([`Action`]), by default `Q`, its arrival; all others, and the
-//! summary, are skipped and counted. Flushes that go with data become requests of their own. Events of several CPUs are nearly in order: records wait in a
-//! buffer of 65,536 and leave it by time. The device is major * 2^20 + minor, as in blktrace.
+//! summary, are skipped and counted. Flushes that go with data become requests of their own. Events
+//! of several CPUs are nearly in order: records wait in a buffer of 65,536 and leave it by time.
+//! The device is major * 2^20 + minor, as in blktrace.
 
 use super::blk_event::{Account, Asked, SECTOR_BYTES, asked, plain_operation};
 use super::five_columns::{next_field, range};

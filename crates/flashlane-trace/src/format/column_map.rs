@@ -26,12 +26,13 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 /// `t=1[us],op=3,off=4[B],len=5[B],dev=2;sep=comma;read=R|r;write=W|w;header=1`:
 ///
 /// * Columns count from 1. `t` needs a unit: `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns);
-///   decimal fractions are read. `datetime` is a date and a time of day, such as
-///   `2016-02-22 11:25:45.123` or `2016-02-22T11:25:45Z`. `off` and `len` may have a unit: `B`
-///   (default), `KiB`, `sector` (512 bytes) or `4KiB`. `op=read` (`write`, `trim`, `flush`) in place
-///   of a column is the operation of every line. Devices may be numbers, or names that are numbered
-///   from 0 as they appear. Fields between commas or tabs may stand in double quotes. `dev` may be left out; all records then belong to device 0. `process`, `pid`,
-///   `cgroup`, `queue`, `namespace` and `column:NAME` name columns by which a trace can be split.
+///   decimal fractions are read. `datetime` is a date and a time of day, such as `2016-02-22
+///   11:25:45.123` or `2016-02-22T11:25:45Z`. `off` and `len` may have a unit: `B` (default),
+///   `KiB`, `sector` (512 bytes) or `4KiB`. `op=read` (`write`, `trim`, `flush`) in place of a
+///   column is the operation of every line. Devices may be numbers, or names that are numbered from
+///   0 as they appear. Fields between commas or tabs may stand in double quotes. `dev` may be left
+///   out; all records then belong to device 0. `process`, `pid`, `cgroup`, `queue`, `namespace` and
+///   `column:NAME` name columns by which a trace can be split.
 /// * `sep`: `comma` (default), `space` (any run of blanks) or `tab`.
 /// * `read`, `write`, `trim`, `flush`: the codes of each operation, separated by `|`. Where neither
 ///   `read` nor `write` is given, `R`, `r`, `Read`, `read`, `READ` and the same for `W` are known.

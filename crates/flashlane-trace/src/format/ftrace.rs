@@ -11,11 +11,11 @@
 //! | `nvme_setup_cmd` | `D` | `nvme0: disk=nvme0n1, qid=1, cmdid=2, nsid=1, ..., cmd=(nvme_cmd_read slba=0, len=7, ...)` |
 //! | `nvme_complete_rq` | `C` | `nvme0: disk=nvme0n1, qid=1, cmdid=2, ...` |
 //!
-//! ftrace prints `process-pid [cpu] flags seconds: event:` in front, perf `process pid [cpu] seconds:
-//! block:event:`. Blocks of the block layer have 512 bytes; those of NVMe commands are the drive's:
-//! the size unit says which. The length of an NVMe command counts from 0. A trace of both kinds has
-//! every request twice: the kind that comes first counts. Without an arrival (`Q`) in the trace the
-//! dispatch (`D`) takes its place. Records leave by time.
+//! ftrace prints `process-pid [cpu] flags seconds: event:` in front, perf `process pid [cpu]
+//! seconds: block:event:`. Blocks of the block layer have 512 bytes; those of NVMe commands are the
+//! drive's: the size unit says which. The length of an NVMe command counts from 0. A trace of both
+//! kinds has every request twice: the kind that comes first counts. Without an arrival (`Q`) in the
+//! trace the dispatch (`D`) takes its place. Records leave by time.
 
 use std::collections::HashMap;
 

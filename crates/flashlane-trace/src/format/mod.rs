@@ -153,7 +153,8 @@ impl Format {
                         Parser::Records(Box::new($binary_module::parser(reading, path)?))
                     })*
                     Format::Columns(map) => {
-                        Parser::Lines(Box::new(columns::parser(map, reading.time_unit).tagged(reading.tag)))
+                        let parser = columns::parser(map, reading.time_unit);
+                        Parser::Lines(Box::new(parser.tagged(reading.tag)))
                     }
                 })
             }

@@ -68,8 +68,8 @@ impl ByArrival {
         *self = ByArrival { line, ..ByArrival::default() };
     }
 
-    /// A record that is to follow the one that came last, unless it is forgiven. Another one that is
-    /// owed comes now.
+    /// A record that is to follow the one that came last, unless it is forgiven. Another one that
+    /// is owed comes now.
     pub(super) fn owe(&mut self, record: RawRecord) {
         self.settle();
         self.owed = Some((record, self.line));
@@ -182,8 +182,9 @@ mod tests {
             let mut waiting = ByArrival::default();
             let mut expected: Vec<(u128, u64)> = Vec::new();
             for (place, time_ps) in (0..).zip(times) {
-                let (op, length_bytes, device) = (Op::Read, 1, 0);
-                let record = RawRecord { time_ps, op, offset_bytes: place, length_bytes, device, tag: 0 };
+                let (op, length_bytes, device, tag) = (Op::Read, 1, 0, 0);
+                let offset_bytes = place;
+                let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag };
                 waiting.push(record);
                 expected.push((time_ps, place));
                 prop_assert_eq!(waiting.ready(false), None);

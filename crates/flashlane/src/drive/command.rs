@@ -50,7 +50,8 @@ pub struct Command {
     /// First sector in the tenant's space. Unit: sectors of 512 B.
     pub sector: u64,
     /// Length. Unit: sectors of 512 B. Range: 1 to the drive's largest transfer
-    /// (`interface.max_transfer`, 16 MiB by default), for trims to 8,388,608 (4 GiB); 0 for flushes.
+    /// (`interface.max_transfer`, 16 MiB by default), for trims to 8,388,608 (4 GiB); 0 for
+    /// flushes.
     pub sectors: u32,
     /// Placement identifier of a write (flexible data placement). Refused: no drive has any yet.
     pub placement: Option<u16>,

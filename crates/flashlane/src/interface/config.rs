@@ -41,8 +41,8 @@ pub struct InterfaceConfig {
     /// Size of a completion queue entry. 16 by the NVMe standard.
     pub completion_entry: ByteSize,
     /// Most data that one read or write may move (MDTS of NVMe). The host splits larger ones into
-    /// pieces that arrive together, the rest last. Trims have no such limit. Range: 4KiB..=16MiB, whole
-    /// sectors of 512 bytes.
+    /// pieces that arrive together, the rest last. Trims have no such limit. Range: 4KiB..=16MiB,
+    /// whole sectors of 512 bytes.
     pub max_transfer: ByteSize,
     /// Host bus adapter, tags and link of a SATA drive (with `kind = "sata"`).
     pub sata: SataConfig,

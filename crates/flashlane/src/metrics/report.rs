@@ -148,8 +148,6 @@ fn flow_summary(
         trim_response_time_us: trims,
         flush_response_time_us: flushes,
         end_to_end_us: record.end_to_end().summary(),
-        measured_response_time_us: None,
-        measured_error: None,
         breakdown_us: record.breakdown(),
         transactions,
         read_transactions,
@@ -161,14 +159,13 @@ fn flow_summary(
         read_modify_writes: work.read_modify_writes,
         write_amplification: amplification(host_programs, host_programs + work.other_programs),
         device_time: window.device_time(run.geometry, Some(flow)),
-        alone_end_to_end_us: None,
-        slowdown: None,
-        slowdown_device: None,
-        slowdown_transaction: None,
-        alone: None,
-        slo: None,
-        energy: None,
-        wear: None,
+        ..of_input(input)
+    }
+}
+
+/// What became of the requests of a trace; everything else is empty.
+fn of_input(input: SourceReport) -> FlowSummary {
+    FlowSummary {
         wrapped_requests: input.wrapped,
         clipped_requests: input.clipped,
         split_requests: input.split,
@@ -176,6 +173,7 @@ fn flow_summary(
         trace_records: input.records,
         changed_records: input.changed,
         named_lines: input.named,
+        ..FlowSummary::default()
     }
 }
 

@@ -138,8 +138,8 @@ fn mqsim_footprint(
     }
 }
 
-/// The lines of a trace file as MQSim reads them: the first time is not moved to zero. A file of MSR
-/// Cambridge is read, too; it starts at zero.
+/// The lines of a trace file as MQSim reads them: the first time is not moved to zero. A file of
+/// MSR Cambridge is read, too; it starts at zero.
 struct MqsimLines {
     reader: TraceReader,
 }

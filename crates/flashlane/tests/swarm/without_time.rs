@@ -1,7 +1,7 @@
 //! Write amplification without time against that of the timed run, on drives of the swarm.
 //!
-//! The loads of the swarm write a small part of a drive, from which an amplification cannot be told.
-//! So the drives of a sample of seeds get a writer of their own, for twice their size.
+//! The loads of the swarm write a small part of a drive, from which an amplification cannot be
+//! told. So the drives of a sample of seeds get a writer of their own, for twice their size.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -218,6 +218,10 @@ pub(super) const BUFFERED: &str =
 const SETUP: &str =
     "is not modelled: what fio does with files before the job is left out of the run";
 
+/// A file system that becomes full.
+const FULL: &str = "no file system becomes full here: the job ends after its size=, or after its whole \
+                    share of the drive";
+
 /// Options whose part of the load is left out, and what the user is told.
 pub(super) const NOT_MODELLED: &[(&str, &str)] = &[
     ("buffered", BUFFERED),
@@ -228,6 +232,7 @@ pub(super) const NOT_MODELLED: &[(&str, &str)] = &[
     ("create_only", SETUP),
     ("do_verify", VERIFY),
     ("experimental_verify", VERIFY),
+    ("fill_device", FULL),
     ("flow", SHARES),
     ("flow_id", SHARES),
     ("flow_sleep", SHARES),
@@ -300,10 +305,6 @@ const ADDRESSES: &str =
 
 /// Options that are refused, and what to do instead.
 pub(super) const REFUSED: &[(&str, &str)] = &[
-    (
-        "fill_device",
-        "give size= instead: a job ends after its size, and not when a file system is full",
-    ),
     ("merge_blktrace_file", MERGE),
     ("merge_blktrace_iters", MERGE),
     ("merge_blktrace_scalars", MERGE),

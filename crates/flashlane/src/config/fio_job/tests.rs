@@ -453,7 +453,6 @@ fn everything_unknown_or_out_of_range_is_refused_with_its_line() {
         ("[a]\nrw=randread\nrandom_distribution=zipf:1:2", "found \"zipf:1:2\""),
         ("[a]\nrate_iops=x,5", "job.fio:2: rate_iops: found \"x,5\", allowed: requests per"),
         ("[a]\nthinktime_blocks_type=x", "found \"x\", allowed: complete, issue"),
-        ("[a]\nfill_device=1", "job.fio:2: fill_device: is not modelled; give size="),
         ("[a]\nread_iolog=x\nreplay_scale=2", "job.fio:3: replay_scale: is not modelled; convert"),
         ("[a]\nkb_base=1000", "job.fio:2: kb_base: found another base"),
         ("[a]\nzonesize=4k", "job.fio:2: zonesize: found without zonemode"),

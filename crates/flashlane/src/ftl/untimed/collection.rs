@@ -5,7 +5,7 @@ use flashlane_engine::Array;
 use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
-use super::arrival::Awaits;
+use super::job::Job;
 use crate::collection_order::{Presses, Room, Steps};
 use crate::error::Error;
 use crate::flash::config::DIES_PER_CHIP;
@@ -14,40 +14,6 @@ use crate::ftl::gc::JobKind;
 
 /// Pages of a block by which mappings are asked for ahead of their moves.
 const AHEAD: u32 = 16;
-
-/// A block being emptied: its valid pages are read and get new places, then they are programmed
-/// there, then it is erased.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub(super) plane: PlaneId,
-    pub(super) block: BlockId,
-    /// Physical page to look at next.
-    next: Ppa,
-    /// Pages that have their new places and are not programmed.
-    programs: u32,
-    /// Page of its block that the first of them goes to.
-    page: u32,
-    kind: JobKind,
-    /// In order of arrival: what it waits for, and when its last program is done.
-    pub(super) awaits: Awaits,
-    pub(super) programmed_at: u64,
-}
-
-impl Job {
-    fn new(plane: PlaneId, block: BlockId, first_page: Ppa, kind: JobKind) -> Self {
-        let (awaits, programmed_at) = (Awaits::Nothing, 0);
-        Self { plane, block, next: first_page, programs: 0, page: 0, kind, awaits, programmed_at }
-    }
-
-    /// So many pages are programmed.
-    fn program(&mut self, count: u32, pages_per_block: u32) {
-        self.programs -= count;
-        self.page += count;
-        if self.page >= pages_per_block {
-            self.page -= pages_per_block;
-        }
-    }
-}
 
 impl Untimed {
     /// Starts to empty blocks of a plane that is short of free ones.

@@ -8,8 +8,10 @@
 mod arrival;
 mod clock;
 mod collection;
+mod job;
 mod programs;
 mod translation;
+mod write_backs;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -29,7 +31,8 @@ use crate::flash::config::FlashConfig;
 use crate::layout::Layout;
 use clock::Dies;
 pub(crate) use clock::{ANSWER, TURN_ROUND};
-use collection::Job;
+use job::Job;
+use write_backs::WriteBacks;
 
 /// One page of a request.
 #[derive(Clone, Copy, Debug)]
@@ -77,27 +80,6 @@ impl FlowWork {
             cache_hits: self.cache_hits - before.cache_hits,
             cache_misses: self.cache_misses - before.cache_misses,
         }
-    }
-}
-
-/// Ends of the write-backs of a pool of the cache that are under way.
-#[derive(Clone, Debug)]
-struct WriteBacks {
-    ends: BinaryHeap<Reverse<u64>>,
-    /// At most so many. Unit: pages.
-    bound: usize,
-}
-
-impl WriteBacks {
-    /// When a write that comes at `at` has room.
-    fn room_at(&mut self, mut at: u64) -> u64 {
-        while let Some(&Reverse(end)) = self.ends.peek()
-            && (end <= at || self.ends.len() >= self.bound)
-        {
-            self.ends.pop();
-            at = at.max(end);
-        }
-        at
     }
 }
 

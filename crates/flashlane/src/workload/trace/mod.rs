@@ -4,6 +4,7 @@ mod names;
 mod place;
 mod reading;
 mod scan;
+mod timing;
 
 use flashlane_engine::Time;
 use flashlane_trace::{
@@ -15,6 +16,8 @@ use self::names::Names;
 use self::place::{Placed, Placer};
 pub use self::reading::with_usual_units;
 pub use self::scan::footprint;
+use self::timing::Timing;
+pub(crate) use self::timing::scaled;
 use super::{Planned, RequestOp, RequestSource, SourceReport};
 use crate::error::Error;
 use crate::layout::FlowSpace;
@@ -50,21 +53,6 @@ pub struct TraceSource {
     restarted: bool,
     /// What the last complete pass over the file could not use.
     rejected: Option<Vec<(String, u64)>>,
-}
-
-/// Maps times of the trace to times of the flow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Timing {
-    /// This time of the trace ... Unit: picoseconds, unscaled. `None`: that of the next record.
-    origin_trace: Option<u64>,
-    /// ... is this time of the flow. Unit: picoseconds.
-    origin_flow: u64,
-    /// First, last and number of the records of the running pass over the file. Unscaled.
-    first: u64,
-    last: u64,
-    records: u64,
-    /// Latest arrival. Unit: picoseconds.
-    arrival: u64,
 }
 
 /// The error of the trace crate as one of a run.
@@ -316,32 +304,6 @@ fn operation(op: Op) -> RequestOp {
         Op::Write => RequestOp::Write,
         Op::Trim => RequestOp::Trim,
         Op::Flush => RequestOp::Flush,
-    }
-}
-
-/// A span of the trace as a span of the flow; exact for a scale of 1. Saturates.
-pub(crate) fn scaled(ps: u64, scale: f64) -> u64 {
-    if scale == 1.0 { ps } else { libm::round(ps as f64 * scale) as u64 }
-}
-
-impl Timing {
-    /// The arrival of a record; `None` beyond the end of simulated time.
-    fn admit(&mut self, time_ps: u64, scale: f64) -> Option<u64> {
-        if self.records == 0 {
-            self.first = time_ps;
-        }
-        self.last = time_ps;
-        self.records += 1;
-        let origin = *self.origin_trace.get_or_insert(time_ps);
-        let span = scaled(time_ps - origin, scale);
-        let arrival = if span == u64::MAX { None } else { self.origin_flow.checked_add(span) }?;
-        self.arrival = self.arrival.max(arrival);
-        Some(self.arrival)
-    }
-
-    /// Mean gap of the records of the pass so far; 0 of one record. Unscaled.
-    fn mean_gap(&self) -> u64 {
-        (self.last - self.first).checked_div(self.records.saturating_sub(1)).unwrap_or(0)
     }
 }
 

@@ -1,0 +1,25 @@
+//! Room for pages on their way from the data cache to flash.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Ends of the write-backs of a pool of the cache that are under way.
+#[derive(Clone, Debug)]
+pub(super) struct WriteBacks {
+    pub(super) ends: BinaryHeap<Reverse<u64>>,
+    /// At most so many. Unit: pages.
+    pub(super) bound: usize,
+}
+
+impl WriteBacks {
+    /// When a write that comes at `at` has room.
+    pub(super) fn room_at(&mut self, mut at: u64) -> u64 {
+        while let Some(&Reverse(end)) = self.ends.peek()
+            && (end <= at || self.ends.len() >= self.bound)
+        {
+            self.ends.pop();
+            at = at.max(end);
+        }
+        at
+    }
+}
