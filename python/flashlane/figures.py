@@ -372,10 +372,10 @@ class FlowSummary(TypedDict):
     window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
     arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Or they
     rise and do not come back: in the last quarter of the window they always exceed the mean of the first
-    quarter by more than 16, and by more than steps like those of the first half would add up to by
-    chance; and a third of that rise or more comes after the second quarter. Then its latencies and its
-    slowdowns depend on how long the run is: they say nothing about the drive. Where the window is the
-    whole run, the load up to the last arrival decides."""
+    quarter by more than 16, and by more than steps like those of the first half would add up to by chance;
+    and a third of that rise or more comes after the second quarter. Then its latencies and its slowdowns
+    depend on how long the run is: they say nothing about the drive. Where the window is the whole run, the
+    load up to the last arrival decides."""
 
     starved: NotRequired[bool]
     """The flow starves: the drive serves other flows, and of this one it serves nothing. Over the second
@@ -480,7 +480,7 @@ class FlowSummary(TypedDict):
     """Trace requests dropped because of their address."""
 
     split_requests: NotRequired[int]
-    """Reads and writes above the drive's largest transfer, which went out in pieces. Default: ``0``."""
+    """Reads and writes above the drive's largest transfer, which went out in pieces."""
 
     rejected_lines: dict[str, Any]
     """Trace lines that could not be read, by reason."""
@@ -1186,10 +1186,10 @@ class FlowFigures:
     window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
     arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Or they
     rise and do not come back: in the last quarter of the window they always exceed the mean of the first
-    quarter by more than 16, and by more than steps like those of the first half would add up to by
-    chance; and a third of that rise or more comes after the second quarter. Then its latencies and its
-    slowdowns depend on how long the run is: they say nothing about the drive. Where the window is the
-    whole run, the load up to the last arrival decides."""
+    quarter by more than 16, and by more than steps like those of the first half would add up to by chance;
+    and a third of that rise or more comes after the second quarter. Then its latencies and its slowdowns
+    depend on how long the run is: they say nothing about the drive. Where the window is the whole run, the
+    load up to the last arrival decides."""
 
     starved: bool
     """The flow starves: the drive serves other flows, and of this one it serves nothing. Over the second
@@ -1294,7 +1294,7 @@ class FlowFigures:
     """Trace requests dropped because of their address."""
 
     split_requests: int
-    """Reads and writes above the drive's largest transfer, which went out in pieces. Default: ``0``."""
+    """Reads and writes above the drive's largest transfer, which went out in pieces."""
 
     rejected_lines: dict[str, Any]
     """Trace lines that could not be read, by reason."""

@@ -181,9 +181,9 @@ class InterfaceConfig(TypedDict, total=False):
     """Size of a completion queue entry. 16 by the NVMe standard. Default: ``16B``."""
 
     max_transfer: ByteSize
-    """Most data that one read or write may move (MDTS of NVMe). The host splits larger ones into pieces that
-    arrive together, the rest last. Trims have no such limit. Range: 4KiB..=16MiB, whole sectors of 512
-    bytes. Default: ``16MiB``."""
+    """Most data that one read or write may move (MDTS of NVMe). The host splits larger ones into pieces
+    that arrive together, the rest last. Trims have no such limit. Range: 4KiB..=16MiB, whole sectors of
+    512 bytes. Default: ``16MiB``."""
 
     sata: SataConfig
     """Host bus adapter, tags and link of a SATA drive (with ``kind = 'sata'``)."""
@@ -1204,7 +1204,7 @@ class MixedConfig(TypedDict, total=False):
 AddressConfigTable = TypedDict(
     "AddressConfigTable", {"hot-cold": HotColdConfig, "zipf": ZipfConfig, "mixed": MixedConfig}, total=False
 )
-AddressConfig: TypeAlias = Literal["uniform", "streaming"] | AddressConfigTable
+AddressConfig: TypeAlias = Literal["uniform", "streaming", "permutation", "permutations"] | AddressConfigTable
 """Address distribution of a synthetic flow."""
 
 
@@ -1227,6 +1227,229 @@ class SizeConfigTable(TypedDict, total=False):
 
 SizeConfig: TypeAlias = ByteSize | SizeConfigTable
 """Request sizes of a synthetic flow: ``'4KiB'``, or a table."""
+
+FioRw: TypeAlias = Literal["read", "write", "trim", "readwrite", "trimwrite"]
+"""What a job does (``rw``, without ``rand``)."""
+
+
+class FioSkew(TypedDict, total=False):
+    """A skewed distribution."""
+
+    parameter: Required[float]
+    """Exponent, power or deviation."""
+
+    center: float
+    """Place of the most popular block, as a share of the space. Default: drawn for zipf and pareto, 0.5
+    for normal."""
+
+
+class FioExtentTable(TypedDict, total=False):
+    """``FioExtent`` with parameters: one name, and its table."""
+
+    bytes: ByteSize
+    percent: int
+
+
+FioExtent: TypeAlias = FioExtentTable
+"""A length in bytes or in percent."""
+
+
+class FioDistributionTable(TypedDict, total=False):
+    """``FioDistribution`` with parameters: one name, and its table."""
+
+    zipf: FioSkew
+    pareto: FioSkew
+    normal: FioSkew
+    zoned: list[list[Any]]
+
+
+FioDistribution: TypeAlias = Literal["random"] | FioDistributionTable
+"""Distribution of random addresses."""
+
+
+class FioDirection(TypedDict, total=False):
+    """Sizes and addresses of one operation."""
+
+    smallest: ByteSize
+    """Smallest request (``bs``, ``bsrange``). Default: ``4KiB``."""
+
+    largest: ByteSize
+    """Largest request. Default: ``4KiB``."""
+
+    split: list[list[Any]]
+    """Sizes with percentages, the rarest first (``bssplit``), instead of a range."""
+
+    align: ByteSize
+    """Random addresses are multiples of this, from the offset on (``blockalign``). Default: the smallest
+    request."""
+
+    random_percent: int
+    """Percentage of requests that are random in a random job (``percentage_random``). Default: ``100``."""
+
+    distribution: FioDistribution
+    """Distribution of random addresses (``random_distribution``). Default: ``random``."""
+
+    rate: int
+    """Bytes per second at most (``rate``)."""
+
+
+FioFileOrderTable = TypedDict("FioFileOrderTable", {"round-robin": int, "random": int}, total=False)
+FioFileOrder: TypeAlias = Literal["sequential"] | FioFileOrderTable
+"""Order in which files get requests, each so many at a time."""
+
+
+class FioThink(TypedDict, total=False):
+    """Pauses of a job."""
+
+    time: Required[Span]
+    """Length of a pause, which begins when no request is outstanding (``thinktime``)."""
+
+    blocks: int
+    """Requests between pauses (``thinktime_blocks``). Default: 1, or none beside ``after``."""
+
+    issued: bool
+    """``blocks`` counts requests that were issued, instead of those that are complete
+    (``thinktime_blocks_type``)."""
+
+    after: Span
+    """Time between pauses (``thinktime_iotime``)."""
+
+    shifts_rate: bool
+    """Pauses shift the times of paced requests (``rate_ignore_thinktime``); otherwise the job catches up."""
+
+
+class FioZones(TypedDict, total=False):
+    """Parts of the space that requests visit in turn."""
+
+    size: Required[ByteSize]
+    """Bytes to transfer in a zone (``zonesize``)."""
+
+    range: Required[ByteSize]
+    """Size of a zone (``zonerange``)."""
+
+    skip: ByteSize
+    """Bytes between zones (``zoneskip``). Default: ``0B``."""
+
+
+class FioConfig(TypedDict, total=False):
+    """The sequence of requests that fio would issue for a job. A job file fills these keys. Of the other
+    keys of the flow, ``queue_depth`` (of each copy of the job), ``requests`` and ``duration`` hold; what
+    they say about operations, sizes and addresses is for reports only."""
+
+    rw: FioRw
+    """What the job does. Default: ``read``."""
+
+    random: bool
+    """Addresses are random."""
+
+    read_percent: int
+    """Percentage of reads where the job reads and writes (``rwmixread``). Range: 0..=100. Default: ``50``."""
+
+    read: FioDirection
+    """Sizes, alignment and randomness of reads."""
+
+    write: FioDirection
+    """The same of writes."""
+
+    trim: FioDirection
+    """The same of trims."""
+
+    unaligned: bool
+    """Sizes need not be multiples of the smallest (``bs_unaligned``)."""
+
+    in_a_row: int
+    """A random address for every so many requests, which follow each other (``rw=randread:8``). Range: 1
+    and above. Default: ``1``."""
+
+    hole: int
+    """Bytes left out behind each request of a sequential job (``rw=read:8k``); negative to go backwards.
+    Default: ``0``."""
+
+    identical: bool
+    """Requests in a row have the same address (``rw_sequencer=identical``)."""
+
+    map: bool
+    """Each block once a pass, in a random order (the opposite of ``norandommap``)."""
+
+    file_size: ByteSize
+    """Size of each file, from its start to the end of the part that requests touch. Default: the flow's
+    space."""
+
+    offset: FioExtent
+    """Where requests begin in a file (``offset``)."""
+
+    offset_align: ByteSize
+    """What an offset in percent is a multiple of (``offset_align``). Default: the smallest request."""
+
+    offset_increment: FioExtent
+    """Added to the offset for each copy of the job (``offset_increment``)."""
+
+    size: FioExtent
+    """Part of each file that requests touch (``size`` over the number of files). Default: the rest of the
+    file."""
+
+    io_size: FioExtent
+    """Bytes after which the job is through (``io_size``). Default: its size."""
+
+    number_ios: int
+    """Requests of a pass at most (``number_ios``)."""
+
+    loops: int
+    """Passes. Range: 1 and above. Default: ``1``."""
+
+    time_based: bool
+    """Only ``duration`` and ``requests`` end the job (``time_based``)."""
+
+    files: int
+    """Files of the job, one behind the other in the flow's space. Range: 1 and above. Default: ``1``."""
+
+    file_order: FioFileOrder
+    """Order in which files get requests (``file_service_type``)."""
+
+    fsync: int
+    """A flush after so many writes (``fsync``); 0: none. Default: ``0``."""
+
+    fdatasync: int
+    """A flush after so many writes (``fdatasync``), unless one is due already; 0: none. Default: ``0``."""
+
+    end_fsync: bool
+    """A flush of each file at the end of a pass (``end_fsync``, ``fsync_on_close``)."""
+
+    queued_flushes: bool
+    """Flushes are queued like other requests, and the job goes on meanwhile (io_uring)."""
+
+    blocking: bool
+    """The engine returns when a request is complete (sync, psync), which ``think`` counts then."""
+
+    think: FioThink
+    """Pauses (``thinktime``)."""
+
+    poisson: bool
+    """Gaps of paced requests are exponential (``rate_process=poisson``)."""
+
+    zones: FioZones
+    """Parts of the space that requests visit in turn (``zonemode=strided``)."""
+
+    repeat: bool
+    """The same draws in each pass and run (``randrepeat``)."""
+
+    seed: int
+    """Seed of the draws (``randseed``). Default: 137, as in fio; without ``repeat`` the seed of the run."""
+
+    jobs: int
+    """Copies of the job in this flow (``numjobs``). Range: 1..=1024. Default: ``1``."""
+
+    first_job: int
+    """Number of the first copy among all jobs of its file, on which fio's draws depend. Range: 1 and
+    above. Default: ``1``."""
+
+    own_files: bool
+    """Each copy has files of its own, one behind the other; otherwise all share them."""
+
+    file_block: ByteSize
+    """A request that is no multiple of 512 bytes covers whole blocks of this size, as a file system makes
+    of it. Default: ``4KiB``."""
+
 
 OutOfRange: TypeAlias = Literal["wrap", "clip", "refuse"]
 """Addresses of a trace beyond the flow's logical space."""
@@ -1362,6 +1585,9 @@ class SyntheticFlow(FlowKeys, total=False):
 
     seed: int
     """Seed of the flow's own draws, instead of the run's."""
+
+    fio: FioConfig
+    """A job of fio, which issues the requests that fio would issue."""
 
     requests: int
     """End of the pass after so many requests."""
