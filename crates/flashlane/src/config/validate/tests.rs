@@ -101,6 +101,10 @@ fn collection_must_start_above_the_reserve() {
     device.ftl.gc.hard_threshold = BlockShare::Blocks(4);
     device.ftl.gc.threshold = BlockShare::Blocks(4);
     let problems = validate_device(&device);
+    assert_eq!(problems[0].place, "ftl.gc.hard_threshold");
+    assert!(problems[0].message.contains("fewer than the 4 blocks"), "{}", problems[0].message);
+    device.ftl.gc.threshold = BlockShare::Blocks(1);
+    let problems = validate_device(&device);
     assert_eq!(problems[0].place, "ftl.gc.threshold");
     assert!(problems[0].message.contains("at least 5 blocks"), "{}", problems[0].message);
     device.ftl.gc.threshold = BlockShare::Blocks(5);
