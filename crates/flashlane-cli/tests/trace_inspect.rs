@@ -147,9 +147,12 @@ fn what_is_wrong_is_said_in_one_line() {
         (&["text", "--time-unit", "min"], "\"min\" is unknown; allowed: s, ms, us, ns, ps"),
         (
             &["text", "--from", "msr", "--size-unit", "B"],
-            "option size_unit: found B for the format msr",
+            "option --size-unit: found B for the format msr",
         ),
-        (&["text", "--from", "msr", "--action", "D"], "option action: found D for the format msr"),
+        (
+            &["text", "--from", "msr", "--action", "D"],
+            "option --action: found D for the format msr",
+        ),
         (&["text", "--from", "blkparse", "--action", "X"], "\"X\" is unknown; allowed: Q, D, C"),
         (
             &["text", "--format", "msr"],
