@@ -217,7 +217,12 @@ proptest! {
         let mut now = 0;
         // Gaps and offsets are shorter here, because the largest units would exceed the ranges.
         let gap_ps = unit.picoseconds();
-        let shorter = |r: Request| Request { gap: r.gap / 10_000, offset: r.offset / 4, ..r };
+        let shorter = |r: Request| Request {
+            gap: r.gap / 10_000,
+            offset: r.offset / 32,
+            length: (r.length / 32).max(1),
+            ..r
+        };
         let requests: Vec<Request> = requests.into_iter().map(shorter).collect();
         for request in &requests {
             now += request.gap;

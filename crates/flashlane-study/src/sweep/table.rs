@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(column("iops"), ["1.5", "2", "", "3"]);
         assert_eq!(column("error_kind"), ["", "", "stuck", ""]);
         let csv = table.csv();
-        assert_eq!(csv.lines().next().map(|line| line.matches(',').count()), Some(53));
+        assert_eq!(csv.lines().next().map(|line| line.matches(',').count()), Some(61));
         assert!(csv.contains("\"x, \"\"y\"\"\"") && csv.contains(",request 7 waits; for ever"));
     }
 
