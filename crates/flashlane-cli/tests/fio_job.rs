@@ -119,3 +119,17 @@ fn fios_own_examples_are_read() {
     }
     assert!(read >= 40 && files.len() == read + special, "{read} read, {special} special");
 }
+
+/// The drive takes less at once than a job asks for: every piece is done, and no more of them are
+/// outstanding than the job's depth.
+#[test]
+fn requests_above_the_largest_transfer_are_done_in_pieces() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = "[w]\nrw=write\nbs=64k\nsize=4m\nioengine=libaio\niodepth=4\n";
+    let pieces = ["--quiet", "--set", "interface.max_transfer=16KiB"];
+    let found = summary(folder.path(), job, &pieces);
+    let flow = &found["flows"][0];
+    assert_eq!(flow["requests"]["write"], 256);
+    assert_eq!(flow["bytes"]["write"], 4 << 20);
+    assert_eq!(flow["split_requests"], 64);
+}

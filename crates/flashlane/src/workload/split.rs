@@ -16,14 +16,32 @@ pub(super) struct Split {
     most: u32,
     /// What is left of the request that is being sent.
     rest: Option<Planned>,
-    /// Of a job: the number of the request that is being sent.
-    cookie: u64,
-    /// Of a job: numbers of requests that were split, and their pieces that are not complete.
-    pieces: Vec<(u64, u32)>,
+    /// Of a job: the requests under way, as many as its depth at most.
+    under_way: Vec<UnderWay>,
+    /// Places in `under_way` that are free.
+    free: Vec<usize>,
+    /// Place of the request that is being sent.
+    place: usize,
+    /// Pieces of a job that are not complete.
+    outstanding: u32,
     /// Requests that had to be split.
     split: u64,
     /// The first of them, where they come from a file.
     named: Vec<String>,
+}
+
+/// A request whose data crosses the link.
+fn moves_data(planned: &Planned) -> bool {
+    matches!(planned.op, RequestOp::Read | RequestOp::Write)
+}
+
+/// A request of a job.
+#[derive(Clone, Copy)]
+struct UnderWay {
+    /// Its number in [`JobStep::Submit`] of the source.
+    cookie: u64,
+    /// Pieces that are not complete.
+    pieces: u32,
 }
 
 impl Split {
@@ -34,8 +52,10 @@ impl Split {
             source,
             most,
             rest: None,
-            cookie: 0,
-            pieces: Vec::new(),
+            under_way: Vec::new(),
+            free: Vec::new(),
+            place: 0,
+            outstanding: 0,
             split: 0,
             named: Vec::new(),
         }
@@ -55,8 +75,7 @@ impl Split {
 
     /// The first piece of a request; the rest stays here.
     fn first_piece(&mut self, mut planned: Planned) -> Planned {
-        let moves_data = matches!(planned.op, RequestOp::Read | RequestOp::Write);
-        if moves_data && planned.sectors > self.most {
+        if moves_data(&planned) && planned.sectors > self.most {
             let sectors = planned.sectors - self.most;
             let sector = planned.sector + u64::from(self.most);
             self.rest = Some(Planned { sector, sectors, ..planned });
@@ -136,43 +155,63 @@ impl RequestSource for Split {
     }
 }
 
-impl JobSource for Split {
-    fn step(&mut self, now: Time) -> JobStep {
-        let (planned, cookie) = match self.rest.take() {
-            Some(rest) => (rest, self.cookie),
+impl Split {
+    /// The job behind this.
+    fn inner(&mut self) -> &mut dyn JobSource {
+        self.source.job().expect("the source is a job")
+    }
+
+    /// A request of the job begins.
+    fn begin(&mut self, planned: &Planned, cookie: u64) {
+        let pieces = if moves_data(planned) { planned.sectors.div_ceil(self.most) } else { 1 };
+        let one = UnderWay { cookie, pieces: pieces.max(1) };
+        self.place = match self.free.pop() {
+            Some(place) => {
+                self.under_way[place] = one;
+                place
+            }
             None => {
-                let job = self.source.job().expect("the source is a job");
-                match job.step(now) {
-                    JobStep::Submit(planned, cookie) => (planned, cookie),
-                    other => return other,
-                }
+                self.under_way.push(one);
+                self.under_way.len() - 1
             }
         };
-        let piece = self.first_piece(planned);
-        let counted = self.pieces.iter_mut().find(|(of, _)| *of == cookie);
-        match counted {
-            Some((_, pieces)) => *pieces += 1,
-            None if self.rest.is_some() => {
-                self.pieces.push((cookie, 1));
-                self.count(&planned);
-            }
-            None => {}
+        if pieces > 1 {
+            self.count(planned);
         }
-        self.cookie = cookie;
-        JobStep::Submit(piece, cookie)
+    }
+}
+
+impl JobSource for Split {
+    /// As in a closed loop, each piece takes a place of the job's depth.
+    fn step(&mut self, now: Time) -> JobStep {
+        if self.source.closed_loop().is_some_and(|depth| self.outstanding >= depth) {
+            return JobStep::Hold;
+        }
+        let planned = match self.rest.take() {
+            Some(rest) => rest,
+            None => match self.inner().step(now) {
+                JobStep::Submit(planned, cookie) => {
+                    self.begin(&planned, cookie);
+                    planned
+                }
+                other => return other,
+            },
+        };
+        self.outstanding += 1;
+        JobStep::Submit(self.first_piece(planned), self.place as u64)
     }
 
     /// The job learns of a request when its last piece is complete.
-    fn completed(&mut self, cookie: u64) {
-        if let Some(at) = self.pieces.iter().position(|(of, _)| *of == cookie) {
-            self.pieces[at].1 -= 1;
-            let under_way = self.pieces[at].1 > 0;
-            if under_way || self.rest.is_some() && self.cookie == cookie {
-                return;
-            }
-            self.pieces.swap_remove(at);
+    fn completed(&mut self, place: u64) {
+        let place = place as usize;
+        self.outstanding -= 1;
+        let one = &mut self.under_way[place];
+        one.pieces -= 1;
+        if one.pieces == 0 {
+            let cookie = one.cookie;
+            self.free.push(place);
+            self.inner().completed(cookie);
         }
-        self.source.job().expect("the source is a job").completed(cookie);
     }
 }
 
@@ -233,10 +272,14 @@ mod tests {
         assert_eq!(split.next(Time::ZERO).expect("a list"), None);
     }
 
-    /// One request, and how often it was said to be complete.
-    struct OneJob(Option<Planned>, u32);
+    /// A job of so many requests of 20 sectors, all with the same number, up to a depth.
+    struct Job {
+        left: u32,
+        depth: u32,
+        completed: u32,
+    }
 
-    impl RequestSource for OneJob {
+    impl RequestSource for Job {
         fn next(&mut self, _now: Time) -> Result<Option<Planned>, Error> {
             Ok(None)
         }
@@ -246,7 +289,7 @@ mod tests {
         }
 
         fn closed_loop(&self) -> Option<u32> {
-            Some(1)
+            Some(self.depth)
         }
 
         fn job(&mut self) -> Option<&mut dyn JobSource> {
@@ -254,38 +297,58 @@ mod tests {
         }
 
         fn gone(&self) -> u64 {
-            self.1.into()
+            self.completed.into()
         }
     }
 
-    impl JobSource for OneJob {
+    impl JobSource for Job {
         fn step(&mut self, _now: Time) -> JobStep {
-            self.0.take().map_or(JobStep::Hold, |planned| JobStep::Submit(planned, 5))
+            if self.left == 0 {
+                return JobStep::Hold;
+            }
+            self.left -= 1;
+            let long = Planned { op: RequestOp::Write, sectors: 20, ..Planned::default() };
+            JobStep::Submit(long, 5)
         }
 
         fn completed(&mut self, cookie: u64) {
             assert_eq!(cookie, 5);
-            self.1 += 1;
+            self.completed += 1;
         }
     }
 
+    /// Sectors and places of what a job sends until it waits.
+    fn sent(split: &mut Split) -> Vec<(u32, u64)> {
+        let step = || match split.step(Time::ZERO) {
+            JobStep::Submit(piece, place) => Some((piece.sectors, place)),
+            _ => None,
+        };
+        std::iter::from_fn(step).collect()
+    }
+
     #[test]
-    fn a_job_learns_of_a_request_when_its_last_piece_is_complete() {
-        let long = Planned { op: RequestOp::Write, sectors: 20, ..Planned::default() };
-        let mut split = Split::new(Box::new(OneJob(Some(long), 0)), ByteSize(4096));
-        let mut sectors = Vec::new();
-        while let JobStep::Submit(piece, cookie) = split.step(Time::ZERO) {
-            sectors.push(piece.sectors);
-            // The first piece is complete before the second one leaves.
-            if sectors.len() == 1 {
-                split.completed(cookie);
-            }
+    fn a_job_learns_of_each_request_when_its_last_piece_is_complete() {
+        let job = Job { left: 2, depth: 8, completed: 0 };
+        let mut split = Split::new(Box::new(job), ByteSize(4096));
+        assert_eq!(sent(&mut split), [(8, 0), (8, 0), (4, 0), (8, 1), (8, 1), (4, 1)]);
+        for (place, completed) in [(0, 0), (1, 0), (0, 0), (0, 1), (1, 1), (1, 2)] {
+            split.completed(place);
+            assert_eq!(split.gone(), completed);
         }
-        assert_eq!(sectors, [8, 8, 4]);
+        assert_eq!((split.report().split, split.under_way.len(), split.free.len()), (2, 2, 2));
+    }
+
+    #[test]
+    fn pieces_of_a_job_keep_its_depth() {
+        let job = Job { left: 2, depth: 2, completed: 0 };
+        let mut split = Split::new(Box::new(job), ByteSize(4096));
+        assert_eq!(sent(&mut split), [(8, 0), (8, 0)]);
+        split.completed(0);
+        assert_eq!(sent(&mut split), [(4, 0)]);
+        split.completed(0);
+        assert_eq!(sent(&mut split), [(8, 1)]);
         assert_eq!(split.gone(), 0);
-        split.completed(5);
-        assert_eq!(split.gone(), 0);
-        split.completed(5);
-        assert_eq!((split.gone(), split.report().split), (1, 1));
+        split.completed(0);
+        assert_eq!((split.gone(), sent(&mut split)), (1, vec![(8, 1)]));
     }
 }
