@@ -14,7 +14,7 @@ use super::{Entry, FormatInfo, RecordParser};
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::Reading;
-use crate::record::{Op, RawRecord};
+use crate::record::Op;
 use crate::units::{SpaceUnit, TimeUnit};
 
 pub(super) const INFO: FormatInfo = FormatInfo {
@@ -52,17 +52,8 @@ impl RecordParser for OracleGeneral {
         self.last = (object, size);
         let time_ps = u128::from(time) * u128::from(self.reading.time_unit.picoseconds());
         let op = Op::Read;
-        Ok(Some(match range(op, object, size, self.reading.size_unit.bytes(), 1) {
-            Ok((offset_bytes, length_bytes)) => Entry::Request(RawRecord {
-                time_ps,
-                op,
-                offset_bytes,
-                length_bytes,
-                device: 0,
-                tag: 0,
-            }),
-            Err(reason) => Entry::Rejected(reason),
-        }))
+        let range = range(op, object, size, self.reading.size_unit.bytes(), 1);
+        Ok(Some(Entry::of(time_ps, op, range)))
     }
 
     fn shown(&self) -> String {

@@ -3,7 +3,7 @@
 use super::order::ByArrival;
 use crate::error::TraceError;
 use crate::lines::LineReader;
-use crate::record::RawRecord;
+use crate::record::{Op, RawRecord};
 use crate::reject::{NamedLine, Reason};
 use crate::tags::Tags;
 
@@ -47,6 +47,24 @@ pub(crate) enum Entry {
     Request(RawRecord),
     /// A record of the format that cannot be a request.
     Rejected(Reason),
+}
+
+impl Entry {
+    /// A request of a format without devices; `range`: its first byte and its length, or what is
+    /// wrong with them.
+    pub(crate) fn of(time_ps: u128, op: Op, range: Result<(u64, u64), Reason>) -> Self {
+        match range {
+            Ok((offset_bytes, length_bytes)) => Self::Request(RawRecord {
+                time_ps,
+                op,
+                offset_bytes,
+                length_bytes,
+                device: 0,
+                tag: 0,
+            }),
+            Err(reason) => Self::Rejected(reason),
+        }
+    }
 }
 
 /// Turns binary records into requests.

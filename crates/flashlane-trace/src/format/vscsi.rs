@@ -20,7 +20,7 @@ use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::Reading;
 use crate::place::Unit;
-use crate::record::{Op, RawRecord};
+use crate::record::Op;
 use crate::reject::{NamedLine, Rejected};
 use crate::units::TimeUnit;
 
@@ -143,17 +143,7 @@ impl RecordParser for Vscsi {
                 Op::Flush => Ok((0, 0)),
                 _ => range(op, block, length, BLOCK_BYTES, 1),
             };
-            return Ok(Some(match found {
-                Ok((offset_bytes, length_bytes)) => Entry::Request(RawRecord {
-                    time_ps,
-                    op,
-                    offset_bytes,
-                    length_bytes,
-                    device: 0,
-                    tag: 0,
-                }),
-                Err(reason) => Entry::Rejected(reason),
-            }));
+            return Ok(Some(Entry::of(time_ps, op, found)));
         }
     }
 
