@@ -20,7 +20,7 @@ use flashlane::policy::{
     Scheduling, SchedulingConfig, SchedulingPolicy, Source, Steps, Time, TransactionId, Victim,
     View,
 };
-use outside::{Emptiest, Oldest, documented};
+use outside::{Emptiest, Idlest, Oldest, documented};
 use serde::{Deserialize, Serialize};
 
 /// Two channels of two dies of one plane or two.
@@ -116,6 +116,7 @@ fn register() {
         Scheduling::register::<Silent>("silent").expect("a free name");
         Victim::register::<Oldest>("oldest").expect("a free name");
         Allocation::register::<Emptiest>("emptiest").expect("a free name");
+        Allocation::register::<Idlest>("idlest").expect("a free name");
     });
 }
 
@@ -199,7 +200,7 @@ fn agree(cases: &[Case<'_>]) {
 fn amplification_is_that_of_the_timed_run_for_every_pair_of_policies() {
     register();
     let schedulers = with(Scheduling::NAMES, "hosts-first");
-    let allocations = with(Allocation::NAMES, "emptiest");
+    let allocations = with(Allocation::NAMES, "idlest");
     let victims = with(Victim::NAMES, "oldest");
     let mut cases = Vec::new();
     let mut add = |scheduler, allocation, victim| {
@@ -245,4 +246,12 @@ fn a_scheduler_that_does_not_say_its_order_is_refused_by_name() {
     let Err(Error::Config(problems)) = drive.amplification(true) else { panic!("it ran") };
     let named = |p: &&flashlane::Problem| p.place == "scheduler" && p.message.contains("silent");
     assert!(problems.iter().any(|problem| named(&problem)), "{problems:?}");
+}
+
+#[test]
+fn an_allocation_that_goes_by_free_blocks_is_refused_by_name() {
+    register();
+    let drive = RandomWrites::new(&["ftl.allocation=emptiest".to_owned()]).expect("a good drive");
+    let Err(Error::Config(problems)) = drive.amplification(true) else { panic!("it ran") };
+    assert!(problems.iter().any(|problem| problem.place == "ftl.allocation"), "{problems:?}");
 }

@@ -9,7 +9,7 @@ use flashlane::policy::{
     FlowSpace, Geometry, Isolation, IsolationConfig, IsolationSummary, MovingSets, PlaneId,
     PolicyDoc, QueueSet, Victim,
 };
-use outside::{Emptiest, Oldest, documented};
+use outside::{Emptiest, Idlest, Oldest, documented};
 use serde::{Deserialize, Serialize};
 
 documented!(Backwards, Halves, Wandering, Lowest);
@@ -121,6 +121,8 @@ fn every_family_takes_policies_from_outside() {
     keeps_the_rules("oldest", Victim::by_name("oldest"));
     Allocation::register::<Emptiest>("emptiest").expect("a free name");
     keeps_the_rules("emptiest", Allocation::by_name("emptiest"));
+    Allocation::register::<Idlest>("idlest").expect("a free name");
+    keeps_the_rules("idlest", Allocation::by_name("idlest"));
     Allocation::register::<Backwards>("backwards").expect("a free name");
     keeps_the_rules("backwards", Allocation::by_name("backwards"));
     Isolation::register::<Halves>("halves").expect("a free name");

@@ -69,6 +69,15 @@ pub(crate) fn refuse(
             device.scheduler.name()
         ),
     );
+    refuse(
+        !device.ftl.allocation.needs_no_time(),
+        "ftl.allocation",
+        &format!(
+            "found {}, allowed: static orders, and choices by the programs of planes \
+             (AllocationConfig::goes_by_programs)",
+            device.ftl.allocation.name()
+        ),
+    );
     refuse_orders(device, order, &mut refuse);
     refuse(
         device.ftl.mapping.kind == MappingKind::Hybrid,

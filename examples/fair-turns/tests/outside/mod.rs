@@ -1,4 +1,4 @@
-//! A victim policy and an allocation from outside. Flashlane's own tests take them too.
+//! A victim policy and two allocations from outside. Flashlane's own tests take them too.
 
 use flashlane::policy::{
     AllocationConfig, AllocationPolicy, Blocks, Geometry, PageWrite, PlaneId, PlaneView, PolicyDoc,
@@ -21,7 +21,7 @@ macro_rules! documented {
 }
 pub(crate) use documented;
 
-documented!(Oldest, Emptiest);
+documented!(Oldest, Emptiest, Idlest);
 
 /// The block that was filled first, without a closed form for its steady state.
 #[derive(Clone)]
@@ -62,5 +62,34 @@ impl AllocationPolicy for EmptiestPlane {
             (blocks.has_room(plane, write.flow), free, u32::MAX - blocks.programs(plane))
         };
         allowed.max_by_key(key).expect("a flow has room for all of its pages")
+    }
+}
+
+/// The plane with the fewest programs, of several the one behind the page's own.
+#[derive(Clone)]
+struct IdlestPlane;
+
+impl AllocationConfig for Idlest {
+    fn choice(&self, _: Geometry, _: usize) -> Option<Box<dyn AllocationPolicy>> {
+        Some(Box::new(IdlestPlane))
+    }
+
+    fn is_dynamic(&self) -> bool {
+        true
+    }
+
+    fn goes_by_programs(&self) -> bool {
+        true
+    }
+}
+
+impl AllocationPolicy for IdlestPlane {
+    fn plane(&mut self, write: PageWrite<'_>, blocks: &Blocks) -> PlaneId {
+        let start = write.lpa.index() % write.planes.len();
+        let (before, after) = write.planes.split_at(start);
+        let planes = after.iter().chain(before).copied();
+        let allowed = planes.filter(|&plane| write.may_go_to(plane, blocks));
+        let key = |&plane: &PlaneId| (!blocks.has_room(plane, write.flow), blocks.programs(plane));
+        allowed.min_by_key(key).expect("a flow has room for all of its pages")
     }
 }

@@ -66,6 +66,13 @@ pub trait AllocationConfig: Send + Sync {
     fn is_dynamic(&self) -> bool {
         false
     }
+
+    /// The choice goes by the programs that wait for planes or run there ([`Blocks::programs`]),
+    /// which a run without time (`--waf-only`) counts as the timed drive does. A choice by anything
+    /// else, such as free blocks, hangs on the moment of each erase: it is refused without time.
+    fn goes_by_programs(&self) -> bool {
+        false
+    }
 }
 
 /// A page that is to be written.
@@ -106,6 +113,16 @@ impl Allocation {
             Self::Dynamic(_) => true,
             Self::Outside(policy) => policy.config().is_dynamic(),
             _ => false,
+        }
+    }
+
+    /// Without time, writes are placed as with it.
+    pub(crate) fn needs_no_time(&self) -> bool {
+        match self {
+            Self::Outside(policy) => {
+                !policy.config().is_dynamic() || policy.config().goes_by_programs()
+            }
+            _ => true,
         }
     }
 
