@@ -38,7 +38,7 @@ impl Asked {
 
 /// The operation of letters that ask for nothing but to read or to write. A quick way: `None` where
 /// the letters have to be looked at one by one.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_operation(rwbs: &[u8]) -> Option<Op> {
     let is_plain =
         |letters: &[u8]| letters.iter().all(|letter| matches!(letter, b'S' | b'A' | b'M'));
@@ -152,7 +152,7 @@ impl Account {
     ///
     /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush
     /// in front of or behind the data is only added where the trace has none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hand_on(
         &mut self,
         action: Action,
@@ -169,6 +169,7 @@ impl Account {
     }
 
     /// As [`Account::hand_on`], of any event.
+    #[inline(never)]
     fn hand_on_all(
         &mut self,
         action: Action,

@@ -58,7 +58,8 @@ impl ByArrival {
     }
 
     /// As many wait as may.
-    pub(super) fn is_full(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
         self.waiting > WAITING_MAX
     }
 
@@ -86,7 +87,15 @@ impl ByArrival {
     }
 
     /// What is owed comes now.
-    pub(super) fn settle(&mut self) {
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.owed.is_some() {
+            self.pay();
+        }
+    }
+
+    #[cold]
+    fn pay(&mut self) {
         if let Some((record, line)) = self.owed.take() {
             let current = std::mem::replace(&mut self.line, line);
             self.push(record);
@@ -112,15 +121,24 @@ impl ByArrival {
         if ended {
             self.settle();
         }
-        if self.waiting == 0 || !ended && self.waiting <= WAITING_MAX {
-            return None;
+        if ended || self.is_full() { self.take_first() } else { None }
+    }
+
+    /// The earliest one leaves.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> Option<RawRecord> {
+        if self.lanes[0].len() < self.waiting {
+            return self.take_earliest();
         }
-        if self.lanes[0].len() == self.waiting {
-            // All in order, which is usual.
-            self.waiting -= 1;
-            let waiting = self.lanes[0].pop_front();
-            return self.leave(waiting);
-        }
+        // All in order, which is usual.
+        let Waiting { line, record, .. } = self.lanes[0].pop_front()?;
+        self.waiting -= 1;
+        self.left = line;
+        Some(record)
+    }
+
+    /// The earliest one of several lanes leaves.
+    fn take_earliest(&mut self) -> Option<RawRecord> {
         self.waiting -= 1;
         let mut earliest = self.heap.peek().map(|Reverse(waiting)| waiting.order());
         let mut from = None;
@@ -134,11 +152,6 @@ impl ByArrival {
             Some(index) => self.lanes[index].pop_front(),
             None => self.heap.pop().map(|Reverse(waiting)| waiting),
         };
-        self.leave(waiting)
-    }
-
-    #[inline]
-    fn leave(&mut self, waiting: Option<Waiting>) -> Option<RawRecord> {
         let Waiting { line, record, .. } = waiting?;
         self.left = line;
         Some(record)
