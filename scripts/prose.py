@@ -51,11 +51,14 @@ RIDDLES = {
         "a sentence of pronouns only: name the things",
 }
 #: What the first sentence of a comment must not begin with: nothing stands before it.
-DANGLING = re.compile(r"(?:It|Its|They|Their|That|Those|These|Such|Both|Neither|One of (?:it|them|these|those))\b(?! [a-z]+s\b| two\b)")
+DANGLING = re.compile(
+    r"(?:It|They|That|Those|These|Such|Both|Neither|One of (?:it|them|these|those))\b"
+    r"(?! (?:[a-z]+s|two|three)\b)|(?:It|They|Its|Their|That (?:of|is|was)|Those)\b"
+)
 #: Words that stand for a noun.
 PRONOUN = re.compile(
-    r"\b(?:it|its|they|them|those|ones?|such(?=[.,:;]|$)|these(?=[.,:;]|$| of| that)"
-    r"|this(?=[.,:;]|$)|that(?= of\b| is\b|[.,:;]|$))(?!-)\b",
+    r"\b(?:it|they|them|those|ones|one(?= (?:of|that|which|is|was|in|for|to)\b|[.,:;]|$)"
+    r"|(?:such|these|this|that)(?=[.,:;]|$)|(?:these|that)(?= of\b)|that(?= is\b))\b",
     re.I,
 )
 #: Rules of proselint that fit a technical reference.

@@ -30,7 +30,7 @@ pub struct FtlConfig {
     pub gc: GcConfig,
     /// Wear levelling.
     pub wear_leveling: WearConfig,
-    /// Read scrubbing.
+    /// Moves of data out of blocks that were read often (read scrubbing).
     pub read_scrubbing: ScrubbingConfig,
     /// The state in which a run starts.
     pub precondition: PreconditionConfig,

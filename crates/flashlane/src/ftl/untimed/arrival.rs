@@ -23,11 +23,11 @@ pub(super) enum Awaits {
     /// Nothing: the job has not been looked at yet.
     #[default]
     Nothing,
-    /// Its reads. The next read begins at `begin`, and `moved` pages have moved.
+    /// Reads of its pages. The next read begins at `begin`, and `moved` pages have moved.
     Reads { begin: u64, moved: u32 },
-    /// Its programs, which end at `until`.
+    /// Programs of its pages, which end at `until`.
     Programs { until: u64 },
-    /// Its erase, which ends at `until`.
+    /// The erase, which ends at `until`.
     Erase { until: u64 },
 }
 

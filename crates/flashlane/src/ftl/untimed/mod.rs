@@ -278,7 +278,7 @@ impl Untimed {
         }
     }
 
-    /// Calls the cache with `work`, and programs the pages that leave it. Returns the time when all
+    /// Calls the cache with `act`, and programs the pages that leave it. Returns the time when all
     /// of that is done.
     fn through_cache(
         &mut self,
