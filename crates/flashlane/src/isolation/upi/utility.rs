@@ -5,7 +5,7 @@ use flashlane_units::ChipId;
 use super::config::FewestReads;
 use super::sets::Sets;
 
-/// What a window showed, and the constants of the equations.
+/// Counts of a window, and the constants of the equations.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// Host page reads, by flow and chip: `Nr`.
@@ -29,8 +29,8 @@ impl Counts {
         &self.reads[flow * chips..(flow + 1) * chips]
     }
 
-    /// A flow that reads nothing is taken to read one page of each chip of its set: else its
-    /// utility were 0/0 and it would give everything away. [ours]
+    /// Assumes one page read from each chip of its set for a flow that reads nothing. Otherwise its
+    /// utility would be 0/0, and it would give everything away. [ours]
     pub(super) fn assume_reads(&mut self, sets: &Sets) {
         let chips = sets.chips();
         for flow in 0..self.programs.len() {

@@ -1,7 +1,7 @@
 //! FLIN: the flash-level interference-aware scheduler.
 //!
 //! Source: Tavakkol et al., FLIN (ISCA 2018), sections 4 and 5. A transaction passes three stages
-//! at its unit (a die; the paper's chips have one); read the files in this order:
+//! at its unit (a die; the paper's chips have one); read the files in this order.
 //!
 //! 1. *Fairness-aware queue insertion* (4.1, Algorithm 1; `insertion`): a new transaction goes
 //!    behind the low-intensity ones or to the tail ([`intensity`]), and from there to the place
@@ -13,8 +13,8 @@
 //!    proportional wait goes ([`balance`]); with a write goes its flow's share of the pending
 //!    migrations.
 //!
-//! What the paper leaves open is listed in docs/flin.md. Translation pages pass all three stages
-//! by.
+//! Choices that the paper leaves open are listed in docs/flin.md. Translation pages bypass all
+//! three stages.
 
 mod arbitration;
 mod balance;

@@ -85,7 +85,7 @@ enum Known {
     /// Not at all: the block has changed since they were last computed.
     #[default]
     Nothing,
-    /// They were computed once since then; the next time it pays to build the hulls.
+    /// The extremes were computed once since then; the next time it pays to build the hulls.
     Asked,
     /// By hulls, which match the transactions of the block.
     Hulls,
