@@ -5,7 +5,7 @@ use flashlane_units::{ChannelId, ChipId, DieId, TransactionId};
 
 use crate::transaction::Op;
 
-/// State of a die.
+/// Activity of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DieState {
     /// Idle.
@@ -19,7 +19,7 @@ pub(crate) enum DieState {
     Copyback,
 }
 
-/// Place of a die.
+/// A die with its chip and channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiePlace {
     pub(crate) die: DieId,

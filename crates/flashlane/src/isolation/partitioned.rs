@@ -33,7 +33,7 @@ pub enum PartitionBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartitionShares {
-    /// The same number for every flow, as far as possible.
+    /// An equal number for every flow, as far as possible.
     #[default]
     Equal,
     /// In proportion to the logical capacities of the flows, which their resource lists decide; at

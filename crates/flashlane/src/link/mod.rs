@@ -44,7 +44,7 @@ impl Lane {
 #[derive(Clone, Copy, Debug, Default)]
 struct Ask {
     arrives: Time,
-    /// Its place in the order of events at that time.
+    /// Place of the arrival among the events of that time.
     place: Sequence,
     request: RequestId,
     /// Duration of the answer on the link. Unit: picoseconds.

@@ -57,8 +57,7 @@ impl Counts {
             .sum()
     }
 
-    /// `1 - Traffic`, and beyond the limit a value that goes on falling but stays above zero.
-    /// [ours]
+    /// `1 - Traffic`; beyond the limit a value that continues to fall but stays above zero. [ours]
     fn idle(&self, traffic: f64) -> f64 {
         let limit = self.traffic_limit;
         if traffic <= limit { 1.0 - traffic } else { (1.0 - limit) * limit / traffic }
@@ -84,7 +83,7 @@ impl Counts {
     }
 }
 
-/// One chip that changes hands.
+/// A chip that changes hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transfer {
     pub(super) chip: ChipId,
@@ -100,11 +99,11 @@ pub(super) struct StepRules {
     pub(super) fewest_reads: FewestReads,
 }
 
-/// The transfer of section 3.2, if its guard lets it pass: the chip of the flow with the largest
-/// utility that is read least goes to the flow with the smallest. A flow with a single chip has
-/// none to give, and the next one does: else one such flow that is always happiest would stop all
-/// transfers. [ours] `pages`: valid pages of a chip, which decide between chips that are read
-/// alike. [ours]
+/// The transfer of section 3.2, if its guard allows it. The flow with the largest utility gives its
+/// chip with the fewest reads to the flow with the smallest utility. A flow with a single chip has
+/// none to give, and the next flow gives one instead; otherwise a flow whose utility is always the
+/// largest would stop all transfers. [ours] `pages`: valid pages of a chip, which decide between
+/// chips with equal reads. [ours]
 pub(super) fn step(
     counts: &Counts,
     sets: &Sets,

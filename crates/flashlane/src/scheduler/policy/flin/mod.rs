@@ -4,9 +4,9 @@
 //! at its unit (a die; the paper's chips have one); read the files in this order.
 //!
 //! 1. *Fairness-aware queue insertion* (4.1, Algorithm 1; `insertion`): a new transaction goes
-//!    behind the low-intensity ones or to the tail ([`intensity`]), and from there to the place
-//!    that makes the slowdowns in its region most alike ([`queue`], [`reorder`] over [`region`] and
-//!    [`envelope`]).
+//!    behind the low-intensity transactions, or to the tail ([`intensity`]). From there it moves to
+//!    the place that makes the slowdowns in its region most alike ([`queue`], [`reorder`] over
+//!    [`region`] and [`envelope`]).
 //! 2. *Priority-aware arbitration* (4.2; [`arbitration`]): one read and one write slot, filled from
 //!    the queues of the classes by weighted round robin.
 //! 3. *Wait-balancing selection* (4.3, Algorithm 2; `selection`): the slot with the larger
