@@ -73,9 +73,10 @@ impl Account {
 }
 
 /// Moves charges of a row between culprits, so that each other flow is charged the time that its
-/// removal would win, if the row has that much. The shadow tells how much the others are charged
-/// together. The gains tell how to divide that among them, scaled to its sum. The flow itself has
-/// the rest. The causes of each culprit keep their proportions.
+/// removal would win, if the row has that much. The shadow says how much the others are charged
+/// together, and the gains say how that is divided. The total is scaled by the ratio of the sum of
+/// the single gains to the gain if all others are removed. The flow itself has the rest. The causes
+/// of each culprit keep their proportions.
 fn told_apart(row: &mut [u128], flow: usize, flows: usize, gains: &Gains) {
     let sum = |row: &[u128], of: usize| row[of * CAUSES..][..CAUSES].iter().sum::<u128>();
     let before: Vec<u128> = (0..flows).map(|of| sum(row, of)).collect();

@@ -65,7 +65,7 @@ impl Calendar {
 struct Alone {
     /// For a closed loop: ends of requests that no new request has followed yet.
     ends: BinaryHeap<Reverse<u64>>,
-    /// Delay of the last request's arrival against the run; negative if it came earlier.
+    /// By how much the last request arrived later in the run than in the shadow.
     behind: i64,
     dies: Vec<Calendar>,
     channels: Vec<Calendar>,
@@ -208,7 +208,7 @@ impl Shadows {
         (start, start + took)
     }
 
-    /// The data of a read page crosses the channel for `length`.
+    /// The data of a read page crosses the channel for `duration`.
     pub(super) fn transfer(
         &mut self,
         flow: FlowId,
