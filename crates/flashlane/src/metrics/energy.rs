@@ -1,4 +1,4 @@
-//! Energy and wear: what a drive and its tenants spend.
+//! Energy and wear that a drive and its tenants cause.
 
 use flashlane_units::Power;
 use schemars::JsonSchema;
@@ -10,14 +10,14 @@ use crate::metrics::span::Span;
 use crate::metrics::summary::Summary;
 use crate::transaction::Source;
 
-/// Energy inside the window. Units: picojoules; each operation is rounded to whole ones, so that
-/// tenants sum to the drive exactly. Left out where 64 bits do not hold it: 18 MJ, which a drive of
-/// 5 W takes in 42 days.
+/// Energy inside the window. Unit: picojoules. Each operation is rounded to whole picojoules, so
+/// that the tenants sum to the drive exactly. Left out where 64 bits are not enough: that is 18 MJ,
+/// which a drive of 5 W takes in 42 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergySummary {
-    /// All below, collection counted once.
+    /// Sum of all parts below, with collection counted once.
     pub total_pj: u64,
-    /// Arrays that read, whatever for.
+    /// Arrays that read, for any purpose.
     pub reads_pj: u64,
     /// Arrays that program.
     pub programs_pj: u64,
@@ -27,17 +27,17 @@ pub struct EnergySummary {
     pub transfers_pj: u64,
     /// The memory of the data cache.
     pub dram_pj: u64,
-    /// What the drive takes when it does nothing, over the whole window. Tenants have equal parts
-    /// of it; picojoules that are left over go to the first ones.
+    /// Idle energy of the drive over the whole window. Tenants have equal parts of it; the
+    /// remainder of the division goes to the first tenants.
     pub idle_pj: u64,
-    /// The part of reads, programs, erases and transfers that is collection, charged to those whose
-    /// writes use up the blocks.
+    /// The part of reads, programs, erases and transfers that belongs to collection. It is charged
+    /// to the flows whose writes use up the blocks.
     pub collection_pj: u64,
 }
 
 impl EnergySummary {
     fn since(&self, before: &Self) -> Self {
-        // A sum that has reached the end of its type stays there.
+        // A sum that has reached the largest value of its type stays there.
         let minus = |now: u64, then: u64| if now == u64::MAX { now } else { now - then };
         Self {
             total_pj: 0,
@@ -51,7 +51,7 @@ impl EnergySummary {
         }
     }
 
-    /// Both together, with their total. None where that does not fit.
+    /// Sum of both, with a new total. `None` where it does not fit.
     fn plus(&self, other: &Self) -> Option<Self> {
         let sum = Self {
             total_pj: 0,
@@ -74,30 +74,30 @@ impl EnergySummary {
 /// up the blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearSummary {
-    /// Pages programmed, whatever for.
+    /// Pages programmed, for any purpose.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Of the pages that the drive programs. Range: 0..=1.
+    /// Share of this tenant in the pages that the drive programs. Range: 0..=1.
     pub share: f64,
-    /// `programs` over the pages programmed for hosts; null without these.
+    /// `programs` over the pages programmed for hosts; null without host writes.
     pub write_amplification: Option<f64>,
-    /// Bytes of host writes that completed, as a multiple of what the drive holds, per day. Null
-    /// for a window without length.
+    /// Bytes of host writes that completedper day, as a multiple of the drive's capacity. Null for
+    /// a window without length.
     pub drive_writes_per_day: Option<f64>,
     /// Host writes until the flash has had its rated cycles, at this write amplification. Unit:
     /// terabytes (10^12 bytes). Null without host writes or without `endurance.rated_cycles`.
     pub tbw: Option<f64>,
-    /// Years until then at the rate of the window, as if all other tenants wrote nothing. Made of
-    /// the pages programmed: the erases that they bring may come after the window. Null where
+    /// Years until the rated wear at the rate of the window, as if all other tenants wrote nothing.
+    /// Computed from programmed pages, because their erases may come after the window. Null where
     /// nothing is programmed, or without `endurance.rated_cycles`.
     pub years_to_rated_wear: Option<f64>,
 }
 
-/// What a flow has spent since the start of the run.
+/// Expenses of a flow since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spent {
-    /// Without total and idle.
+    /// Energy without the total and the idle energy.
     pub(crate) energy: EnergySummary,
     /// Pages programmed.
     pub(crate) programs: u64,
@@ -106,7 +106,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// So much of it was collection, if it was.
+    /// Adds energy to the collection part, if `source` is collection.
     pub(crate) fn collects(&mut self, source: Source, energy_pj: u64) {
         if source == Source::Gc {
             let sum = &mut self.energy.collection_pj;
@@ -114,7 +114,7 @@ impl Spent {
         }
     }
 
-    /// Since an earlier reading.
+    /// Expenses since an earlier reading.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             energy: self.energy.since(&before.energy),
@@ -128,7 +128,8 @@ const DAY_S: f64 = 86_400.0;
 /// A Julian year.
 const YEAR_S: f64 = 365.25 * DAY_S;
 
-/// Writes what the window spent into a summary that is otherwise done. Nothing where no meter ran.
+/// Fills the expenses of the window into a summary that is otherwise complete. Does nothing if no
+/// meter ran.
 pub(crate) fn fill_in(
     summary: &mut Summary,
     window: &Span<'_>,
@@ -173,7 +174,7 @@ pub(crate) fn fill_in(
     }
 }
 
-/// Of each flow and of the drive, idle energy included. None where it does not fit.
+/// Energy of each flow and of the drive, with idle energy. `None` where it does not fit.
 fn energies(
     spent: &[Spent],
     idle_power: Power,
@@ -188,19 +189,19 @@ fn energies(
     Some((flows, drive))
 }
 
-/// Idle energy over a time in equal parts. Unit: picojoules. None where it does not fit.
+/// Idle energy over a time, in equal parts. Unit: picojoules. `None` where it does not fit.
 fn idle_parts(power: Power, window_ps: u64, parts: u64) -> Option<impl Iterator<Item = u64>> {
     let all = u64::try_from(u128::from(power.0) * u128::from(window_ps) / 1_000_000).ok()?;
     Some((0..parts).map(move |part| all / parts + u64::from(part < all % parts)))
 }
 
-/// What figures of wear are made of, beside what was spent.
+/// Figures from which wear is computed, beside the expenses.
 struct Book {
     length_s: f64,
     all_programs: u64,
     logical_bytes: u64,
     page_bytes: u64,
-    /// Page programs that the whole flash is rated for.
+    /// Page programs for which the whole flash is rated.
     rated_programs: Option<f64>,
 }
 

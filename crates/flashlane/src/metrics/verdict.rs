@@ -1,14 +1,14 @@
-//! Whether the numbers of a run can be trusted: the sentences that every report prints first.
+//! Whether the figures of a run can be trusted: the sentences that every report prints first.
 
 use super::measured::{self, Compared};
 use super::seeds::SeedStatistics;
 use super::summary::{FlowSummary, OverloadSummary, Summary};
 
-/// Flows that the verdict names; it counts the others.
+/// Most flows that the verdict names; it counts the others.
 const NAMED: usize = 4;
 
 impl Summary {
-    /// What has to be known before any other number of the run: flows that starve, flows that the
+    /// Sentences that come before any other number of the run: flows that starve, flows that the
     /// drive does not keep up with, and flows without a request in the window. Empty where there
     /// are none. Text, reports, Python and comparisons print the same words; `summary.json` has
     /// them under `verdict`.
@@ -30,7 +30,7 @@ impl Summary {
 }
 
 impl SeedStatistics {
-    /// The verdict over all seeds: it says in how many of them the drive does not keep up with a
+    /// The verdict over all seeds: it says in how many seeds the drive does not keep up with a
     /// flow. Its figures are means over the seeds. `first` is the summary of the first seed.
     #[must_use]
     pub fn verdict(&self, first: &Summary) -> Vec<String> {
@@ -98,7 +98,7 @@ fn ended(one: &OverloadSummary) -> String {
     )
 }
 
-/// In how many seeds something is so.
+/// Number of seeds in which something holds.
 #[derive(Clone, Copy, Debug)]
 struct Seeds {
     count: usize,
@@ -116,7 +116,7 @@ impl Seeds {
     }
 }
 
-/// What the verdict needs of a flow.
+/// The facts about a flow that the verdict needs.
 #[derive(Debug)]
 struct Judged {
     name: String,
@@ -131,7 +131,7 @@ struct Judged {
 fn sentences(flows: &[Judged]) -> Vec<String> {
     let starved: Vec<&Judged> = flows.iter().filter(|flow| flow.starved.count > 0).collect();
     let mut verdict = if starved.is_empty() { Vec::new() } else { starvation(&starved) };
-    // What is known of a flow that starves is said already.
+    // A flow that starves has been named already.
     let saturated = |flow: &&Judged| flow.saturated.count > flow.starved.count;
     let saturated: Vec<&Judged> = flows.iter().filter(saturated).collect();
     if !saturated.is_empty() {
@@ -154,7 +154,7 @@ fn sentences(flows: &[Judged]) -> Vec<String> {
     verdict
 }
 
-/// A flow by its name, with its figures, and in how many seeds something is so.
+/// A flow by its name, with its figures and the number of seeds in which something holds.
 fn described(flow: &Judged, which: Seeds) -> String {
     let (seeds, means) = match which.text() {
         Some(seeds) => (format!("{seeds}; "), "on average "),
@@ -170,7 +170,7 @@ fn described(flow: &Judged, which: Seeds) -> String {
     )
 }
 
-/// The flows that starve, and what that means.
+/// The sentences about flows that starve.
 fn starvation(flows: &[&Judged]) -> Vec<String> {
     let named: Vec<String> = flows.iter().map(|flow| described(flow, flow.starved)).collect();
     let (flow, these, them) = match flows {
@@ -189,10 +189,10 @@ fn starvation(flows: &[&Judged]) -> Vec<String> {
     ]
 }
 
-/// The flows that the drive does not keep up with, and what that means.
+/// The sentences about flows that the drive does not keep up with.
 fn saturation(flows: &[&Judged]) -> Vec<String> {
     let each = |flow: &&Judged| {
-        // The window is the whole run.
+        // Then the window is the whole run.
         if flow.backlog_at_end == 0.0 {
             let seeds = flow.saturated.text().map_or_else(String::new, |seeds| seeds + "; ");
             let piles = "its requests pile up until its load ends";
@@ -215,7 +215,7 @@ fn saturation(flows: &[&Judged]) -> Vec<String> {
     ]
 }
 
-/// `a, b and c`; of many, the first ones and the number of the others.
+/// `a, b and c`; of many items, the first ones and the number of the others.
 pub(super) fn list(items: &[String]) -> String {
     let named = &items[..items.len().min(NAMED)];
     let more = match items.len().saturating_sub(NAMED) {
@@ -231,7 +231,7 @@ pub(super) fn list(items: &[String]) -> String {
     if first.is_empty() { last.clone() } else { format!("{} and {last}", first.join(", ")) }
 }
 
-/// A number without decimals from 100 on, thousands apart.
+/// A number with groups of thousands, without decimals from 100 on.
 fn grouped(value: f64) -> String {
     if value < 100.0 && value.fract() != 0.0 {
         return format!("{value:.2}");

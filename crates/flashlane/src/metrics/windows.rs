@@ -7,13 +7,13 @@ use flashlane_engine::Time;
 use super::report::comparison;
 use super::summary::{FlowWindow, SlowdownWindow, WindowedSlowdown};
 
-/// Requests and their end-to-end times by window, for windows that have any.
+/// Requests and their end-to-end times by window, for windows with requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Windows {
-    /// Unit: picoseconds.
+    /// Length of a window. Unit: picoseconds.
     length: u64,
-    /// Requests belong to the window of their arrival; in a closed loop, where arrivals depend on
-    /// the rest of the load, to that of their completion.
+    /// True if requests belong to the window of their arrival. In a closed loop arrivals depend on
+    /// the rest of the load, so requests belong to the window of their completion.
     by_arrival: bool,
     /// Count and sum (unit: picoseconds) by index of the window from the start of the run.
     sums: BTreeMap<u64, (u64, u128)>,
@@ -26,7 +26,7 @@ impl Windows {
         Self { length, by_arrival, sums: BTreeMap::new() }
     }
 
-    /// A counted request completes at `now`.
+    /// Adds a counted request that completes at `now`.
     pub(crate) fn record(&mut self, arrival: Time, now: Time) {
         let at = if self.by_arrival { arrival } else { now };
         let sum = self.sums.entry(at.0 / self.length).or_default();
@@ -34,14 +34,15 @@ impl Windows {
         sum.1 += u128::from((now - arrival).0);
     }
 
-    /// Requests of a window and their mean. Unit: microseconds.
+    /// The requests of a window and their mean time. Unit: microseconds.
     pub(crate) fn of(&self, index: u64) -> (u64, Option<f64>) {
         let (count, sum) = self.sums.get(&index).copied().unwrap_or_default();
         (count, (count > 0).then(|| sum as f64 / count as f64 / 1e6))
     }
 }
 
-/// Slowdowns in every window in which some flow has a request. Flows in the order of the workload.
+/// Slowdowns in every window in which some flow has a request. Flows are in the order of the
+/// workload.
 pub(crate) fn slowdowns(shared: &[Windows], alone: &[Windows]) -> WindowedSlowdown {
     assert_eq!(shared.len(), alone.len(), "every flow ran alone");
     let length = shared.first().map_or(0, |windows| windows.length);
@@ -79,7 +80,7 @@ fn flow_window(
 mod tests {
     use super::*;
 
-    /// Windows of 10 us with requests of these arrivals and completions. Unit: microseconds.
+    /// Windows of 10 us with requests at these arrivals and completions. Unit: microseconds.
     fn windows(by_arrival: bool, requests: &[(u64, u64)]) -> Windows {
         let mut windows = Windows::new(Time::from_us(10).0, by_arrival);
         for &(arrival, now) in requests {
