@@ -11,8 +11,8 @@ use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{OutOfRange, TraceConfig};
 use crate::workload::footprint::{Footprint, PageSet};
 
-/// The placement rule of a trace. Reads the file only where the rule needs it: to number the
-/// devices, and to refuse addresses before the run starts.
+/// The placement rule of a trace. Reads the file only if the rule needs it: to number the devices,
+/// and to refuse addresses before the run starts.
 pub(super) fn placer(config: &TraceConfig, space: &FlowSpace) -> Result<Placer, Error> {
     let mut devices = BTreeSet::new();
     if config.device_stride.is_some() {
