@@ -41,7 +41,7 @@ impl Clock {
     }
 }
 
-/// End of a pass.
+/// The limits of a pass, by number of requests and by time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PassEnd {
     requests: Option<u64>,

@@ -1,4 +1,4 @@
-//! `ssdconfig.xml` to a device.
+//! Translates `ssdconfig.xml` to a device.
 
 use super::flash::{array, channel, latency, suspend_margins};
 use super::tags::{Notes, Section, Tag};
@@ -16,7 +16,8 @@ use crate::isolation::Isolation;
 use crate::scheduler::Scheduling;
 use flashlane_units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 
-/// MQSim collects a plane as soon as it has fewer free blocks than this, whatever the share says.
+/// MQSim collects a plane as soon as it has fewer free blocks than this, whatever the configured
+/// share is.
 const GC_THRESHOLD_MIN_BLOCKS: u32 = 10;
 /// Collection needs one block to copy to and one to spare.
 const GC_RESERVE_MIN_BLOCKS: u32 = 2;
@@ -95,7 +96,7 @@ fn link(host: &mut Section<'_, '_>) -> LinkConfig {
     }
 }
 
-/// Choices of which only one is built, and tags that change nothing here.
+/// Refuses choices that are not implemented, and skips tags that change nothing here.
 fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     // The seed of a run comes from the command line.
     device.skip("Seed");
@@ -286,7 +287,7 @@ fn gc_shares(device: &mut Section<'_, '_>) -> (f64, f64) {
     )
 }
 
-/// Warns of tags of the host's and the device's section that have no effect beside others.
+/// Warns of tags of the host's and the device's section that other tags make ineffective.
 fn warn_of_idle(
     (host, device): (Option<&Node>, Option<&Node>),
     kind: InterfaceKind,
@@ -307,8 +308,8 @@ fn warn_of_idle(
     }
 }
 
-/// MQSim's thresholds in blocks: shares rounded down, with its floors. The hard one is raised where
-/// collection would be left without room.
+/// MQSim's thresholds in blocks: shares rounded down, with its floors. The hard threshold is raised
+/// if collection would be left without room.
 fn gc_blocks(
     (soft, hard): (f64, f64),
     blocks_per_plane: u32,

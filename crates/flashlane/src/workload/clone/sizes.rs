@@ -56,7 +56,7 @@ impl SizeMix {
 }
 
 /// Multiplies each weight by `exp(t * size)` with the `t` that gives the mean. Of all mixes with
-/// that mean, this one is closest to the measured weights (least relative entropy).
+/// that mean, this one is closest to the measured weights, by relative entropy.
 fn tilt(modes: &[(f64, f64)], mean: f64) -> Vec<(f64, f64)> {
     let largest = modes.iter().fold(0.0_f64, |max, mode| max.max(mode.0));
     let smallest = modes.iter().fold(largest, |min, mode| min.min(mode.0));

@@ -183,7 +183,7 @@ impl Places {
         Some(Place { file, start, bytes })
     }
 
-    /// Start of the next request, and whether the map already marks it.
+    /// Start of the next request, and whether the map has to mark it.
     fn start(&mut self, plan: &Plan, direction: usize) -> Option<(u64, bool)> {
         let config = &plan.config;
         if !config.random {

@@ -272,7 +272,7 @@ impl MqsimSource {
                     (self.aligned_from + next).next_multiple_of(self.unit) - self.aligned_from;
                 start
             }
-            // The hot region is the smaller one, and gets the larger share of the requests.
+            // This share of the requests goes to the cold region, and the rest to the hot region.
             MqsimAddress::HotCold => {
                 let hot_share = f64::from(self.config.hot_region_percent) / 100.0;
                 if self.draws.unit(Use::HotCold) < hot_share && hot_last < last {
