@@ -1,4 +1,4 @@
-//! What needs time, and is refused without.
+//! Refuses settings that need time.
 
 use crate::collection_order::{CollectionOrder, Steps};
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
@@ -6,7 +6,8 @@ use crate::error::Problem;
 use crate::layout::Geometry;
 use crate::options::{RunOptions, Warmup};
 
-/// Orders of collection that the clocks of dies do not follow closely enough: 4 to 10 % off.
+/// Refuses orders of collection that the clocks of dies do not follow closely enough: 4 to 10 %
+/// off.
 fn refuse_orders(
     device: &DeviceConfig,
     order: CollectionOrder,
@@ -37,7 +38,7 @@ fn refuse_orders(
     );
 }
 
-/// Everything that a run without time cannot do.
+/// Refuses everything that a run without time cannot do.
 pub(crate) fn refuse(
     device: &DeviceConfig,
     workload: &WorkloadConfig,

@@ -1,5 +1,4 @@
-//! The summary of a run without time. What is a time, a rate of simulated time or a share of it
-//! is 0.
+//! The summary of a run without time. Times, rates of simulated time and shares of it are 0.
 
 use flashlane_units::ChipId;
 
@@ -71,16 +70,16 @@ pub(super) fn summarise(
     summary
 }
 
-/// What the drive has done so far.
+/// Work of the drive so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taken {
     work: Vec<FlowWork>,
     erases: u64,
-    /// Of each block; empty before the first one.
+    /// Erases of each block; empty before the first one.
     block_erases: Vec<u32>,
     wear_leveling_moves: u64,
     gc_invocations: u64,
-    /// At that moment.
+    /// Blocks that collection owes at that moment.
     blocks_owed: u64,
     evictions: u64,
     writebacks: u64,
@@ -105,7 +104,7 @@ impl Taken {
         }
     }
 
-    /// What came after an earlier reading; of an empty one, everything.
+    /// Work since an earlier reading; all work, if that is empty.
     fn since(&self, before: &Self) -> Self {
         let work = |(flow, work): (usize, &FlowWork)| {
             work.since(&before.work.get(flow).copied().unwrap_or_default())

@@ -5,7 +5,7 @@ use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
 use crate::reading::Rules;
 use flashlane_units::Span;
 
-/// Refuses keys that the other kind of memory needs.
+/// Rules of the keys that only one of the two kinds of memory has.
 pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
     let units = [("read_unit", flash.read_unit), ("write_unit", flash.write_unit)];
     if flash.technology != Technology::InPlace {
