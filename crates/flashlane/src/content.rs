@@ -88,7 +88,9 @@ impl Options {
 /// the simulator (the running executable or the loaded library), so that another build never finds
 /// the results of this one.
 ///
-/// # Errors Those of [`InputFiles::digest`], for the program and for every file of the workload.
+/// # Errors
+///
+/// Those of [`InputFiles::digest`], for the program and for every file of the workload.
 pub fn content_key(
     program: &Path,
     device: &DeviceConfig,

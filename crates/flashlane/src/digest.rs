@@ -85,7 +85,9 @@ impl InputFiles {
     /// SHA-256 of the bytes of a file, in hexadecimal digits. Several threads may ask at the same
     /// time; only one of them reads the file.
     ///
-    /// # Errors [`Error::Config`] for a file that cannot be read, is no regular file (a pipe can be
+    /// # Errors
+    ///
+    /// [`Error::Config`] for a file that cannot be read, is no regular file (a pipe can be
     /// read only once), or changes meanwhile; [`Error::Interrupted`] after [`InputFiles::stop`].
     pub fn digest(&self, path: &Path) -> Result<String, Error> {
         let place = Arc::clone(locked(&self.known).entry(path.to_owned()).or_default());

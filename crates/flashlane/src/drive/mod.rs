@@ -212,7 +212,9 @@ impl Drive {
     /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive
     /// does not look at it.
     ///
-    /// # Errors [`Refused`]; the drive is then unchanged.
+    /// # Errors
+    ///
+    /// [`Refused`]; the drive is then unchanged.
     pub fn submit(
         &mut self,
         at: Time,
@@ -280,7 +282,9 @@ impl Drive {
 
     /// The state of the drive, to go on from later: with [`Drive::restore`] of this drive.
     ///
-    /// # Errors As [`Drive::step`].
+    /// # Errors
+    ///
+    /// As [`Drive::step`].
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
@@ -296,7 +300,9 @@ impl Drive {
     /// What the drive has done so far, as the summary of a run that ends now: rates and means are
     /// over the whole time.
     ///
-    /// # Errors As [`Drive::step`].
+    /// # Errors
+    ///
+    /// As [`Drive::step`].
     pub fn summary(&mut self) -> Result<Summary, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;

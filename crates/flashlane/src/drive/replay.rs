@@ -8,7 +8,9 @@ impl Drive {
     /// Submits a recording to an unused drive, and runs the drive to the end. The cookie of a
     /// command is its place in the recording.
     ///
-    /// # Errors As [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer
+    /// # Errors
+    ///
+    /// As [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer
     /// reports than the recording says.
     pub fn replay(
         &mut self,

@@ -72,7 +72,9 @@ impl Drive {
     /// Handles every event up to and including `until`, and adds what completes to `completions`,
     /// in order.
     ///
-    /// # Errors As [`Drive::step`].
+    /// # Errors
+    ///
+    /// As [`Drive::step`].
     pub fn advance(&mut self, until: Time, completions: &mut Vec<Completion>) -> Result<(), Error> {
         let advanced = self.advance_to(until);
         self.take_completions(completions);

@@ -94,7 +94,9 @@ pub struct SeedStatistics {
 impl SeedStatistics {
     /// The statistics of one scenario from its summary under each seed.
     ///
-    /// # Panics Never, because summaries are plain data.
+    /// # Panics
+    ///
+    /// Never, because summaries are plain data.
     #[must_use]
     pub fn of(summaries: &[Summary]) -> Self {
         let mut values: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
@@ -121,7 +123,9 @@ impl SeedStatistics {
     /// Reads `seeds.json`, which stands beside the summary of the first seed. Means, intervals and
     /// the verdict are calculated from the values anew.
     ///
-    /// # Errors A text that says what is wrong.
+    /// # Errors
+    ///
+    /// A text that says what is wrong.
     pub fn from_json(text: &str, first: &Summary) -> Result<Self, String> {
         let mut read: Self =
             serde_json::from_str(text).map_err(|error| format!("is no seeds.json: {error}"))?;
@@ -170,7 +174,9 @@ impl SeedStatistics {
     /// verdict over all seeds. Counts are rounded; a metric that is true under any seed is true.
     /// Wall times, lists over time and the chips of sets stay those of the first seed.
     ///
-    /// # Errors A text, if a mean does not fit its place, as in a file that was edited.
+    /// # Errors
+    ///
+    /// A text, if a mean does not fit its place, as in a file that was edited.
     pub fn mean_summary(&self, first: &Summary) -> Result<Summary, String> {
         let mut tree = serde_json::to_value(first).map_err(|error| error.to_string())?;
         self.put_means("", &mut tree);

@@ -23,7 +23,9 @@ pub trait RequestSink: Debug + Send {
     /// into the vector that it leaves; a vector that has held records before needs no new memory.
     /// The run ends with the error, if there is one.
     ///
-    /// # Errors If the records cannot be kept.
+    /// # Errors
+    ///
+    /// If the records cannot be kept.
     fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error>;
 }
 

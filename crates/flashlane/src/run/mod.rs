@@ -230,7 +230,9 @@ impl Details {
 
 /// Runs one scenario.
 ///
-/// # Errors [`Error::Config`] and [`Error::Trace`] for input that is refused, [`Error::Stuck`] if
+/// # Errors
+///
+/// [`Error::Config`] and [`Error::Trace`] for input that is refused, [`Error::Stuck`] if
 /// the device cannot finish the work.
 pub fn simulate(
     device: &DeviceConfig,
@@ -243,7 +245,9 @@ pub fn simulate(
 
 /// Runs one scenario and gives distributions and time series beside the summary.
 ///
-/// # Errors Those of [`simulate`].
+/// # Errors
+///
+/// Those of [`simulate`].
 pub fn simulate_in_detail(
     device: &DeviceConfig,
     workload: &WorkloadConfig,

@@ -137,7 +137,9 @@ pub(crate) struct Run {
 impl Run {
     /// Runs until nothing is left to do.
     ///
-    /// # Errors A trace that cannot be read further; requests that can never finish.
+    /// # Errors
+    ///
+    /// A trace that cannot be read further; requests that can never finish.
     pub(crate) fn run_to_end(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
         self.drive.start_rows();
         self.start_flows();

@@ -122,7 +122,9 @@ impl Flows {
     /// The request that comes next, and its flow. `None` when the load is over: every flow has
     /// ended its first pass, or a flow has ended that does not start over.
     ///
-    /// # Errors A flow whose next request comes after the end of simulated time.
+    /// # Errors
+    ///
+    /// A flow whose next request comes after the end of simulated time.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(FlowId, Planned)>, Error> {
         let mut index = self.earliest();

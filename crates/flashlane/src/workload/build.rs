@@ -20,7 +20,9 @@ use flashlane_units::ByteSize;
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
 /// Reads and writes longer than `transfer_max` are split.
 ///
-/// # Errors An unknown clone; a trace that cannot be opened or is refused.
+/// # Errors
+///
+/// An unknown clone; a trace that cannot be opened or is refused.
 pub fn build(
     flow: &FlowConfig,
     flow_index: u64,

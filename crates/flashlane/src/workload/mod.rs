@@ -124,7 +124,9 @@ pub trait RequestSource: Send {
     /// own start after `back`, in the unit of [`RequestSource::gone`]. A stream wraps in its space,
     /// and a trace comes from its previous round.
     ///
-    /// # Errors A trace that cannot be read.
+    /// # Errors
+    ///
+    /// A trace that cannot be read.
     fn diverge(&mut self, back: u64) -> Result<(), Error> {
         let _ = back;
         Ok(())

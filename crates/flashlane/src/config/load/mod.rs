@@ -87,7 +87,9 @@ pub fn device_from_toml(
 
 /// Reads a device from a table of keys from a program. Refusals name keys but no lines.
 ///
-/// # Errors As [`device`].
+/// # Errors
+///
+/// As [`device`].
 pub fn device_from_table(
     keys: toml::Table,
     overrides: &Overrides,
@@ -158,7 +160,9 @@ pub fn workload_from_toml(
 
 /// Reads a workload from a table of keys from a program. Refusals name keys but no lines.
 ///
-/// # Errors As [`device`].
+/// # Errors
+///
+/// As [`device`].
 pub fn workload_from_table(
     keys: toml::Table,
     overrides: &Overrides,

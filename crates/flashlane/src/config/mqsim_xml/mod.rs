@@ -22,7 +22,9 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Reads a device file (`Execution_Parameter_Set`). Returns the device and the warnings.
 ///
-/// # Errors [`Error::Config`] with every problem of the file.
+/// # Errors
+///
+/// [`Error::Config`] with every problem of the file.
 pub fn load_device(path: &Path) -> Result<(DeviceConfig, Vec<String>), Error> {
     parse_device(path, &read(path)?)
 }
@@ -30,7 +32,9 @@ pub fn load_device(path: &Path) -> Result<(DeviceConfig, Vec<String>), Error> {
 /// Reads a workload file (`MQSim_IO_Scenarios`). Returns one workload per scenario, in order, and
 /// the warnings. Trace paths stay as in the file.
 ///
-/// # Errors [`Error::Config`] with every problem of the file.
+/// # Errors
+///
+/// [`Error::Config`] with every problem of the file.
 pub fn load_scenarios(path: &Path) -> Result<(Vec<WorkloadConfig>, Vec<String>), Error> {
     parse_scenarios(path, &read(path)?)
 }

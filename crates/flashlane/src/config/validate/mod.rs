@@ -148,7 +148,9 @@ pub fn check_workload(workload: &Loaded<WorkloadConfig>) -> Result<(), Error> {
 /// Opens the traces of a valid pair. This reads them to the end if addresses beyond the space are
 /// refused.
 ///
-/// # Errors [`Error::Trace`] for a trace that cannot be replayed.
+/// # Errors
+///
+/// [`Error::Trace`] for a trace that cannot be replayed.
 pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
     let layout = Layout::new(device, workload);
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {

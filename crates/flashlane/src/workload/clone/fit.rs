@@ -54,7 +54,9 @@ const RETURNS_MIN: f64 = 50.0;
 /// The parameters of a clone with the statistics of a trace. `name`: the name of the clone. Calls
 /// `progress` with the share that is done.
 ///
-/// # Errors A trace that is too short, or whose clock does not tell arrivals apart.
+/// # Errors
+///
+/// A trace that is too short, or whose clock does not tell arrivals apart.
 pub fn fit(
     trace: &TraceStatistics,
     name: &str,

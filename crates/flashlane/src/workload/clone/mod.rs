@@ -67,7 +67,9 @@ pub fn list() -> &'static [CloneParams<'static>] {
 
 /// The parameter set of a name. Case does not matter, and `-` equals `_`.
 ///
-/// # Errors Names that are not in the list.
+/// # Errors
+///
+/// Names that are not in the list.
 pub fn find(name: &str) -> Result<&'static CloneParams<'static>, Error> {
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let wanted = plain(name);

@@ -64,7 +64,9 @@ pub struct MqsimTraceSource {
 impl MqsimTraceSource {
     /// The source of a flow that owns `space`. Reads all lines once if only a part of them counts.
     ///
-    /// # Errors [`Error::Trace`] where the trace cannot be read.
+    /// # Errors
+    ///
+    /// [`Error::Trace`] where the trace cannot be read.
     pub fn new(
         mut lines: Box<dyn LineSource>,
         config: &MqsimTraceConfig,

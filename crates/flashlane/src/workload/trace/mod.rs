@@ -71,7 +71,9 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
 
 /// Opens the file for its completions; none where it has none.
 ///
-/// # Errors As [`open_reader`].
+/// # Errors
+///
+/// As [`open_reader`].
 pub(crate) fn open_completions(config: &TraceConfig) -> Result<Option<Completions>, Error> {
     Completions::open(&config.path, &reader_options(config)?).map_err(trace_error)
 }
