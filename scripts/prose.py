@@ -99,14 +99,17 @@ def sources() -> Iterator[Path]:
                 yield path
 
 
-def prose(text: str) -> str:
-    """The running text of a page: no code, no tables, no headings."""
+def running_text(text: str) -> str:
+    """The running text of a page with its code spans: no code blocks, no tables, no headings."""
     text = re.sub(r"^\s*```.*?^\s*```", "", text, flags=re.M | re.S)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     lines = [line for line in text.split("\n") if not re.match(r"\s*(\||#|<|!\[|\$|>|    )", line)]
-    text = "\n".join(lines)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return text.replace("**", "").replace("`", "")
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", "\n".join(lines)).replace("**", "")
+
+
+def prose(text: str) -> str:
+    """The running text of a page, as proselint reads it."""
+    return running_text(text).replace("`", "")
 
 
 def cells(text: str) -> str:
@@ -116,12 +119,16 @@ def cells(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of running text. A list item and a line before a list end one, too."""
+    """The sentences of running text. A list item and a line before a list end one, too.
+
+    A code span counts as one word.
+    """
     parts: list[str] = []
-    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)", prose(text)):
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)", running_text(text)):
         flat = " ".join(paragraph.split())
-        parts += re.split(r"(?<=[.!?:])\s+(?=[A-Z\"'(])", flat)
-    return [re.sub(r"^(?:[-*]|\d+\.)\s+", "", part) for part in parts if part]
+        parts += re.split(r"(?<=[.!?:])\s+(?=[A-Z\"'(])|(?<=[.!?])\s+(?=[`\[])|(?<=[.!?]\))\s+(?=[A-Z])", flat)
+    bare = [re.sub(r"^(?:[-*]|\d+\.)\s+", "", part) for part in parts if part]
+    return [re.sub(r"`([^`]*)`", lambda span: span[1].replace(" ", "_"), part) for part in bare]
 
 
 def rust_comments(text: str) -> Iterator[Comment]:

@@ -96,7 +96,7 @@ impl std::fmt::Debug for StateProgress {
     }
 }
 
-/// Options of a run.
+/// How to run a scenario: seed, window, records and limits.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Root seed.

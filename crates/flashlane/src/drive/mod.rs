@@ -55,7 +55,7 @@ use flashlane_units::{FlowId, RequestOp};
 /// caches hold. The requests come from the caller.
 pub type Tenant = FlowConfig;
 
-/// Options of a drive.
+/// Audits and records of a drive that is stepped from outside.
 #[derive(Clone, Debug, Default)]
 pub struct DriveOptions {
     /// Audits the full state of the model during the run.
@@ -280,11 +280,11 @@ impl Drive {
         Ok(Submission { flow: FlowId::at(tenant), planned, cookie })
     }
 
-    /// The state of the drive, to go on from later: with [`Drive::restore`] of this drive.
+    /// The state of the drive, to which [`Drive::restore`] of this drive can return later.
     ///
     /// # Errors
     ///
-    /// As [`Drive::step`].
+    /// Those of [`Drive::step`].
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
@@ -302,7 +302,7 @@ impl Drive {
     ///
     /// # Errors
     ///
-    /// As [`Drive::step`].
+    /// Those of [`Drive::step`].
     pub fn summary(&mut self) -> Result<Summary, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;

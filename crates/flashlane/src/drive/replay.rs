@@ -10,7 +10,7 @@ impl Drive {
     ///
     /// # Errors
     ///
-    /// As [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer
+    /// Those of [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer
     /// reports than the recording says.
     pub fn replay(
         &mut self,

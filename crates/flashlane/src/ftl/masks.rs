@@ -83,7 +83,7 @@ impl Masks {
         all_fit.then(|| FrozenMasks { tables: Some((low, high)), rest: self })
     }
 
-    /// As [`Table::let_go`].
+    /// Does [`Table::let_go`] for its tables.
     pub(super) fn let_go(&mut self) {
         if let Some(tables) = &mut self.tables {
             tables.low.let_go();

@@ -267,7 +267,7 @@ pub type Outcome = Result<(Summary, Details), Error>;
 pub struct Simulation<'a> {
     /// The drive.
     pub device: &'a DeviceConfig,
-    /// Its flows.
+    /// The flows that load the drive.
     pub workload: &'a WorkloadConfig,
     /// How to run.
     pub options: &'a RunOptions,

@@ -89,7 +89,7 @@ pub fn device_from_toml(
 ///
 /// # Errors
 ///
-/// As [`device`].
+/// Those of [`device`].
 pub fn device_from_table(
     keys: toml::Table,
     overrides: &Overrides,
@@ -162,7 +162,7 @@ pub fn workload_from_toml(
 ///
 /// # Errors
 ///
-/// As [`device`].
+/// Those of [`device`].
 pub fn workload_from_table(
     keys: toml::Table,
     overrides: &Overrides,

@@ -102,8 +102,9 @@ pub(super) struct StepRules {
 /// The transfer of section 3.2, if its guard allows it. The flow with the largest utility gives its
 /// chip with the fewest reads to the flow with the smallest utility. A flow with a single chip has
 /// none to give, and the next flow gives one instead; otherwise a flow whose utility is always the
-/// largest would stop all transfers. [ours] `pages`: valid pages of a chip, which decide between
-/// chips with equal reads. [ours]
+/// largest would stop all transfers. [ours]
+///
+/// `pages`: valid pages of a chip, which decide between chips with equal reads. [ours]
 pub(super) fn step(
     counts: &Counts,
     sets: &Sets,

@@ -14,7 +14,7 @@ pub struct Fairness {
     pub stdev_slowdown: Option<f64>,
     /// Sum of alone over shared mean end-to-end times.
     pub weighted_speedup: Option<f64>,
-    /// These four metrics, computed from `slowdown_transaction`.
+    /// The metrics of this table, computed from `slowdown_transaction`.
     pub by_transaction: TransactionFairness,
 }
 

@@ -76,13 +76,13 @@ pub struct FlowSummary {
     /// True if the drive does not keep up with the flow, which is an open loop. Then its latencies
     /// and its slowdowns depend on the length of the run, and say nothing about the drive.
     ///
-    /// There are two criteria. Either the outstanding requests at the end of the window exceed
-    /// those at its start by more than 5 % of the flow's arrivals (and by more than the request
-    /// that arrives last), and likewise over the second half of the window. Or they rise and do not
-    /// come back. In the last quarter of the window they then always exceed the mean of the first
-    /// quarter by more than 16, and by more than chance would give for steps like those of the
-    /// first half. At least a third of that rise comes after the second quarter. Where the window
-    /// is the whole run, the load up to the last arrival decides.
+    /// There are two criteria. In the first, the outstanding requests grow by more than 5 % of the
+    /// flow's arrivals over the window, and likewise over its second half. (The request that
+    /// arrives last is not enough.) In the second, they rise and do not come back. In the last
+    /// quarter of the window they then always exceed the mean of the first quarter by more than 16,
+    /// and by more than chance would give for steps like those of the first half. At least a third
+    /// of that rise comes after the second quarter. Where the window is the whole run, the load up
+    /// to the last arrival decides.
     pub saturated: bool,
     /// True if the flow starves: the drive serves other flows, but nothing of this one.
     ///

@@ -55,8 +55,8 @@ impl SizeMix {
     }
 }
 
-/// Multiplies each weight by `exp(t * size)` with the `t` that gives the mean. Of all mixes with
-/// that mean, this one is closest to the measured weights, by relative entropy.
+/// Multiplies each weight by `exp(t * size)` with the `t` that gives the mean. This mix is closest
+/// to the measured weights, by relative entropy, among all mixes with that mean.
 fn tilt(modes: &[(f64, f64)], mean: f64) -> Vec<(f64, f64)> {
     let largest = modes.iter().fold(0.0_f64, |max, mode| max.max(mode.0));
     let smallest = modes.iter().fold(largest, |min, mode| min.min(mode.0));

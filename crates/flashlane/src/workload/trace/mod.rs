@@ -73,7 +73,7 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
 ///
 /// # Errors
 ///
-/// As [`open_reader`].
+/// Those of [`open_reader`].
 pub(crate) fn open_completions(config: &TraceConfig) -> Result<Option<Completions>, Error> {
     Completions::open(&config.path, &reader_options(config)?).map_err(trace_error)
 }
