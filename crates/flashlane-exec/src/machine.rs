@@ -1,13 +1,13 @@
-//! One emulated processor with its memory: the emulator's C interface behind a safe face.
+//! One emulated processor with its memory: a safe interface over the emulator's C interface.
 //!
 //! Every system call stops the machine: the handler, which the emulator calls, sets a flag and
-//! nothing else. So no code of ours runs inside the emulator, and the call is carried out later,
-//! when it is its turn in virtual time.
+//! nothing else. No other code of ours runs inside the emulator. The call is carried out later, at
+//! its turn in virtual time.
 //!
 //! The handlers of system calls belong to the whole process, and making a machine overwrites them.
 //! Therefore machines are made one at a time, while none runs: [`RUNNING`].
 
-// Beside `guard.rs` the only place with unsafe code in this crate.
+// Only this file and `guard.rs` have unsafe code in this crate.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
@@ -18,20 +18,20 @@ use libriscv_sys as sys;
 
 use crate::guard::{Arena, Wild, space};
 
-/// Who runs a machine holds it for reading; who makes one, for writing.
+/// Held for reading while a machine runs, and for writing while a machine is made.
 static RUNNING: RwLock<()> = RwLock::new(());
 
-/// System calls whose number lies below this one stop the machine.
+/// System calls with a lower number stop the machine.
 const CALLS: c_uint = 511;
 
 /// The number under which the emulator reports a breakpoint.
 const BREAKPOINT: c_uint = 511;
 
-/// A page. Nothing lies in the first one: what points there is a null pointer. The emulator itself
-/// gives such memory away.
+/// A page. The first page stays unused, because an address in it is a null pointer. The emulator by
+/// itself would use that memory.
 const LOWEST: u64 = 4096;
 
-/// Why a machine stopped.
+/// Reason why a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// A system call: its number and arguments are in the registers.
@@ -42,7 +42,7 @@ pub(crate) enum Stop {
     Fault(String),
 }
 
-/// What the handlers tell.
+/// Reports of the handlers.
 #[derive(Debug, Default)]
 struct Told {
     called: bool,
@@ -87,7 +87,7 @@ impl Registers {
         self.0.r[2]
     }
 
-    /// Sets the pointer to what belongs to the thread.
+    /// Sets the thread pointer, which leads to the data of the thread.
     pub(crate) fn set_thread_pointer(&mut self, address: u64) {
         self.0.r[4] = address;
     }
@@ -101,9 +101,9 @@ impl Registers {
 /// A machine: one processor and its memory.
 pub(crate) struct Machine {
     raw: NonNull<sys::RISCVMachine>,
-    /// Handlers write through a pointer to it that the emulator keeps.
+    /// Reports of the handlers, which write through a pointer that the emulator keeps.
     told: NonNull<Told>,
-    /// Its memory in this process; `None`: accesses are not watched.
+    /// Memory of the program in this process; `None` if accesses are not watched.
     arena: Option<Arena>,
     /// The emulator reads the program for as long as the machine lives.
     _elf: Box<[u8]>,
@@ -123,7 +123,8 @@ impl Machine {
     /// Loads a program. Units: bytes.
     ///
     /// # Errors
-    /// What the emulator says of the program.
+    ///
+    /// The message of the emulator about the program.
     pub(crate) fn new(
         elf: &[u8],
         arguments: &[String],
@@ -170,7 +171,7 @@ impl Machine {
         Ok(made)
     }
 
-    /// The memory of the program, if it is one piece in this process.
+    /// The memory of the program, if it is contiguous in this process.
     fn find_arena(&mut self, length: u64) -> Option<Arena> {
         let stack = self.registers().stack();
         let base = |address: u64| {
@@ -183,26 +184,27 @@ impl Machine {
         (found == same).then(|| Arena::new(found, length))
     }
 
-    /// The program has these bytes.
+    /// Gives these bytes to the program.
     pub(crate) fn open(&mut self, address: u64, length: u64) {
         if let Some(arena) = &self.arena {
             arena.open(address, length);
         }
     }
 
-    /// The program does not have these bytes, or does not have them any more.
+    /// Takes these bytes away from the program.
     pub(crate) fn close(&mut self, address: u64, length: u64) {
         if let Some(arena) = &self.arena {
             arena.close(address, length);
         }
     }
 
-    /// The program does not have what lies behind an address.
+    /// Takes the memory from an address on away from the program.
     pub(crate) fn close_from(&mut self, address: u64) {
         self.close(address, u64::MAX - address);
     }
 
-    /// Does something with the memory of the program.
+    /// Does work with the memory of the program. Also returns the first access to memory that the
+    /// program does not have.
     fn watched<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Option<Wild>) {
         let arena = self.arena.take();
         let (done, wild) = match &arena {
@@ -213,8 +215,8 @@ impl Machine {
         (done, wild)
     }
 
-    /// The same on behalf of the kernel, which refuses to touch what the program does not have.
-    /// `None`: it did.
+    /// Does work with the memory of the program on behalf of the kernel. `None` if it touched
+    /// memory that the program does not have, which the kernel refuses.
     fn for_call<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let (done, wild) = self.watched(work);
         if let Some(wild) = wild {
@@ -230,7 +232,7 @@ impl Machine {
         unsafe { self.told.as_mut() }
     }
 
-    /// Runs until a system call, a fault, or about so many instructions. Gives the number of
+    /// Runs until a system call, a fault, or about `limit` instructions. Returns the number of
     /// instructions.
     pub(crate) fn run(&mut self, limit: u64) -> (u64, Stop) {
         assert!(limit > 0, "a run without a limit counts no instructions");
@@ -252,7 +254,7 @@ impl Machine {
             Told { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
             Told { broke: true, .. } => Stop::Fault("a breakpoint instruction".to_owned()),
             Told { called: true, .. } => Stop::Call,
-            // The limit is told by a positive status.
+            // A positive status means that the limit was reached.
             _ if status > 0 => Stop::Limit,
             _ => Stop::Fault(format!("the emulator stopped with status {status}")),
         };
@@ -275,13 +277,13 @@ impl Machine {
         unsafe { *place = registers.0 };
     }
 
-    /// Copies memory of the program. `None`: the program may not read it.
+    /// Copies memory of the program. `None` if the program may not read it.
     pub(crate) fn read(&mut self, address: u64, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; length];
         self.read_into(address, &mut bytes).then_some(bytes)
     }
 
-    /// Copies memory of the program into `bytes`. False: the program may not read it.
+    /// Copies memory of the program into `bytes`. False if the program may not read it.
     #[must_use]
     pub(crate) fn read_into(&mut self, address: u64, bytes: &mut [u8]) -> bool {
         if bytes.is_empty() {
@@ -300,7 +302,7 @@ impl Machine {
         status == Some(0)
     }
 
-    /// Copies to memory of the program. False: the program may not write there.
+    /// Copies to memory of the program. False if the program may not write there.
     #[must_use]
     pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
@@ -325,7 +327,8 @@ impl Machine {
         written == Some(true)
     }
 
-    /// A text of the program that ends in a zero byte. `None`: unreadable, too long, or not UTF-8.
+    /// A text of the program that ends in a zero byte. `None` if it is unreadable, too long, or not
+    /// UTF-8.
     pub(crate) fn text(&mut self, address: u64, most: u32) -> Option<String> {
         let mut length = 0;
         let view = self.for_call(|machine| {
@@ -387,5 +390,5 @@ unsafe extern "C" fn on_error(opaque: *mut c_void, _: c_int, message: *const c_c
     unsafe { (*told).fault = Some(format!("{text} ({data:#x})")) };
 }
 
-/// Output goes through system calls, which do not come here.
+/// Unused: output goes through system calls.
 unsafe extern "C" fn on_output(_: *mut c_void, _: *const c_char, _: c_uint) {}
