@@ -114,11 +114,11 @@ fn intervals_hold_the_truth_in_95_of_100_cases() {
     let truth = [75.0, 12.0, 0.45];
     let exact = drive(&truth);
     let mut rng = Rng::stream(1, "calibration noise", 0);
-    // The stated error is right in the first round and a third of the truth in the second.
+    // The stated error is right in the first round, and a third of the truth in the second.
     for (stated, least) in [(0.01, 0.92), (0.01 / 3.0, 0.92)] {
         let (mut inside, mut all) = (0, 0);
         for _ in 0..200 {
-            // Three measurements of everything.
+            // Three measurements of each number.
             let noisy = exact.iter().cycle().take(18).map(|x| x * libm::exp(0.01 * rng.normal()));
             let measured: Vec<f64> = noisy.collect();
             let model = |values: &[f64]| ok(drive(values).repeat(3));
@@ -134,8 +134,8 @@ fn intervals_hold_the_truth_in_95_of_100_cases() {
 
 #[test]
 fn two_ends_that_are_as_good_are_both_in_the_intervals() {
-    // Two valleys, at 2 and at 20. The first search ends in the first one, and the middle of the
-    // bounds, where the second begins, belongs to the second one.
+    // Two valleys, at 2 and at 20. The first search ends in the first valley. The second search
+    // begins in the middle of the bounds, which belongs to the second valley.
     let parameters = [parameter("a", 3.0, 1.0, 64.0)];
     let run = |offset: f64, offset_of_second: f64| {
         let model = |values: &[f64]| match values[0] {

@@ -4,7 +4,7 @@ use super::{CurveFit, Request, Role};
 use crate::write::{Key, Point, Report, SCHEMA, Verdict, also, pairs, untold};
 
 impl CurveFit {
-    /// The report; `data` names what was fitted to.
+    /// The report. `data`: name of the data that were fitted.
     #[must_use]
     pub fn report(&self, data: &str, request: &Request) -> Report {
         let found = &self.calibration;

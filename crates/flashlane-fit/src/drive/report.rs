@@ -13,7 +13,7 @@ use crate::calibrate::{Calibration, Residual};
 use crate::write::{Key, Point, Report, SCHEMA, Source, Verdict, also, pairs, untold};
 
 impl DriveFit {
-    /// The report; `data` names what was fitted to.
+    /// The report. `data`: name of the data that were fitted.
     ///
     /// # Errors
     /// A base that does not load.
@@ -47,7 +47,7 @@ impl DriveFit {
         })
     }
 
-    /// The measurement that moves a parameter's error most.
+    /// The measurement through which errors affect a parameter most.
     fn told_by(&self, axis: usize) -> String {
         let elasticities = &self.calibration.elasticities[axis];
         let strength = |at: &usize| (elasticities[*at] / self.features[*at].sigma).abs();
@@ -81,7 +81,7 @@ impl DriveFit {
         Ok(all)
     }
 
-    /// A key of the geometry, of which `of` makes the value as TOML.
+    /// A key of the geometry. `of` gives its value as TOML.
     fn part(&self, key: &str, of: &dyn Fn(&Geometry) -> String, base: impl ToString) -> Key {
         let geometries = &self.inside.geometries;
         let class: BTreeSet<String> = geometries.iter().map(of).collect();
@@ -108,7 +108,7 @@ impl DriveFit {
         }
     }
 
-    /// What would tell more.
+    /// Further measurements that would determine more.
     fn proposals(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.inside.page.is_none() {
@@ -132,7 +132,7 @@ impl DriveFit {
     }
 }
 
-/// Measurements beside what the calibrated drive does.
+/// Measurements beside the values of the calibrated drive.
 fn points(features: &[Feature], found: &Calibration) -> Vec<Point> {
     let point = |(feature, residual): (&Feature, &Residual)| Point {
         name: feature.name(),
@@ -163,8 +163,7 @@ fn of_spare(spare: &Spare) -> impl Iterator<Item = Point> + '_ {
     spare.measured.iter().zip(&spare.fitted).enumerate().map(point)
 }
 
-/// A key with a value in TOML that follows from the measurements, or stands for what they do not
-/// tell.
+/// A key with a value in TOML that follows from the measurements, or is a default.
 fn whole(other: &Other) -> Key {
     let text = other.toml.trim_matches('"').to_owned();
     let told = other.told_by.is_some();
