@@ -1,4 +1,4 @@
-//! The parent's side: a process for every run, and a row for every case.
+//! The parent process: a child for every run, and a row for every case.
 
 use std::process::Command;
 use std::time::Instant;
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::cases::Case;
 use crate::child::Told;
 
-/// One case, measured. Rates are those of the whole process, start-up and preconditioning included.
+/// Measurements of a case. Rates are those of the whole process, including start-up and
+/// preconditioning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) case: String,
@@ -18,16 +19,16 @@ pub(crate) struct Row {
     pub(crate) events: u64,
     pub(crate) wall_s: f64,
     pub(crate) cpu_s: Option<f64>,
-    /// Wall time of the slowest run over that of the fastest, which is the one shown.
+    /// Wall time of the slowest run divided by that of the fastest, which is the one shown.
     pub(crate) slowest_over_fastest: f64,
     pub(crate) requests_per_s: f64,
     pub(crate) transactions_per_s: f64,
     pub(crate) events_per_s: f64,
-    /// The calibration loop beside it.
+    /// Rate of the calibration loop during the run.
     pub(crate) holds_per_s: f64,
     pub(crate) holds_per_cpu_s: Option<f64>,
-    /// Rates over that of the loop, both by processor time where the system tells it, else by wall
-    /// time.
+    /// Rates divided by that of the loop, both by processor time if the system reports it,
+    /// otherwise by wall time.
     pub(crate) requests_per_hold: f64,
     pub(crate) transactions_per_hold: f64,
     pub(crate) events_per_hold: f64,
@@ -37,20 +38,19 @@ pub(crate) struct Row {
     pub(crate) allocations_per_million: Option<f64>,
     pub(crate) physical_pages: u64,
     pub(crate) table_bytes_per_page: f64,
-    /// Peak memory of the process over the pages of the drive.
+    /// Peak memory of the process divided by the pages of the drive.
     pub(crate) rss_bytes_per_page: f64,
     pub(crate) precondition_s: f64,
-    /// Pages of the drive over the holds that fit into its preconditioning, by its share of the
-    /// wall time.
+    /// Pages of the drive, divided by the holds that fit into the time of its preconditioning.
     pub(crate) precondition_pages_per_hold: f64,
     pub(crate) write_amplification: f64,
-    /// Pages programmed per second of processor time, or of wall time where the system does not
-    /// tell that.
+    /// Pages programmed per second of processor time, or of wall time if the system does not report
+    /// that.
     #[serde(default)]
     pub(crate) page_writes_per_s: f64,
 }
 
-/// Page operations of the flash, of hosts, mapping and collection.
+/// Page operations of the flash, for hosts, mapping and collection.
 fn transactions(flash: &FlashSummary) -> u64 {
     flash.user_reads
         + flash.user_programs
@@ -93,7 +93,7 @@ fn once(case: &Case, requests: u64) -> Result<Row, String> {
 fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
     let summary = &told.summary;
     let (requests, events) = (summary.requests_completed, summary.events);
-    // The wall time is that of the whole run.
+    // The wall time is for the whole run.
     let whole = |of: fn(&FlashSummary) -> u64| {
         of(&summary.before_window.flash) + of(&summary.flash) + of(&summary.after_window.flash)
     };

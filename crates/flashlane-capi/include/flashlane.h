@@ -63,7 +63,7 @@
 #define FLASHLANE_CHECK 1
 
 /**
- * Flag of a drive: keep who delayed whom, for flashlane_blame().
+ * Flag of a drive: keep which tenant delayed which, for flashlane_blame().
  */
 #define FLASHLANE_BLAME 2
 
@@ -82,7 +82,7 @@ enum flashlane_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is done.
+     * The function has done its work.
      */
     FLASHLANE_STATUS_OK = 0,
     /**
@@ -304,7 +304,7 @@ typedef struct flashlane_config {
      */
     size_t tenants_count;
     /**
-     * Root of all random draws. The same seed gives the same drive.
+     * Root of all random draws. Equal seeds give equal drives.
      */
     uint64_t seed;
     /**

@@ -1,4 +1,4 @@
-//! Drives: made, loaded, stepped and asked.
+//! Drives: making, loading, stepping and queries.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -30,12 +30,12 @@ pub(crate) struct State {
     completions: Vec<drive::Completion>,
 }
 
-/// Whether a drive can go on.
+/// Whether a drive can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It can.
+    /// The drive can continue.
     Alive,
-    /// It cannot finish its work. A snapshot can be restored.
+    /// The drive cannot finish its work. A snapshot can be restored.
     Stuck,
     /// A panic left it in an unknown state.
     Broken,
@@ -108,7 +108,7 @@ fn enter(
 ) -> Status {
     with_living(drive, |state| {
         let command = needed(command, "command")?;
-        // No list has a place for numbers that do not fit.
+        // A list has no element for a number that does not fit.
         let tenant = usize::try_from(command.tenant).unwrap_or(usize::MAX);
         enter(&mut state.drive, Time(at_ps), tenant, command.to_drive()?, command.cookie)?;
         Ok(Status::Ok)

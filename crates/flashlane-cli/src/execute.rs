@@ -26,9 +26,9 @@ pub(crate) struct Scenario<'a> {
 /// What came out of it.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// Of the first seed.
+    /// Summary of the first seed.
     pub(crate) summary: Summary,
-    /// The same: what a summary has no room for.
+    /// Details of the first seed, which the summary has no room for.
     pub(crate) details: Details,
     /// Over all seeds, with `--seeds`.
     pub(crate) seeds: Option<SeedStatistics>,

@@ -10,7 +10,7 @@ use crate::table::Table;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<'a> {
     pub(crate) label: &'a str,
-    /// Of one seed; with several, the means over them.
+    /// Summary of one seed; with several seeds, the means over them.
     pub(crate) summary: &'a Summary,
     /// Over all seeds, where there are several.
     pub(crate) seeds: Option<&'a SeedStatistics>,

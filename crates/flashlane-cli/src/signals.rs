@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flashlane_files::{Lock, Refusal};
 
-/// What is there for the time being, in the order in which it was made.
+/// Temporary files, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(crate) struct Temporary {
     files: Vec<std::path::PathBuf>,

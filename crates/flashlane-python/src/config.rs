@@ -128,15 +128,12 @@ impl Device {
         preset::Preset::names()
     }
 
-    /// The same device with some keys changed.
+    /// A copy of this device with some keys changed.
     ///
-    /// Args:
-    ///     compat: ``"mqsim"`` for the arithmetic of the released MQSim.
-    ///     set: keys by their paths.
-    ///     keys: keys of a device file by name, as ``Device`` takes them.
+    /// Args: compat: ``"mqsim"`` for the arithmetic of the released MQSim. set: keys by their
+    /// paths. keys: keys of a device file by name, as ``Device`` takes them.
     ///
-    /// Raises:
-    ///     flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+    /// Raises: flashlane.errors.ConfigError: with the key, what was found and what is allowed.
     #[pyo3(signature = (*, compat = None, set = None, **keys))]
     fn replace(
         &self,
@@ -176,7 +173,7 @@ impl Device {
         policy_name(&json_of(&self.loaded.config)?["isolation"])
     }
 
-    /// What was ignored or assumed.
+    /// Warnings about keys that were ignored or assumed.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.loaded.warnings.clone()
@@ -279,7 +276,7 @@ impl Workload {
         Self::of_table(values::table(keys, "")?, set)
     }
 
-    /// The same workload with some keys changed.
+    /// A copy of this workload with some keys changed.
     fn changed(&self, set: &Bound<'_, PyDict>) -> PyResult<Self> {
         Self::of_table(table_of(&self.loaded.config)?, Some(set))
     }
@@ -313,7 +310,7 @@ impl Workload {
         self.loaded.config.flows.iter().map(|flow| flow.name.as_str()).collect()
     }
 
-    /// What was ignored or assumed.
+    /// Warnings about keys that were ignored or assumed.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.loaded.warnings.clone()

@@ -31,7 +31,7 @@ fn flatten(key: &str, value: toml::Value, sets: &mut Vec<String>) {
     }
 }
 
-/// What is given to make a device beside its source.
+/// Overrides for a device, beside its source.
 pub(crate) fn device_overrides(
     compat: Option<&str>,
     set: Option<&Bound<'_, PyDict>>,

@@ -142,7 +142,7 @@ pub(crate) fn simulate<'py>(
     Ok(result)
 }
 
-/// Runs a scenario under so many seeds in a row: the summary of each, and the details of the first.
+/// Runs a scenario under `seeds` seeds in a row: the summary of each, and the details of the first.
 fn under_seeds(
     device: &DeviceConfig,
     workload: &WorkloadConfig,

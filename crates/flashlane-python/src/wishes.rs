@@ -83,7 +83,7 @@ fn timeline(text: &str) -> PyResult<TimelineOptions> {
 }
 
 impl Wishes<'_> {
-    /// What is kept beside the summary, without requests and submissions.
+    /// The records beside the summary, without requests and submissions.
     pub(crate) fn observe(&self) -> PyResult<Observe> {
         Ok(Observe {
             series: self.timeseries.as_ref().map(series).transpose()?.flatten(),

@@ -36,7 +36,7 @@ pub(crate) fn of_flows(error: Error, loaded: &Loaded<WorkloadConfig>) -> Error {
     renamed(error, &names)
 }
 
-/// The same with the names that flows have.
+/// The error with the names of flows in place of their numbers.
 pub(crate) fn renamed(error: Error, names: &[String]) -> Error {
     let Error::Config(problems) = error else { return error };
     let said = |problem: Problem| Problem {

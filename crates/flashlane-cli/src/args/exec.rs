@@ -28,7 +28,7 @@ pub(crate) struct ExecArgs {
     /// Also run every program alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Who made whom wait: a table, and blame.json with --out.
+    /// Show which tenant delays which: a table, and blame.json with --out.
     #[arg(long)]
     pub(crate) blame: bool,
     /// Audit the state of the drive during the run (slow).

@@ -29,7 +29,7 @@ pub(crate) struct FitArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// Searches where the first one does not meet the figures: from the best of so many places.
+    /// Places to search from, if the first search does not meet the figures.
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) starts: u16,

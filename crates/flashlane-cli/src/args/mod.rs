@@ -155,10 +155,10 @@ pub(crate) struct RunArgs {
     /// Length of a round of --until-steady: a time (`100ms`) or a number of completed requests.
     #[arg(long, value_name = "TIME|COUNT", default_value = "1s", value_parser = parse_round)]
     pub(crate) round: Round,
-    /// What has to be steady with --until-steady.
+    /// Quantity that has to be steady with --until-steady.
     #[arg(long, value_name = "VALUE", default_value = "iops")]
     pub(crate) track: Track,
-    /// Repeat with so many seeds and report mean and 95 % interval of every metric.
+    /// Repeat with this many seeds and report mean and 95 % interval of every metric.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: Option<u64>,
     /// Print resolved configuration, capacity and peak bounds; do not simulate.
@@ -217,7 +217,7 @@ pub(crate) struct CommonArgs {
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Repeat with so many seeds and show means and 95 % intervals; without a page.
+    /// Repeat with this many seeds and show means and 95 % intervals; without a page.
     #[arg(long, value_name = "N", conflicts_with = "out",
         value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: Option<u64>,
@@ -283,7 +283,7 @@ pub(crate) enum PresetAction {
     List,
     /// The file of one.
     Show {
-        /// Its name.
+        /// Name of the preset.
         name: String,
     },
 }
@@ -291,7 +291,7 @@ pub(crate) enum PresetAction {
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Of what.
+    /// Document of the schema.
     pub(crate) of: SchemaOf,
 }
 
@@ -310,7 +310,7 @@ pub(crate) enum SchemaOf {
     Clone,
 }
 
-/// What has to be steady.
+/// Quantity that has to be steady.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Track {
     /// Requests per second.

@@ -35,7 +35,8 @@ pub(crate) struct PlanArgs {
     /// `device=980-pro,fast18`; several give every combination. A row for each.
     #[arg(long, value_name = "KEY=VALUE,VALUE…")]
     pub(crate) over: Vec<String>,
-    /// Ask the same of so many drives, for example `1,2`. The first has the flows that do not grow.
+    /// Also answer for these numbers of drives, for example `1,2`. The first drive has the flows
+    /// that do not grow.
     #[arg(long, value_name = "N,N…", value_delimiter = ',', default_value = "1",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) drives: Vec<u32>,

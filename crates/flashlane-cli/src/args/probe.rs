@@ -9,9 +9,9 @@ use flashlane::config::units::Span;
 /// Arguments of `probe`.
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArgs {
-    /// What is measured, as a black box: a block device or a file of Linux, for example
-    /// /dev/nvme1n1, or `simulated:` and the name of a preset or a device file, for example
-    /// `simulated:980-pro`. It is only read.
+    /// The target, as a black box: a block device or a file of Linux, for example /dev/nvme1n1, or
+    /// `simulated:` and the name of a preset or a device file, for example `simulated:980-pro`. It
+    /// is only read.
     #[arg(value_name = "TARGET", required_unless_present = "list")]
     pub(crate) target: Option<String>,
     /// Folder for the measurements; made if it does not exist. Probes that are complete there are

@@ -81,7 +81,7 @@ pub(crate) struct ConvertArgs {
     /// What to do with requests that end beyond --space.
     #[arg(long, value_name = "RULE", default_value = "wrap", requires = "space")]
     pub(crate) out_of_range: Beyond,
-    /// Lay the devices out one after the other in one address space, so many bytes apart; the
+    /// Lay the devices out one after the other in one address space, this many bytes apart; the
     /// output has one device.
     #[arg(long, value_name = "SIZE")]
     pub(crate) device_stride: Option<ByteSize>,
@@ -116,7 +116,7 @@ pub(crate) struct SplitArgs {
     /// as the trace has them; lba: ranges of addresses whose requests are alike.
     #[arg(long, value_name = "WHAT", value_parser = parse_split)]
     pub(crate) by: SplitBy,
-    /// So many tenants at most, those with the most requests; all others become one, `others`.
+    /// Most tenants, those with the most requests; all others become one, `others`.
     #[arg(long, value_name = "N", default_value_t = TENANTS,
         value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) top: u16,
@@ -139,11 +139,11 @@ const TENANTS: u16 = 64;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SplitRunArgs {
     /// The workload is a trace of several tenants: split it by process, pid, cgroup, device, lba,
-    /// queue, namespace or column:NAME (see `flashlane trace split`), run them together, and tell
-    /// who made whom wait. With --out, their traces are kept in the folder `tenants`.
+    /// queue, namespace or column:NAME (see `flashlane trace split`), run them together, and show
+    /// which tenant delays which. With --out, their traces are kept in the folder `tenants`.
     #[arg(long, value_name = "WHAT", value_parser = parse_split)]
     pub(crate) split: Option<SplitBy>,
-    /// With --split: so many tenants at most, those with the most requests.
+    /// With --split: most tenants, those with the most requests.
     #[arg(long, value_name = "N", default_value_t = TENANTS, requires = "split",
         value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) top: u16,
@@ -176,7 +176,7 @@ pub(crate) struct CloneArgs {
     /// The built-in clones, their figures of FLIN's Table 2 and where their shapes come from.
     #[arg(long, conflicts_with_all = ["source", "generate", "out"])]
     pub(crate) list: bool,
-    /// Write a synthetic trace of so many requests instead of parameters.
+    /// Write a synthetic trace of this many requests instead of parameters.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub(crate) generate: Option<u64>,
     /// Gaps of the synthetic trace are multiplied by this: 0.1 is ten times as fast.
@@ -196,7 +196,7 @@ pub(crate) struct CloneArgs {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
-    /// The same as --from.
+    /// Format of the file; an alias of --from.
     #[arg(long, value_name = "NAME", hide = true, conflicts_with = "from")]
     pub(crate) format: Option<String>,
     /// No progress bar.
@@ -227,7 +227,7 @@ pub(crate) struct ReadingArgs {
     /// Only requests of these devices, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) devices: Option<Vec<u32>>,
-    /// Only the first so many requests.
+    /// Only this many requests, from the first on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
     /// Accept times that step back: such a request arrives together with the one above it.

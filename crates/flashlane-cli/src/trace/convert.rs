@@ -11,7 +11,7 @@ use crate::args::{Beyond, ConvertArgs};
 use crate::execute::spinner;
 use crate::output::{OutFile, note, refuse_input};
 
-/// What is done to records on their way.
+/// Changes to records on their way.
 struct Transform {
     time_scale: f64,
     /// Size of the space and what to do beyond it. Unit: bytes.
@@ -233,7 +233,7 @@ fn map_of(texts: &[String]) -> Result<Vec<(u32, u32)>, Error> {
     texts.iter().map(pair).collect()
 }
 
-/// What was done, on standard error.
+/// Reports the changes, on standard error.
 fn report(
     reader: &TraceReader,
     transform: &Transform,

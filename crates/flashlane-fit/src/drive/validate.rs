@@ -9,8 +9,8 @@ use super::keys::{self, Shape};
 use super::replay::{failed, wrapped};
 use super::{DriveFit, Request};
 
-/// Drives up to this capacity are simulated as a whole. Of larger drives that were only read, a
-/// part is enough. Unit: bytes.
+/// Drives up to this capacity are simulated as a whole. A part is enough for larger drives that
+/// were only read. Unit: bytes.
 const WHOLE: u64 = 64 << 30;
 /// Largest relative error of a latency that counts as near.
 const NEAR: f64 = 0.1;

@@ -93,8 +93,8 @@ pub fn gaps(writes: &Measured) -> Vec<f64> {
     ends.windows(2).map(|two| two[1].saturating_sub(two[0]).as_us()).collect()
 }
 
-/// The erase that explains most gaps together with a program of some kind of page. Of two
-/// candidates the longer one, because the first page of a block is a fast page. Unit: microseconds.
+/// The erase that explains most gaps together with a program of some kind of page. The longer of
+/// two candidates is taken, because the first page of a block is a fast page. Unit: microseconds.
 fn erase(gaps: &[f64], levels: &[f64]) -> Option<f64> {
     let candidates = gaps.iter().flat_map(|gap| levels.iter().map(move |level| gap - level));
     let explained = |erase: f64| {

@@ -44,7 +44,7 @@ impl Made {
         or_unwind(made())
     }
 
-    /// The same without a shape.
+    /// The Python object of the policy, without a shape.
     fn object_alone(&self, py: Python<'_>) -> Py<PyAny> {
         let made = || -> PyResult<Py<PyAny>> {
             let parameters = values::from_json(py, &self.parameters)?;

@@ -44,8 +44,8 @@ pub(crate) struct Work {
     /// Command, transfer and array time. Unit: picoseconds.
     #[pyo3(get)]
     service: u64,
-    /// What was left when the work came until its die had served all that it had
-    /// begun. Unit: picoseconds.
+    /// Remaining time, when the work came, until its die had served all that it had begun. Unit:
+    /// picoseconds.
     #[pyo3(get)]
     die_busy: u64,
 }
@@ -116,7 +116,7 @@ pub(crate) struct State {
     /// The most pieces of work in a command.
     #[pyo3(get)]
     planes_per_die: u32,
-    /// What is left until the die has served all that it has begun. Unit: picoseconds.
+    /// Remaining time until the die has served all that it has begun. Unit: picoseconds.
     #[pyo3(get)]
     busy: u64,
     /// What waits at the die and can go, and moves that have become pointless; sorted.
@@ -157,7 +157,7 @@ impl State {
         self.pointless.binary_search(&work.id).is_ok()
     }
 
-    /// Both can go in one command: they differ in their planes only.
+    /// True if both can go in one command: they differ only in their planes.
     #[staticmethod]
     fn together(one: &Work, other: &Work) -> bool {
         one.op == other.op && one.page == other.page && one.plane != other.plane

@@ -108,7 +108,7 @@ impl Compared {
         chosen.iter().map(of).collect()
     }
 
-    /// The same with all seeds.
+    /// The values over all seeds.
     pub(super) fn values(&self, chosen: &[usize], policy: usize, which: usize) -> Vec<f64> {
         let seeds = 0..self.seed_count();
         seeds.flat_map(|seed| self.of_seed(chosen, policy, which, seed)).collect()

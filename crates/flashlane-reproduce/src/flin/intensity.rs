@@ -298,7 +298,7 @@ fn of_figure<'a>(
     rows
 }
 
-/// The same question with a closed loop, which saturates the drive without an endless queue. The
+/// The question again with a closed loop, which saturates the drive without an endless queue. The
 /// paper has no such test.
 fn deep(lab: &Lab<'_>) -> Result<Vec<Row>, Error> {
     const POLICIES: [&str; 2] = ["out-of-order", "flin"];

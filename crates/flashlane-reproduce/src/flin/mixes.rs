@@ -82,7 +82,7 @@ fn draw_category(high: u32) -> Vec<Mix> {
 /// either tpcc or tpce, which together are more than the drive serves.
 const SHOWN: [usize; 4] = [0, 2, 6, 7];
 
-/// That workload of each of the categories; all of them in a full run.
+/// That workload of each of the given categories; in a full run, all workloads of these.
 pub(super) fn shown(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
     if lab.full || lab.smoke {
         return draw(categories, per_category(lab, 1));
@@ -197,7 +197,7 @@ pub(super) fn metric(summary: &Summary, which: usize) -> f64 {
     all[which].expect("the laboratory checks this")
 }
 
-/// What is more than another, beyond what draws do to it, is so by this factor.
+/// Least factor between two figures that counts as more than the effect of random draws.
 pub(super) const FARTHER: f64 = 1.02;
 
 /// And what is less, by this one.

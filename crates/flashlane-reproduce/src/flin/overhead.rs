@@ -29,7 +29,8 @@ fn latency_us(summary: &Summary) -> f64 {
     summary.flows.iter().map(time).sum::<f64>() / count
 }
 
-/// The time of looking at so many positions over the mean latency. Unit: parts per million.
+/// The time of looking at `positions` positions, divided by the mean latency. Unit: parts per
+/// million.
 fn share(positions: f64, summary: &Summary) -> f64 {
     1e6 * positions * CYCLES / CYCLES_PER_US / latency_us(summary)
 }

@@ -1,8 +1,9 @@
-//! Fig. 10 to 13 against what the paper leaves open.
+//! Sensitivity of Fig. 10 to 13 to choices that the paper leaves open.
 //!
-//! It does not say how full the drive is, when collection stops being preemptible (GChard), how
-//! long the traces run, and how much of the chips' time each trace took: only that those of high
-//! interference keep the chips busy for more than 8 % of it. One thing is changed at a time.
+//! The paper does not say how full the drive is, when collection stops being preemptible (GChard),
+//! and how long the traces run. It does not say how much of the chips' time each trace took, except
+//! that traces of high interference keep the chips busy for more than 8 % of it. One choice is
+//! changed at a time.
 
 use flashlane::Error;
 

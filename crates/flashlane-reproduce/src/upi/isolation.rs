@@ -13,7 +13,7 @@ const NAME: &str = "isolation";
 /// The paper's two changes of das-as' p99 against unified, UPI's over that of partitioned.
 const WORSE_THAN_PARTITIONED: f64 = (1.0 - 0.385) / (1.0 - 0.477) - 1.0;
 
-/// The same of the means of lm-tbe: UPI against unified.
+/// Relative difference of the means of lm-tbe, UPI against unified.
 const LIKE_UNIFIED: f64 = (1.0 - 0.161) / (1.0 - 0.138) - 1.0;
 
 /// The comparisons of one piece of the day. `piece`: a prefix of the metrics.
