@@ -14,7 +14,7 @@ from flashlane.result import Result
 from flashlane.workload import Flow, Workload
 
 if TYPE_CHECKING:
-    from flashlane._flashlane import Wishes
+    from flashlane._flashlane import SimulateCall
 
 
 def simulate(
@@ -88,7 +88,7 @@ def simulate(
     named = bool(label)
     label = label or load.name or ", ".join(load.flows)
     with shown(progress, label) as told:
-        wishes: Wishes = {
+        call: SimulateCall = {
             "seed": _whole("seed", seed, 0, 2**64 - 1),
             "seeds": _whole("seeds", seeds, 1, 10_000),
             "alone": alone,
@@ -110,7 +110,7 @@ def simulate(
             "label": label,
             "named": named,
         }
-        outcome = _flashlane.simulate(drive, load._native, wishes, told)
+        outcome = _flashlane.simulate(drive, load._native, call, told)
     return Result(outcome, device=drive, workload=load, label=label)
 
 

@@ -21,7 +21,7 @@ const LOOKS_MAX: usize = 1 << 20;
 
 /// Report of the child to its parent.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct ChildReport {
     pub(crate) summary: Summary,
     /// Time for the calibration loop and its table, which is not the simulator's. Unit: seconds.
     pub(crate) calibration_s: f64,
@@ -79,7 +79,7 @@ impl Watch {
 }
 
 /// Simulates a case with the calibration loop beside it.
-pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
+pub(crate) fn run(case: &Case, requests: u64) -> Result<ChildReport, String> {
     let (start, cpu_start) = (Instant::now(), cpu_time());
     let calibration = Calibration::new();
     let (table_time, table_cpu) = (start.elapsed(), cpu_since(cpu_start));
@@ -99,7 +99,7 @@ pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
     watch.turn();
     let calibration = &watch.calibration;
     let cpu_s = watch.calibration_cpu.as_secs_f64();
-    Ok(Told {
+    Ok(ChildReport {
         calibration_s: (table_time + calibration.time).as_secs_f64(),
         holds_per_s: calibration.rate(),
         holds_per_cpu_s: (cpu_s > 0.0).then(|| calibration.holds as f64 / cpu_s),

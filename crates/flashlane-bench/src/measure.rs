@@ -7,7 +7,7 @@ use flashlane::metrics::FlashSummary;
 use serde::{Deserialize, Serialize};
 
 use crate::cases::Case;
-use crate::child::Told;
+use crate::child::ChildReport;
 
 /// Measurements of a case. Rates are those of the whole process, including start-up and
 /// preconditioning.
@@ -86,12 +86,13 @@ fn once(case: &Case, requests: u64) -> Result<Row, String> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{}: {} {said}", case.name, output.status));
     }
-    let told: Told = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    Ok(row(case, elapsed - told.calibration_s, &told))
+    let report: ChildReport =
+        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    Ok(row(case, elapsed - report.calibration_s, &report))
 }
 
-fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
-    let summary = &told.summary;
+fn row(case: &Case, wall_s: f64, report: &ChildReport) -> Row {
+    let summary = &report.summary;
     let (requests, events) = (summary.requests_completed, summary.events);
     // The wall time is for the whole run.
     let whole = |of: fn(&FlashSummary) -> u64| {
@@ -101,7 +102,7 @@ fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
     let pages = summary.memory.physical_pages;
     let rate = |amount: u64| amount as f64 / wall_s;
     let (busy_s, holds_per_busy_s) =
-        told.cpu_s.zip(told.holds_per_cpu_s).unwrap_or((wall_s, told.holds_per_s));
+        report.cpu_s.zip(report.holds_per_cpu_s).unwrap_or((wall_s, report.holds_per_s));
     let holds = busy_s * holds_per_busy_s;
     let per_hold = |amount: u64| amount as f64 / holds;
     let precondition_holds = holds * summary.precondition_wall_s / wall_s;
@@ -111,23 +112,23 @@ fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
         transactions,
         events,
         wall_s,
-        cpu_s: told.cpu_s,
+        cpu_s: report.cpu_s,
         slowest_over_fastest: 1.0,
         requests_per_s: rate(requests),
         transactions_per_s: rate(transactions),
         events_per_s: rate(events),
-        holds_per_s: told.holds_per_s,
-        holds_per_cpu_s: told.holds_per_cpu_s,
+        holds_per_s: report.holds_per_s,
+        holds_per_cpu_s: report.holds_per_cpu_s,
         requests_per_hold: per_hold(requests),
         transactions_per_hold: per_hold(transactions),
         events_per_hold: per_hold(events),
         events_per_request: events as f64 / requests as f64,
         ns_per_request: wall_s * 1e9 / requests as f64,
-        peak_rss_bytes: told.peak_rss_bytes,
-        allocations_per_million: told.allocations_per_million,
+        peak_rss_bytes: report.peak_rss_bytes,
+        allocations_per_million: report.allocations_per_million,
         physical_pages: pages,
         table_bytes_per_page: summary.memory.page_table_bytes as f64 / pages as f64,
-        rss_bytes_per_page: told.peak_rss_bytes as f64 / pages as f64,
+        rss_bytes_per_page: report.peak_rss_bytes as f64 / pages as f64,
         precondition_s: summary.precondition_wall_s,
         precondition_pages_per_hold: pages as f64 / precondition_holds,
         write_amplification: summary.flash.write_amplification,

@@ -7,7 +7,7 @@ use std::sync::TryLockError;
 
 use flashlane::need::{self, OutOfMemory};
 
-use crate::drive::{Drive, Life, State};
+use crate::drive::{Drive, DriveLife, State};
 use crate::error::{Failure, Status, keep};
 use crate::pointers::shared;
 
@@ -44,12 +44,12 @@ pub(crate) fn with_state(
                 ));
             }
         };
-        if state.life == Life::Broken {
+        if state.life == DriveLife::Broken {
             return Err(Failure::new(Status::Dead, "the drive is dead after a fault"));
         }
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut state)));
         done.unwrap_or_else(|panic| {
-            state.life = Life::Broken;
+            state.life = DriveLife::Broken;
             Err(fault(&*panic))
         })
     })
@@ -61,13 +61,13 @@ pub(crate) fn with_living(
     work: impl FnOnce(&mut State) -> Result<Status, Failure>,
 ) -> Status {
     with_state(drive, |state| {
-        if state.life == Life::Stuck {
+        if state.life == DriveLife::Stuck {
             let text = "an earlier call failed, and the drive cannot go on";
             return Err(Failure::new(Status::Dead, text));
         }
         let done = work(state);
         if matches!(&done, Err(Failure { status: Status::Stuck, .. })) {
-            state.life = Life::Stuck;
+            state.life = DriveLife::Stuck;
         }
         done
     })

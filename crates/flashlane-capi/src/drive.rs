@@ -25,14 +25,14 @@ pub(crate) struct State {
     /// Tells drives apart, for their snapshots.
     pub(crate) number: u64,
     pub(crate) tenants: usize,
-    pub(crate) life: Life,
+    pub(crate) life: DriveLife,
     /// Completions on their way to the caller; empty between calls.
     completions: Vec<drive::Completion>,
 }
 
 /// Whether a drive can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum DriveLife {
     /// The drive can continue.
     Alive,
     /// The drive cannot finish its work. A snapshot can be restored.
@@ -52,7 +52,7 @@ pub extern "C" fn flashlane_drive_new(
         let place = needed(drive, "drive")?.write(None);
         let (made, tenants) = make::drive(&pointers::config(config)?)?;
         let number = DRIVES.fetch_add(1, Ordering::Relaxed);
-        let (life, completions) = (Life::Alive, Vec::new());
+        let (life, completions) = (DriveLife::Alive, Vec::new());
         let state = State { drive: made, number, tenants, life, completions };
         *place = Some(Box::new(Drive { state: Mutex::new(state) }));
         Ok(Status::Ok)

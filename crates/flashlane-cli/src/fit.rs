@@ -135,7 +135,7 @@ fn summary(report: &Report) -> String {
             key.text.clone(),
             format!("{}{bound}", key.interval_text),
             key.base_text.clone(),
-            key.told_by.clone(),
+            key.determined_by.clone(),
         ]);
     }
     let mut text = table.render();
@@ -150,7 +150,7 @@ fn summary(report: &Report) -> String {
     if !verdict.converged {
         text += "the search ended for want of evaluations\n";
     }
-    for one in &report.untold {
+    for one in &report.undetermined {
         text += &format!("cannot be told: {}\n", one.text);
     }
     if !report.also.is_empty() {

@@ -12,7 +12,7 @@
 
 /// An access to memory that the program does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wild {
+pub(crate) struct BadAccess {
     /// Address in the memory of the program.
     pub(crate) address: u64,
     /// Kind of the access, if the processor tells.
@@ -43,13 +43,13 @@ mod linux {
     use std::mem::{MaybeUninit, transmute};
     use std::sync::OnceLock;
 
-    use crate::guard::Wild;
+    use crate::guard::BadAccess;
 
     thread_local! {
         /// The memory of the program that this thread works for: address and length.
         static WATCHED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
         /// The first access to memory that the program does not have.
-        static FOUND: Cell<Option<Wild>> = const { Cell::new(None) };
+        static FOUND: Cell<Option<BadAccess>> = const { Cell::new(None) };
     }
 
     /// The handler that was installed before, and the size of a page of this machine.
@@ -94,7 +94,7 @@ mod linux {
 
         /// Does work with the memory. Also returns the first access to memory that the program does
         /// not have.
-        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Wild>) {
+        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<BadAccess>) {
             FOUND.set(None);
             WATCHED.set((self.base, self.length));
             let done = work();
@@ -140,7 +140,7 @@ mod linux {
         let offset = address.wrapping_sub(base);
         if offset < length {
             if FOUND.get().is_none() {
-                FOUND.set(Some(Wild { address: offset as u64, what: what(context) }));
+                FOUND.set(Some(BadAccess { address: offset as u64, what: what(context) }));
             }
             let page = page_size();
             let start = (address / page * page) as *mut c_void;
@@ -188,7 +188,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use crate::guard::Wild;
+    use crate::guard::BadAccess;
 
     /// On other systems accesses are not watched.
     #[derive(Debug)]
@@ -200,7 +200,7 @@ mod elsewhere {
         }
         pub(crate) fn open(&self, _: u64, _: u64) {}
         pub(crate) fn close(&self, _: u64, _: u64) {}
-        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Wild>) {
+        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<BadAccess>) {
             (work(), None)
         }
     }

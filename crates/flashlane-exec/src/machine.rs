@@ -16,7 +16,7 @@ use std::sync::{PoisonError, RwLock};
 
 use libriscv_sys as sys;
 
-use crate::guard::{Arena, Wild, space};
+use crate::guard::{Arena, BadAccess, space};
 
 /// Held for reading while a machine runs, and for writing while a machine is made.
 static RUNNING: RwLock<()> = RwLock::new(());
@@ -44,7 +44,7 @@ pub(crate) enum Stop {
 
 /// Reports of the handlers.
 #[derive(Debug, Default)]
-struct Told {
+struct Reports {
     called: bool,
     broke: bool,
     fault: Option<String>,
@@ -102,7 +102,7 @@ impl Registers {
 pub(crate) struct Machine {
     raw: NonNull<sys::RISCVMachine>,
     /// Reports of the handlers, which write through a pointer that the emulator keeps.
-    told: NonNull<Told>,
+    reports: NonNull<Reports>,
     /// Memory of the program in this process; `None` if accesses are not watched.
     arena: Option<Arena>,
     /// The emulator reads the program for as long as the machine lives.
@@ -138,7 +138,7 @@ impl Machine {
             .map(|one| CString::new(one.as_str()).map_err(|_| "an argument contains a zero byte"))
             .collect::<Result<_, _>>()?;
         let mut pointers: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
-        let told = NonNull::from(Box::leak(Box::<Told>::default()));
+        let reports = NonNull::from(Box::leak(Box::<Reports>::default()));
         let mut options = sys::RISCVOptions {
             max_memory: space(memory),
             stack_size: stack,
@@ -147,15 +147,15 @@ impl Machine {
             argv: pointers.as_mut_ptr(),
             error: Some(on_error),
             stdout: Some(on_output),
-            opaque: told.as_ptr().cast(),
+            opaque: reports.as_ptr().cast(),
         };
         let alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: program, arguments and options outlive the call, and the program the machine.
         let raw = unsafe { sys::libriscv_new(elf.as_ptr().cast(), size, &raw mut options) };
         let Some(raw) = NonNull::new(raw) else {
             // SAFETY: there is no machine that could use it; it came from a box.
-            let told = unsafe { Box::from_raw(told.as_ptr()) };
-            return Err(told.fault.unwrap_or_else(|| "the program cannot be loaded".to_owned()));
+            let reports = unsafe { Box::from_raw(reports.as_ptr()) };
+            return Err(reports.fault.unwrap_or_else(|| "the program cannot be loaded".to_owned()));
         };
         for number in 0..CALLS {
             // SAFETY: no machine runs; `on_call` has the type of a handler.
@@ -166,7 +166,7 @@ impl Machine {
         let status = unsafe { sys::libriscv_set_syscall_handler(BREAKPOINT, Some(on_breakpoint)) };
         assert_eq!(status, 0, "the emulator has a handler for breakpoints");
         drop(alone);
-        let mut made = Self { raw, told, arena: None, _elf: elf };
+        let mut made = Self { raw, reports, arena: None, _elf: elf };
         made.arena = made.find_arena(space(memory));
         Ok(made)
     }
@@ -205,7 +205,7 @@ impl Machine {
 
     /// Does work with the memory of the program. Also returns the first access to memory that the
     /// program does not have.
-    fn watched<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Option<Wild>) {
+    fn watched<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Option<BadAccess>) {
         let arena = self.arena.take();
         let (done, wild) = match &arena {
             Some(arena) => arena.watched(|| work(self)),
@@ -226,17 +226,17 @@ impl Machine {
         Some(done)
     }
 
-    fn told(&mut self) -> &mut Told {
+    fn reports(&mut self) -> &mut Reports {
         // SAFETY: it lives as long as the machine; handlers use it only while the machine runs or
         // looks at memory, and those calls hold `self` mutably without this reference.
-        unsafe { self.told.as_mut() }
+        unsafe { self.reports.as_mut() }
     }
 
     /// Runs until a system call, a fault, or about `limit` instructions. Returns the number of
     /// instructions.
     pub(crate) fn run(&mut self, limit: u64) -> (u64, Stop) {
         assert!(limit > 0, "a run without a limit counts no instructions");
-        *self.told() = Told::default();
+        *self.reports() = Reports::default();
         let shared = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         let (status, wild) = self.watched(|machine| {
             // SAFETY: the machine is alive and this is the only reference to it.
@@ -245,15 +245,15 @@ impl Machine {
         drop(shared);
         // SAFETY: as above.
         let instructions = unsafe { sys::libriscv_instruction_counter(self.raw.as_ptr()) };
-        if let Some(Wild { address, what }) = wild {
+        if let Some(BadAccess { address, what }) = wild {
             let message = format!("{what} memory that the program does not have, at {address:#x}");
             return (instructions, Stop::Fault(message));
         }
-        let told = self.told();
-        let stop = match told {
-            Told { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
-            Told { broke: true, .. } => Stop::Fault("a breakpoint instruction".to_owned()),
-            Told { called: true, .. } => Stop::Call,
+        let reports = self.reports();
+        let stop = match reports {
+            Reports { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
+            Reports { broke: true, .. } => Stop::Fault("a breakpoint instruction".to_owned()),
+            Reports { called: true, .. } => Stop::Call,
             // A positive status means that the limit was reached.
             _ if status > 0 => Stop::Limit,
             _ => Stop::Fault(format!("the emulator stopped with status {status}")),
@@ -298,7 +298,7 @@ impl Machine {
             // SAFETY: the machine is alive, `to` has room for `length` bytes.
             unsafe { sys::libriscv_copy_from_guest(machine.raw.as_ptr(), to, address, length) }
         });
-        self.told().fault = None;
+        self.reports().fault = None;
         status == Some(0)
     }
 
@@ -323,7 +323,7 @@ impl Machine {
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.cast(), bytes.len()) };
             true
         });
-        self.told().fault = None;
+        self.reports().fault = None;
         written == Some(true)
     }
 
@@ -336,7 +336,7 @@ impl Machine {
             // SAFETY: the machine is alive.
             unsafe { sys::libriscv_memstring(raw, address, most, &raw mut length) }
         });
-        self.told().fault = None;
+        self.reports().fault = None;
         let view = view?;
         if view.is_null() || length >= most {
             return None;
@@ -353,28 +353,28 @@ impl Drop for Machine {
         let status = unsafe { sys::libriscv_delete(self.raw.as_ptr()) };
         assert_eq!(status, 0, "the emulator frees the machine");
         // SAFETY: it came from a box, and the machine that pointed to it is gone.
-        drop(unsafe { Box::from_raw(self.told.as_ptr()) });
+        drop(unsafe { Box::from_raw(self.reports.as_ptr()) });
     }
 }
 
-/// The `Told` of the machine that calls a handler.
-fn told_of(machine: *mut sys::RISCVMachine) -> *mut Told {
+/// The `Reports` of the machine that calls a handler.
+fn reports_of(machine: *mut sys::RISCVMachine) -> *mut Reports {
     // SAFETY: handlers are called with a machine that is alive.
     unsafe { sys::libriscv_opaque(machine) }.cast()
 }
 
 unsafe extern "C" fn on_call(machine: *mut sys::RISCVMachine) {
-    let told = told_of(machine);
-    // SAFETY: `Told` lives as long as the machine, and nobody else uses it while it runs.
-    unsafe { (*told).called = true };
+    let reports = reports_of(machine);
+    // SAFETY: `Reports` lives as long as the machine, and nobody else uses it while it runs.
+    unsafe { (*reports).called = true };
     // SAFETY: the machine is in a system call.
     unsafe { sys::libriscv_stop(machine) };
 }
 
 unsafe extern "C" fn on_breakpoint(machine: *mut sys::RISCVMachine) {
-    let told = told_of(machine);
+    let reports = reports_of(machine);
     // SAFETY: as in `on_call`.
-    unsafe { (*told).broke = true };
+    unsafe { (*reports).broke = true };
     // SAFETY: the machine is in a breakpoint.
     unsafe { sys::libriscv_stop(machine) };
 }
@@ -385,9 +385,9 @@ unsafe extern "C" fn on_error(opaque: *mut c_void, _: c_int, message: *const c_c
     }
     // SAFETY: the emulator passes a text that ends in a zero byte.
     let text = unsafe { CStr::from_ptr(message) }.to_string_lossy();
-    let told: *mut Told = opaque.cast();
-    // SAFETY: it is the `Told` of the machine, which nobody else uses during the call.
-    unsafe { (*told).fault = Some(format!("{text} ({data:#x})")) };
+    let reports: *mut Reports = opaque.cast();
+    // SAFETY: it is the `Reports` of the machine, which nobody else uses during the call.
+    unsafe { (*reports).fault = Some(format!("{text} ({data:#x})")) };
 }
 
 /// Unused: output goes through system calls.

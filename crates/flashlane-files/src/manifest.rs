@@ -40,7 +40,7 @@ pub(crate) struct Content {
 
 /// The owner of the file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum FileOwner {
     /// There is no file.
     Free,
     /// The file is as Flashlane wrote it.
@@ -145,15 +145,15 @@ impl Manifest {
     }
 
     /// The owner of the file at a path below the folder.
-    pub(crate) fn standing(&self, folder: &Path, path: &Path) -> Standing {
+    pub(crate) fn owner(&self, folder: &Path, path: &Path) -> FileOwner {
         let place = folder.join(path);
-        let Ok(data) = fs::symlink_metadata(&place) else { return Standing::Free };
-        let Some(contents) = self.files.get(&key(path)) else { return Standing::Foreign };
+        let Ok(data) = fs::symlink_metadata(&place) else { return FileOwner::Free };
+        let Some(contents) = self.files.get(&key(path)) else { return FileOwner::Foreign };
         let same_length = data.is_file() && contents.iter().any(|one| one.bytes == data.len());
         let now = same_length.then(|| Content::of(&place, None).ok()).flatten();
         match now.is_some_and(|now| contents.iter().any(|one| one.same_bytes(&now))) {
-            true => Standing::Ours,
-            false => Standing::Changed,
+            true => FileOwner::Ours,
+            false => FileOwner::Changed,
         }
     }
 }
@@ -177,17 +177,17 @@ mod tests {
         let folder = folder.path();
         let mut manifest = Manifest::default();
         let path = Path::new("a");
-        assert_eq!(manifest.standing(folder, path), Standing::Free);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Free);
         fs::write(folder.join(path), "one").expect("room");
-        assert_eq!(manifest.standing(folder, path), Standing::Foreign);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Foreign);
         manifest.set(path, Content::of(&folder.join(path), Some("run")).expect("readable"));
-        assert_eq!(manifest.standing(folder, path), Standing::Ours);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Ours);
         fs::write(folder.join(path), "two").expect("room");
-        assert_eq!(manifest.standing(folder, path), Standing::Changed, "the same length");
+        assert_eq!(manifest.owner(folder, path), FileOwner::Changed, "the same length");
         manifest.add(path, Content::of(&folder.join(path), None).expect("readable"));
-        assert_eq!(manifest.standing(folder, path), Standing::Ours, "either content");
+        assert_eq!(manifest.owner(folder, path), FileOwner::Ours, "either content");
         fs::remove_file(folder.join(path)).expect("it was there");
-        assert_eq!(manifest.standing(folder, path), Standing::Free);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Free);
         fs::write(folder.join(MANIFEST), manifest.text()).expect("room");
         assert_eq!(Manifest::read(folder).text(), manifest.text());
         fs::write(folder.join(MANIFEST), "{").expect("room");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use crate::lock::{Lock, Try};
-use crate::manifest::{Content, MANIFEST, Manifest, Standing};
+use crate::manifest::{Content, FileOwner, MANIFEST, Manifest};
 
 /// Lock of the process that writes results into a folder.
 const FOLDER_LOCK: &str = ".flashlane-lock";
@@ -102,12 +102,12 @@ fn others(
         if rules.overwrite {
             return None;
         }
-        match manifest.standing(or_here(folder), path) {
-            Standing::Free | Standing::Ours => None,
-            Standing::Foreign => {
+        match manifest.owner(or_here(folder), path) {
+            FileOwner::Free | FileOwner::Ours => None,
+            FileOwner::Foreign => {
                 Some(format!("{}: flashlane did not write it; {allowed}", place.display()))
             }
-            Standing::Changed => {
+            FileOwner::Changed => {
                 Some(format!("{}: changed since flashlane wrote it; {allowed}", place.display()))
             }
         }
@@ -162,7 +162,7 @@ pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(
     }
     for path in rules.set.map(|set| meanwhile.of_set(set)).unwrap_or_default() {
         if !paths.contains(&path) {
-            if meanwhile.standing(root, &path) == Standing::Ours {
+            if meanwhile.owner(root, &path) == FileOwner::Ours {
                 fs::remove_file(root.join(&path)).map_err(failed(&path))?;
                 remove_empty(root, &path);
             }

@@ -12,11 +12,11 @@ mod papers;
 mod policies;
 mod rows;
 mod simulate;
+mod simulate_call;
 mod sweep;
 mod table;
 mod traces;
 mod values;
-mod wishes;
 mod words;
 
 use pyo3::prelude::*;

@@ -18,8 +18,8 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::config::{Device, Workload};
 use crate::detached::{Watch, detached};
 use crate::error::OrRaise;
+use crate::simulate_call::SimulateCall;
 use crate::table::{self, Table};
-use crate::wishes::Wishes;
 use crate::words;
 
 /// Rows of an Arrow batch; the last one of a run may have fewer.
@@ -84,7 +84,7 @@ pub(crate) fn simulate<'py>(
     py: Python<'py>,
     device: &Device,
     workload: &Workload,
-    wishes: Wishes<'py>,
+    call: SimulateCall<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let flows: Vec<String> =
@@ -93,13 +93,13 @@ pub(crate) fn simulate<'py>(
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
     let submitted = Submissions::default();
     let observe = Observe {
-        requests: wishes.requests.then_some(sink),
-        submissions: wishes.submissions.then(|| Arc::clone(&submitted)),
-        ..wishes.observe()?
+        requests: call.requests.then_some(sink),
+        submissions: call.submissions.then(|| Arc::clone(&submitted)),
+        ..call.observe()?
     };
-    let states = kept_states(wishes.states.clone(), wishes.program.clone()).or_raise()?;
-    let options = RunOptions { observe, states, ..wishes.options(device)? };
-    let (one, other, seeds) = (device.loaded.clone(), workload.loaded.clone(), wishes.seeds);
+    let states = kept_states(call.states.clone(), call.program.clone()).or_raise()?;
+    let options = RunOptions { observe, states, ..call.options(device)? };
+    let (one, other, seeds) = (device.loaded.clone(), workload.loaded.clone(), call.seeds);
     let (summaries, details) = detached(py, progress, move |watch| {
         validate::check_pair(&one, &other).map_err(|error| words::of_flows(error, &other))?;
         let options = RunOptions { stop: Some(Arc::clone(&watch.stop)), ..options };
@@ -111,22 +111,22 @@ pub(crate) fn simulate<'py>(
         workload.to_toml()?.trim_end()
     );
     let seeds = (summaries.len() > 1).then(|| SeedStatistics::of(&summaries));
-    let data = RunData::new(&wishes.label, "", &configuration, &summaries[0], &details);
-    let data = RunData { named: wishes.named, seeds, ..data };
+    let data = RunData::new(&call.label, "", &configuration, &summaries[0], &details);
+    let data = RunData { named: call.named, seeds, ..data };
     let shown = data.shown_summary().map_err(Error::Output).or_raise()?;
     let result = PyDict::new(py);
     result.set_item("summary", json(&shown)?)?;
     result.set_item("seeds", data.seeds.as_ref().map(json).transpose()?)?;
     result.set_item("report", json(&data)?)?;
     result.set_item("histograms", Py::new(py, table::histograms(&flows, &details))?)?;
-    let rows = wishes.requests.then(|| {
+    let rows = call.requests.then(|| {
         let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
         collector.end_batch();
         let batches = std::mem::take(&mut collector.batches);
         Table::of_batches(table::request_schema(), batches)
     });
     result.set_item("requests", rows.map(|rows| Py::new(py, rows)).transpose()?)?;
-    let recording = wishes.submissions.then(|| {
+    let recording = call.submissions.then(|| {
         let submitted =
             std::mem::take(&mut *submitted.lock().unwrap_or_else(PoisonError::into_inner));
         table::submissions(&submitted, &flows)

@@ -40,7 +40,7 @@ fn options_of(text: &str, states: Option<PathBuf>, program: PathBuf) -> Result<R
 }
 
 /// Where and how the points of a sweep run.
-struct Wish {
+struct SweepCall {
     source: Source,
     options: RunOptions,
     folder: Option<PathBuf>,
@@ -49,7 +49,7 @@ struct Wish {
     program: PathBuf,
 }
 
-impl Wish {
+impl SweepCall {
     /// Runs or finds points. Gives of each one `{"summary": …}` or `{"error": …}` as JSON, and the
     /// damage of its file.
     fn run(
@@ -108,7 +108,7 @@ pub(crate) fn sweep(
     let points = points_of(points).or_raise()?;
     let options = options_of(options, states, program.clone()).or_raise()?;
     let source = Source::Texts { device: device.to_toml()?, workload: workload.to_toml()? };
-    Wish { source, options, folder, jobs, memory, program }.run(py, points, progress)
+    SweepCall { source, options, folder, jobs, memory, program }.run(py, points, progress)
 }
 
 /// The keys and the points of a grid file, the points as JSON.
@@ -144,7 +144,11 @@ pub(crate) fn sweep_grid(
     };
     let points: Result<Vec<Point>, Error> = numbers.iter().map(point).collect();
     let source = Source::Files(grid.base.clone());
-    Wish { source, options, folder, jobs, memory, program }.run(py, points.or_raise()?, progress)
+    SweepCall { source, options, folder, jobs, memory, program }.run(
+        py,
+        points.or_raise()?,
+        progress,
+    )
 }
 
 /// The table of a sweep as CSV and as a Parquet file. `entries`: points with what came out of them,

@@ -82,7 +82,7 @@ pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
             let height = us * scale;
             if height > 0.05 {
                 bands.push(Band {
-                    path: ribbon((left[culprit], y, height)),
+                    path: ribbon(Heights { left: left[culprit], right: y }, height),
                     colour: colour(name),
                     title: format!(
                         "{flow} waits {} a request for {}: {} of all waiting",
@@ -141,8 +141,16 @@ fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// A band from the bars on the left to those on the right: its start, its end, and its width.
-fn ribbon((from, to, height): (f64, f64, f64)) -> String {
+/// The heights at which a band starts at the left bars and ends at the right bars.
+#[derive(Clone, Copy)]
+struct Heights {
+    left: f64,
+    right: f64,
+}
+
+/// The outline of a band from the bars on the left to those on the right. `height`: its width.
+fn ribbon(heights: Heights, height: f64) -> String {
+    let Heights { left: from, right: to } = heights;
     let (x, end) = (NAMES + BAR, WIDTH - NAMES - BAR);
     let middle = f64::midpoint(x, end);
     let [from, to, under, below] = [from, to, to + height, from + height].map(rounded);

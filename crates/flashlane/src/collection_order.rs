@@ -8,7 +8,7 @@ use flashlane_units::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectionOrder {
     /// The policy does not say: runs without time are refused with it.
-    Untold,
+    Unspecified,
     /// Collection goes after all work of hosts until it presses, and then before it.
     Behind {
         /// When collection presses.

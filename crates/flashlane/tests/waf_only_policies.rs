@@ -65,7 +65,7 @@ impl SchedulingConfig for HostsFirst {
 /// The same, which does not say so.
 impl SchedulingConfig for Silent {
     fn build(&self, geometry: Geometry, _: usize) -> Box<dyn SchedulingPolicy> {
-        Box::new(Lists { queues: Queues::new(geometry), order: CollectionOrder::Untold })
+        Box::new(Lists { queues: Queues::new(geometry), order: CollectionOrder::Unspecified })
     }
 }
 

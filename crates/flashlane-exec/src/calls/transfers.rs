@@ -214,7 +214,7 @@ impl Process {
             self.host.direct(file, offset, length, true)
         } else {
             ending.owed = length.div_ceil(PAGE) * self.page_instructions;
-            self.host.write(self.clock.now(), file, (offset, length), size)
+            self.host.write(self.clock.now(), file, offset..offset + length, size)
         };
         Ok((progress, ending))
     }

@@ -124,7 +124,7 @@ impl Cache {
     }
 
     /// Marks a page as dirty.
-    pub(crate) fn soil(&mut self, key: Key, now: Time) {
+    pub(crate) fn mark_dirty(&mut self, key: Key, now: Time) {
         self.change(key, |page| page.dirty_since = page.dirty_since.or(Some(now)));
         self.evict();
     }
@@ -212,20 +212,20 @@ mod tests {
             cache.loaded((1, page), 7);
         }
         cache.touch((1, 0));
-        cache.soil((1, 5), Time(3));
+        cache.mark_dirty((1, 5), Time(3));
         assert_eq!(cache.presence((1, 1)), Presence::Absent);
         assert_eq!(cache.presence((1, 0)), Presence::Present);
-        cache.soil((1, 6), Time(4));
-        cache.soil((1, 7), Time(5));
+        cache.mark_dirty((1, 6), Time(4));
+        cache.mark_dirty((1, 7), Time(5));
         assert_eq!((cache.pages.len(), cache.unwritten()), (3, 3), "dirty pages stay");
     }
 
     #[test]
     fn a_page_that_changes_while_it_is_written_is_dirty_afterwards() {
         let mut cache = Cache::new(10);
-        cache.soil((1, 0), Time(1));
+        cache.mark_dirty((1, 0), Time(1));
         cache.write((1, 0), 9);
-        cache.soil((1, 0), Time(2));
+        cache.mark_dirty((1, 0), Time(2));
         assert_eq!((cache.dirty(), cache.unwritten()), (0, 1));
         assert_eq!(cache.unwritten_of(Some(1), Time(5)), (vec![], vec![9]));
         cache.written((1, 0), 1, 9);

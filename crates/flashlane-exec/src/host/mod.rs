@@ -50,7 +50,7 @@ enum Then {
     /// The operation is over.
     Finish,
     /// Marks the pages dirty.
-    Soil(Range),
+    MarkDirty(Range),
     /// Continues when there is room for dirty pages.
     Throttle,
     /// Does the next step of `fsync`.
@@ -307,14 +307,14 @@ impl Host {
                     return;
                 }
                 Then::Throttle => return,
-                Then::Soil((file, first, end)) => {
+                Then::MarkDirty((file, first, end)) => {
                     operation.then = Then::Finish;
                     // The file may have become shorter, or may have been removed, in the meantime.
                     for page in first..end {
                         let there =
                             self.files.find_mut(file).is_some_and(|f| f.block(page).is_some());
                         if there {
-                            self.cache.soil((file, page), now);
+                            self.cache.mark_dirty((file, page), now);
                         }
                     }
                     self.write_back(now);
@@ -365,7 +365,7 @@ mod tests {
         let mut host = host();
         let file = host.files.create("/a");
         host.reserve(file, 0, 8192).expect("there is room");
-        assert_eq!(host.write(Time(1), file, (0, 8192), 0), Progress::Done);
+        assert_eq!(host.write(Time(1), file, 0..8192, 0), Progress::Done);
         assert_eq!(sent(&mut host), []);
         let Progress::Wait(sync) = host.sync(Time(2), Some(file), true) else { panic!("no wait") };
         let data = sent(&mut host);
@@ -405,7 +405,7 @@ mod tests {
         let length = 300 * PAGE;
         host.reserve(file, 0, length).expect("there is room");
         host.files.get_mut(file).size = length;
-        let Progress::Wait(write) = host.write(Time(1), file, (0, length), 0) else {
+        let Progress::Wait(write) = host.write(Time(1), file, 0..length, 0) else {
             panic!("300 of 1024 pages are more than a fifth")
         };
         let mut requests = VecDeque::from(sent(&mut host));

@@ -1,5 +1,7 @@
 //! Buffered writes, write-back, and syncs.
 
+use std::ops::Range;
+
 use flashlane::Time;
 use flashlane::drive::Command;
 
@@ -9,20 +11,14 @@ use super::{Host, PAGE, Progress, Purpose, SECTORS, Step, Then, pages};
 impl Host {
     /// Writes a range of a file through the page cache. `size`: the earlier size of the file. Pages
     /// that are only partly written and that the drive has are read first.
-    pub(crate) fn write(
-        &mut self,
-        now: Time,
-        file: u32,
-        (offset, length): (u64, u64),
-        size: u64,
-    ) -> Progress {
-        let (first, end) = pages(offset, length);
-        let operation = self.begin(Then::Soil((file, first, end)));
+    pub(crate) fn write(&mut self, now: Time, file: u32, bytes: Range<u64>, size: u64) -> Progress {
+        let Range { start: offset, end: tail } = bytes;
+        let (first, end) = pages(offset, tail - offset);
+        let operation = self.begin(Then::MarkDirty((file, first, end)));
         let mut partial = Vec::new();
         if !offset.is_multiple_of(PAGE) {
             partial.push(first);
         }
-        let tail = offset + length;
         if !tail.is_multiple_of(PAGE) && tail < size && partial.last() != Some(&(end - 1)) {
             partial.push(end - 1);
         }

@@ -10,10 +10,10 @@
 //! of parameters, that the measurements do not determine, and says whether the model fits the
 //! measurements at all.
 
+mod determined;
 mod evaluate;
 mod problem;
 mod start;
-mod told;
 
 use std::fmt;
 
@@ -163,7 +163,8 @@ pub struct Calibration {
     /// Pairs of parameters that are correlated.
     pub correlations: Vec<Correlation>,
     /// Parameters that the measurements do not determine, as indices.
-    pub untold: Vec<usize>,
+    #[serde(rename = "untold")]
+    pub undetermined: Vec<usize>,
     /// Combinations of parameters that the measurements do not determine.
     pub directions: Vec<Direction>,
     /// Every measurement.
@@ -188,8 +189,8 @@ pub struct Calibration {
 impl Calibration {
     /// True if the measurements determine a parameter.
     #[must_use]
-    pub fn tells(&self, parameter: usize) -> bool {
-        !self.untold.contains(&parameter)
+    pub fn determines(&self, parameter: usize) -> bool {
+        !self.undetermined.contains(&parameter)
     }
 }
 
@@ -233,9 +234,11 @@ pub fn calibrate<E: fmt::Display + Send>(
         true => start::best(&evaluator).map(|start| descend(&evaluator, start)),
         false => None,
     };
-    let found = told::outcome(&evaluator, &first);
+    let found = determined::outcome(&evaluator, &first);
     Ok(match second {
-        Some(second) => told::choose(found, told::outcome(&evaluator, &second), options),
+        Some(second) => {
+            determined::choose(found, determined::outcome(&evaluator, &second), options)
+        }
         None => found,
     })
 }

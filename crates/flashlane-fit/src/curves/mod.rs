@@ -75,7 +75,8 @@ pub struct CurveFit {
     /// The quantities that were varied.
     pub calibration: Calibration,
     /// For each parameter, the figure that tells most about it, as an index into `figures`.
-    pub told_by: Vec<Option<usize>>,
+    #[serde(rename = "told_by")]
+    pub determined_by: Vec<Option<usize>>,
     /// The whole numbers that were tried.
     pub scans: Vec<Scan>,
     /// Keys that keep the value of the base.
@@ -112,7 +113,8 @@ pub fn fit(
     let bench = Bench::new(request, progress);
     let (calibration, scans) = scan::best(&plan, &seen, &bench)?;
     let wholes = scan::sets(&scans);
-    let told_by = told_by(&calibration, &seen).into_iter().map(|told| told.map(|at| used[at]));
+    let determined_by =
+        determined_by(&calibration, &seen).into_iter().map(|one| one.map(|at| used[at]));
     let proposals = next::propose(&calibration, &seen, &wholes, &bench)?;
     let sets = bench.sets(&calibration.parameters, &calibration.values, &wholes);
     let values = figures.iter().map(|figure| bench.measure(figure, &sets));
@@ -120,7 +122,7 @@ pub fn fit(
         base: request.base.clone(),
         figures: figures.to_vec(),
         fitted: values.collect::<Result<_, _>>()?,
-        told_by: told_by.collect(),
+        determined_by: determined_by.collect(),
         calibration,
         scans,
         kept: plan.kept,
@@ -199,11 +201,11 @@ impl<'a> Bench<'a> {
 }
 
 /// For each determined parameter, the figure through which errors affect it most.
-fn told_by(calibration: &Calibration, figures: &[Figure]) -> Vec<Option<usize>> {
+fn determined_by(calibration: &Calibration, figures: &[Figure]) -> Vec<Option<usize>> {
     let strongest = |(axis, elasticities): (usize, &Vec<f64>)| {
         let strength = |at: usize| (elasticities[at] / figures[at].sigma).abs();
         let best = (0..figures.len()).max_by(|&a, &b| strength(a).total_cmp(&strength(b)))?;
-        calibration.tells(axis).then_some(best)
+        calibration.determines(axis).then_some(best)
     };
     calibration.elasticities.iter().enumerate().map(strongest).collect()
 }

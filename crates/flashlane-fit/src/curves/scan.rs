@@ -32,7 +32,7 @@ pub struct Scan {
 impl Scan {
     /// True if the figures exclude a value that was tried.
     #[must_use]
-    pub fn tells(&self) -> bool {
+    pub fn determines(&self) -> bool {
         self.agreeing.len() < self.tried.len()
     }
 }

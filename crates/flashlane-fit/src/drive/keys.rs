@@ -106,7 +106,7 @@ pub(super) struct Other {
     /// Value of the key, as TOML.
     pub(super) toml: String,
     /// The measurement that determines it; `None` for a default.
-    pub(super) told_by: Option<&'static str>,
+    pub(super) determined_by: Option<&'static str>,
 }
 
 /// When collection begins, as `--set` takes it. It cannot be observed from outside.
@@ -141,7 +141,8 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
         // Room for the spare share, and for the blocks that a plane keeps for itself.
         None => (((of_plane * 1.4) as u64).div_ceil(in_block).max(40), 0.28),
     };
-    let other = |key, toml: &str, told_by| Other { key, toml: toml.to_owned(), told_by };
+    let other =
+        |key, toml: &str, determined_by| Other { key, toml: toml.to_owned(), determined_by };
     let text = |toml: &str| format!("\"{toml}\"");
     let told = written.spare.as_ref().map(|_| "permutation");
     let mut all = vec![

@@ -89,13 +89,13 @@ fn comment(key: &Key) -> String {
     match key.source {
         Source::Measured => format!(
             "measured: {} (95 %: {}{bound}), by {}; the base has {}",
-            key.text, key.interval_text, key.told_by, key.base_text
+            key.text, key.interval_text, key.determined_by, key.base_text
         ),
-        Source::Untold => format!(
+        Source::Undetermined => format!(
             "cannot be told by these data: {} (95 %: {}{bound}); the base has {}",
             key.text, key.interval_text, key.base_text
         ),
-        Source::Base => format!("from the base: {}", key.told_by),
+        Source::Base => format!("from the base: {}", key.determined_by),
     }
 }
 
@@ -114,7 +114,7 @@ fn head(report: &Report) -> String {
     if !verdict.converged {
         lines.push("The search ended for want of evaluations.".to_owned());
     }
-    lines.extend(report.untold.iter().map(|one| format!("Cannot be told: {}.", one.text)));
+    lines.extend(report.undetermined.iter().map(|one| format!("Cannot be told: {}.", one.text)));
     let kept = report.keys.iter().filter(|key| key.source == Source::Base);
     lines.extend(kept.map(|key| format!("From the base: {} = {}", key.key, key.toml)));
     lines.iter().map(|line| format!("# {}\n", visible_line(line))).collect::<String>() + "\n"

@@ -6,7 +6,9 @@ mod report;
 
 pub use device::device;
 pub use page::page;
-pub use report::{Key, Pair, Point, Report, SCHEMA, Source, Untold, Verdict, also, pairs, untold};
+pub use report::{
+    Key, Pair, Point, Report, SCHEMA, Source, Undetermined, Verdict, also, pairs, undetermined,
+};
 
 use flashlane::Error;
 

@@ -25,7 +25,8 @@ pub struct Report {
     /// Pairs of keys whose errors are nearly proportional, in words.
     pub correlations: Vec<Pair>,
     /// Combinations of keys that the data do not determine.
-    pub untold: Vec<Untold>,
+    #[serde(rename = "untold")]
+    pub undetermined: Vec<Undetermined>,
     /// Other values of the keys that meet the data equally well, in words; empty if none were
     /// found.
     pub also: Vec<String>,
@@ -66,7 +67,8 @@ pub enum Source {
     Measured,
     /// The key was varied, but the data do not determine it; its value depends on those of other
     /// keys.
-    Untold,
+    #[serde(rename = "untold")]
+    Undetermined,
     /// The value is that of the base device.
     Base,
 }
@@ -97,7 +99,8 @@ pub struct Key {
     /// Source of the value.
     pub source: Source,
     /// The measurement that determines it most, or the reason why it was not varied.
-    pub told_by: String,
+    #[serde(rename = "told_by")]
+    pub determined_by: String,
 }
 
 /// Two keys whose errors are nearly proportional.
@@ -113,7 +116,7 @@ pub struct Pair {
 
 /// A combination of keys that the data do not determine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Untold {
+pub struct Undetermined {
     /// Keys and exponents; see [`Direction`].
     pub exponents: Vec<(String, f64)>,
     /// The combination in words.
@@ -152,12 +155,12 @@ impl Verdict {
 }
 
 impl Key {
-    /// A parameter of a calibration. `told_by`: the measurement that determines it most.
+    /// A parameter of a calibration. `determined_by`: the measurement that determines it most.
     #[must_use]
-    pub fn of(calibration: &Calibration, index: usize, told_by: &str) -> Self {
+    pub fn of(calibration: &Calibration, index: usize, determined_by: &str) -> Self {
         let (parameter, interval) = (&calibration.parameters[index], &calibration.intervals[index]);
         let (value, unit) = (calibration.values[index], &parameter.unit);
-        let (told, at_bound) = (calibration.tells(index), interval.at_low || interval.at_high);
+        let (told, at_bound) = (calibration.determines(index), interval.at_low || interval.at_high);
         Self {
             key: parameter.key.clone(),
             toml: unit.toml_rounded(value),
@@ -168,8 +171,12 @@ impl Key {
             text: unit.text(value),
             interval_text: format!("{} to {}", unit.text(interval.low), unit.text(interval.high)),
             base_text: unit.text(parameter.start),
-            source: if told { Source::Measured } else { Source::Untold },
-            told_by: if told { told_by.to_owned() } else { "cannot be told".to_owned() },
+            source: if told { Source::Measured } else { Source::Undetermined },
+            determined_by: if told {
+                determined_by.to_owned()
+            } else {
+                "cannot be told".to_owned()
+            },
         }
     }
 
@@ -190,8 +197,8 @@ impl Key {
             text: best.to_string(),
             interval_text: list.join(", "),
             base_text: base.to_string(),
-            source: if told { Source::Measured } else { Source::Untold },
-            told_by: if told { "all of the data" } else { "cannot be told" }.to_owned(),
+            source: if told { Source::Measured } else { Source::Undetermined },
+            determined_by: if told { "all of the data" } else { "cannot be told" }.to_owned(),
         }
     }
 
@@ -210,7 +217,7 @@ impl Key {
             interval_text: String::new(),
             base_text: text,
             source: Source::Base,
-            told_by: reason.to_owned(),
+            determined_by: reason.to_owned(),
         }
     }
 }
@@ -230,14 +237,14 @@ pub fn pairs(calibration: &Calibration) -> Vec<Pair> {
 
 /// The combinations that a calibration does not determine.
 #[must_use]
-pub fn untold(calibration: &Calibration) -> Vec<Untold> {
+pub fn undetermined(calibration: &Calibration) -> Vec<Undetermined> {
     let of_direction = |direction: &Direction| {
         let part = |&(index, exponent): &(usize, f64)| {
             (calibration.parameters[index].key.clone(), exponent)
         };
         let exponents: Vec<_> = direction.exponents.iter().map(part).collect();
         let text = words(&exponents);
-        Untold { exponents, text }
+        Undetermined { exponents, text }
     };
     calibration.directions.iter().map(of_direction).collect()
 }

@@ -13,14 +13,16 @@ use crate::target::Failure;
 const PAUSES_US: [u64; 5] = [0, 1_000, 10_000, 100_000, 1_000_000];
 /// Number of rounds over all pauses.
 const ROUNDS: u64 = 3;
-/// Length of a write, and number of outstanding writes.
-const WRITE: (u32, u32) = (4 << 10, 32);
+/// Length of a write. Unit: bytes.
+const SIZE: u32 = 4 << 10;
+/// Number of outstanding writes.
+const DEPTH: u32 = 32;
 /// Most writes of a burst.
 const COUNT: u64 = 2000;
 
 /// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
-    let (size, depth) = WRITE;
+    let (size, depth) = (SIZE, DEPTH);
     if !bench.takes(size) {
         return Ok(Vec::new());
     }

@@ -14,8 +14,10 @@ use crate::target::Failure;
 
 /// The first part. Unit: bytes.
 const FIRST: u64 = 1 << 20;
-/// Number of reads that load the mappings of the part, and number of reads that are measured.
-const COUNT: (u64, u64) = (1000, 400);
+/// Number of reads that load the mappings of the part.
+const LOADING: u64 = 1000;
+/// Number of reads that are measured.
+const MEASURED: u64 = 400;
 
 /// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
@@ -27,8 +29,8 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
         let mut random = bench.random("mapping-cache", part);
         let pages = part / page;
         let mut read = |_| Request::read(random.below(pages) * page, block);
-        let known = (0..COUNT.0.min(4 * pages)).map(&mut read).collect();
-        let measured = (0..COUNT.1).map(&mut read).collect();
+        let known = (0..LOADING.min(4 * pages)).map(&mut read).collect();
+        let measured = (0..MEASURED).map(&mut read).collect();
         Series::closed("known", 8, known).run(bench.target)?;
         all.push(Series::single(format!("within-{part}"), measured).run(bench.target)?);
         part *= 2;

@@ -22,8 +22,10 @@ pub const SEGMENTS: usize = 128;
 const PASSES: u64 = 2;
 /// Length of a write of the first pass, in order. Unit: bytes.
 const IN_ORDER: u64 = 128 << 10;
-/// Numbers of outstanding writes: in order, and in random order.
-const DEPTHS: (u32, u32) = (8, 16);
+/// Number of outstanding writes of the first pass, in order.
+const IN_ORDER_DEPTH: u32 = 8;
+/// Number of outstanding writes of the passes in random order.
+const RANDOM_DEPTH: u32 = 16;
 
 /// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
@@ -70,7 +72,7 @@ pub fn passes(
     let (capacity, long) = (facts.bytes, IN_ORDER.min(u64::from(facts.longest)));
     let mut all = vec![bench.trim_from(0)?];
     let in_order = (0..capacity / long).map(|at| Request::write(at * long, long as u32));
-    all.push(Series::closed("in-order", DEPTHS.0, in_order.collect()).run(bench.target)?);
+    all.push(Series::closed("in-order", IN_ORDER_DEPTH, in_order.collect()).run(bench.target)?);
     let pieces = capacity / piece;
     for pass in 0..PASSES {
         let mut random = bench.random("permutation", pass);
@@ -84,7 +86,7 @@ pub fn passes(
             let write = |place: &u64| Request::write(place * piece, piece as u32);
             let name = format!("pass-{pass}-{index}");
             let writes = places.iter().map(write).collect();
-            let mut series = Series::closed(name, DEPTHS.1, writes);
+            let mut series = Series::closed(name, RANDOM_DEPTH, writes);
             if let Some(pace) = pace {
                 pace.set(&mut series);
             }

@@ -7,9 +7,11 @@ use crate::data::Measured;
 const SLOWER: f64 = 2.0;
 /// A read from flash takes longer by at least this time. Unit: microseconds.
 const LONGER_US: f64 = 4.0;
-/// Number of reads after the first slow one that are checked, and how many of them have to be slow
-/// as well, because a single slow read says nothing.
-const NEXT: (usize, usize) = (8, 6);
+/// Number of reads that are checked after the first slow one, because a single slow read says
+/// nothing.
+const CHECKED: usize = 8;
+/// Number of the checked reads that have to be slow as well.
+const SLOW: usize = 6;
 
 /// The number of pages that came from the buffer, in reads from the last written page backwards. It
 /// counts the reads before the first slow one, if most of the following reads were slow, too.
@@ -21,8 +23,8 @@ pub fn buffer_edge(backwards: &Measured) -> Option<usize> {
     let fastest = (0..count).map(us).fold(f64::INFINITY, f64::min);
     let is_slow = |at: &usize| us(*at) > SLOWER * fastest && us(*at) > fastest + LONGER_US;
     let slow_after = |at: usize| {
-        let next = at..(at + NEXT.0).min(count);
-        let wanted = NEXT.1.min(next.len());
+        let next = at..(at + CHECKED).min(count);
+        let wanted = SLOW.min(next.len());
         next.filter(is_slow).count() >= wanted
     };
     (0..count).find(|&at| is_slow(&at) && slow_after(at))

@@ -4,7 +4,7 @@
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use super::Device;
-use super::pages::Stretch;
+use super::pages::SectorRange;
 use crate::cache::{DramAccess, DramUse, Room};
 use crate::event::Event;
 use crate::request::Chain;
@@ -14,19 +14,19 @@ impl Device {
     /// Reads pages: cached sectors come from the cache's memory, the rest from flash.
     #[inline]
     pub(crate) fn read_pages(&mut self, id: RequestId, flow: FlowId, sector: u64, sectors: u32) {
-        let (first, rest) = self.stretches(flow, sector, sectors);
-        self.read_stretch(id, flow, first);
+        let (first, rest) = self.ranges(flow, sector, sectors);
+        self.read_range(id, flow, first);
         if let Some(rest) = rest {
-            self.read_stretch(id, flow, rest);
+            self.read_range(id, flow, rest);
         }
         self.access_dram(id);
     }
 
     /// Reads the pages of a range of sectors.
     #[inline(always)]
-    fn read_stretch(&mut self, id: RequestId, flow: FlowId, stretch: Stretch) {
+    fn read_range(&mut self, id: RequestId, flow: FlowId, range: SectorRange) {
         let cached = !self.cache.is_off(flow);
-        let mut parts = self.page_parts(flow, stretch.sector, stretch.sectors);
+        let mut parts = self.page_parts(flow, range.sector, range.sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
                 part.mask = self.cache.read(flow, part.lpa, part.mask);

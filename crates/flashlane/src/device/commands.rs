@@ -7,7 +7,7 @@ use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{Device, context, moment};
-use crate::flash::{ArrayEnd, DiePlace, Next};
+use crate::flash::{ArrayEnd, CopybackPages, DiePlace, Next, PageSectors};
 use crate::transaction::{Op, Place, Source};
 
 impl Device {
@@ -41,7 +41,7 @@ impl Device {
         let waited = tr.goes_to_die(self.now);
         tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
-        let sectors = (tr.sectors(), tr.moved_sectors());
+        let sectors = PageSectors { all: tr.sectors(), moved: tr.moved_sectors() };
         self.ftl.sent(op, ppa, at.chip);
         let page = self.ftl.page_in_block(ppa);
         if !lone {
@@ -267,7 +267,7 @@ impl Device {
             tr.sibling = std::mem::replace(list, id);
             id = next;
         }
-        if self.flash.prepare_copyback(die, (together, later), &mut self.queue) {
+        if self.flash.prepare_copyback(die, CopybackPages { together, later }, &mut self.queue) {
             self.send_copyback(die);
         }
         true

@@ -37,7 +37,7 @@ use crate::host::Host;
 use crate::interface::Interface;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
-use crate::link::Link;
+use crate::link::{Link, QueueEntries};
 use crate::metrics::recorder::Recorder;
 use crate::observe::{Completions, Observer};
 use crate::request::Requests;
@@ -131,7 +131,10 @@ impl Device {
     ) -> Self {
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        let entries = (device.interface.submission_entry, device.interface.completion_entry);
+        let entries = QueueEntries {
+            submission: device.interface.submission_entry,
+            completion: device.interface.completion_entry,
+        };
         Self {
             now: Time::ZERO,
             horizon: Time::MAX,

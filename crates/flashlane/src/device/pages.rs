@@ -11,7 +11,7 @@ pub(crate) struct PagePart {
 
 /// A range of consecutive sectors of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct SectorRange {
     pub(crate) sector: u64,
     pub(crate) sectors: u32,
 }
@@ -79,13 +79,13 @@ impl Device {
     /// The sectors of a request up to the point where it continues elsewhere in its flow, and the
     /// sectors from there on.
     #[inline]
-    pub(crate) fn stretches(
+    pub(crate) fn ranges(
         &self,
         flow: FlowId,
         sector: u64,
         sectors: u32,
-    ) -> (Stretch, Option<Stretch>) {
-        let whole = Stretch { sector, sectors };
+    ) -> (SectorRange, Option<SectorRange>) {
+        let whole = SectorRange { sector, sectors };
         match self.layout.flows[flow.index()].wraps_after {
             Some(last) if sector + u64::from(sectors) > last + 1 => self.wrap(flow, whole, last),
             _ => (whole, None),
@@ -95,7 +95,12 @@ impl Device {
     /// A page that starts past the end continues at its device address modulo the flow's length, as
     /// in the released MQSim, which looks at the first sector of each page on the device.
     #[cold]
-    fn wrap(&self, flow: FlowId, whole: Stretch, last: u64) -> (Stretch, Option<Stretch>) {
+    fn wrap(
+        &self,
+        flow: FlowId,
+        whole: SectorRange,
+        last: u64,
+    ) -> (SectorRange, Option<SectorRange>) {
         let start = self.layout.flows[flow.index()].start_sector;
         let size = u64::from(self.page_sectors.get());
         let cut = ((start + last) / size + 1) * size;
@@ -106,8 +111,8 @@ impl Device {
         let (sectors, before) = (sectors as u32, whole.sectors - sectors as u32);
         // Reaching beyond the end a second time is not followed.
         let sector = (cut % last).min(last + 1 - u64::from(sectors));
-        let rest = (sectors > 0).then_some(Stretch { sector, sectors });
-        (Stretch { sectors: before, ..whole }, rest)
+        let rest = (sectors > 0).then_some(SectorRange { sector, sectors });
+        (SectorRange { sectors: before, ..whole }, rest)
     }
 
     /// Number of parts into which a request is cut, one for each page.
@@ -117,25 +122,25 @@ impl Device {
         if request.sectors == 0 {
             return 0;
         }
-        let (first, rest) = self.stretches(request.flow, request.sector, request.sectors);
-        let count = |stretch| self.pages_of(request.flow, stretch);
+        let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
+        let count = |range| self.pages_of(request.flow, range);
         count(first) + rest.map_or(0, count)
     }
 
     /// Number of parts of a range of sectors.
     #[inline]
-    fn pages_of(&self, flow: FlowId, stretch: Stretch) -> u32 {
+    fn pages_of(&self, flow: FlowId, range: SectorRange) -> u32 {
         let phase = u64::from(self.layout.flows[flow.index()].page_phase);
         let page_of = |sector: u64| self.page_sectors.divide_long(sector + phase);
-        let last = stretch.sector + u64::from(stretch.sectors) - 1;
-        (page_of(last) - page_of(stretch.sector) + 1) as u32
+        let last = range.sector + u64::from(range.sectors) - 1;
+        (page_of(last) - page_of(range.sector) + 1) as u32
     }
 
     /// The part of a request with this index.
     #[inline]
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.requests[id];
-        let (first, rest) = self.stretches(request.flow, request.sector, request.sectors);
+        let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
         match rest {
             None => self.part_of(request.flow, first, index),
             Some(rest) => match index.checked_sub(self.pages_of(request.flow, first)) {
@@ -147,14 +152,14 @@ impl Device {
 
     /// The part of a range of sectors with this index.
     #[inline]
-    fn part_of(&self, flow: FlowId, stretch: Stretch, index: u32) -> PagePart {
+    fn part_of(&self, flow: FlowId, range: SectorRange, index: u32) -> PagePart {
         let space = &self.layout.flows[flow.index()];
         let (phase, size) = (u64::from(space.page_phase), u64::from(self.page_sectors.get()));
         // Counted from the last page boundary of the device before the flow.
-        let first = stretch.sector + phase;
+        let first = range.sector + phase;
         let cut = (self.page_sectors.divide_long(first) + u64::from(index)) * size;
         let start = first.max(cut) - phase;
-        let end = (first + u64::from(stretch.sectors)).min(cut + size) - phase;
+        let end = (first + u64::from(range.sectors)).min(cut + size) - phase;
         let page = self.page_sectors.divide_long(start);
         let mask = ones((end - start) as u32) << (start - page * size);
         PagePart { lpa: space.lpa(page), mask }

@@ -45,6 +45,24 @@ pub(crate) enum ArrayEnd {
     Change(Ended),
 }
 
+/// Sectors of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageSectors {
+    /// Sectors that the operation concerns.
+    pub(crate) all: u32,
+    /// Sectors that cross the channel.
+    pub(crate) moved: u32,
+}
+
+/// Times of the start of a command. Unit: picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CommandTime {
+    /// Time on the channel.
+    pub(super) bus: u64,
+    /// Time after the channel until the die takes the command.
+    pub(super) settle: u64,
+}
+
 impl Flash {
     /// Sends a command to a die. The channel must be free. `page`: number of the first page in its
     /// block. With `interrupt`, the die first suspends the program or erase that it runs.
@@ -76,28 +94,28 @@ impl Flash {
             }
         }
         let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
-        self.send_command(cx, die, command, (bus, settle), false);
+        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `sectors`:
-    /// sectors of the page, and sectors that cross the channel. `page`: its number in its block.
-    /// `lone`: nothing else waits for the channel.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `page`:
+    /// its number in its block. `lone`: nothing else waits for the channel.
     #[inline(always)]
     pub(crate) fn issue_page(
         &mut self,
         cx: &mut Context<'_>,
         die: DieId,
         (id, op): (TransactionId, Op),
-        (sectors, moved): (u32, u32),
+        sectors: PageSectors,
         page: u32,
         lone: bool,
     ) {
         let mut bus = self.timing.command(op, 1);
         if op == Op::Program {
-            bus += self.timing.data(moved);
+            bus += self.timing.data(sectors.moved);
         }
+        let sectors = sectors.all;
         let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
-        self.send_command(cx, die, command, (bus, 0), lone);
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die
@@ -109,9 +127,10 @@ impl Flash {
         cx: &mut Context<'_>,
         die: DieId,
         command: Command,
-        (bus, settle): (u64, u64),
+        time: CommandTime,
         lone: bool,
     ) {
+        let CommandTime { bus, settle } = time;
         let Command { op, head, sectors, page, pages, after } = command;
         let sent = cx.now + Time(bus);
         let place = cx.events.reserve();

@@ -9,11 +9,20 @@
 use flashlane_engine::EventQueue;
 use flashlane_units::{DieId, TransactionId};
 
-use super::command::Command;
+use super::command::{Command, CommandTime};
 use super::{Die, DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
 use crate::transaction::{Op, Source};
+
+/// Pages in the registers of a die, as lists of transactions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopybackPages {
+    /// The pages that are programmed together next.
+    pub(crate) together: TransactionId,
+    /// The pages that wait.
+    pub(crate) later: TransactionId,
+}
 
 impl Flash {
     /// True if collection moves pages inside their plane.
@@ -54,16 +63,16 @@ impl Flash {
         std::mem::replace(&mut self.dies[die].registers, TransactionId::NONE)
     }
 
-    /// Sets up the next program out of the registers of a die: the pages from `together` on. The
-    /// pages from `later` on wait. True if the channel is free for the command.
+    /// Sets up the next program out of the registers of a die: `pages`: the pages
+    /// in the registers. True if the channel is free for the command.
     pub(crate) fn prepare_copyback(
         &mut self,
         die: DieId,
-        (together, later): (TransactionId, TransactionId),
+        pages: CopybackPages,
         events: &mut EventQueue<Event>,
     ) -> bool {
         let state = &mut self.dies[die];
-        (state.head, state.registers) = (together, later);
+        (state.head, state.registers) = (pages.together, pages.later);
         state.op = Op::Program;
         self.set_state(die, DieState::Copyback);
         let channel = self.place_of(die).channel;
@@ -91,6 +100,6 @@ impl Flash {
         self.counters.copybacks += planes;
         let after = DieState::Copyback;
         let command = Command { op, head, sectors: u32::from(sectors), page, pages: planes, after };
-        self.send_command(cx, die, command, (bus, 0), false);
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, false);
     }
 }

@@ -104,24 +104,33 @@ impl PageTables {
     }
 }
 
+/// Number and use of the entries of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableSize {
+    /// Number of pages that the table is for.
+    pub(crate) pages: u64,
+    /// How the table will be used.
+    pub(crate) purpose: Use,
+}
+
 impl PageTables {
-    /// Empty tables. `logical` and `physical`: the number of pages, and how the table will be used.
-    /// Sector masks have `mask_bits` bits: more than a page has sectors where a part of a request
+    /// Empty tables, with entries for the logical and the physical pages. Sector masks have `mask_bits` bits: more than a page has sectors where a part of a request
     /// may reach over the end of a page.
     pub(crate) fn new(
-        (logical, purpose): (u64, Use),
-        (physical, physical_use): (u64, Use),
+        logical: TableSize,
+        physical: TableSize,
         sectors_per_page: u32,
         mask_bits: u32,
     ) -> Self {
+        let TableSize { pages, purpose } = logical;
         let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
-            l2p: Table::new(logical as usize, purpose),
-            p2l: Table::new(physical as usize, physical_use),
-            touched: vec![0; logical.div_ceil(u64::from(REGION * REGIONS)) as usize],
+            l2p: Table::new(pages as usize, purpose),
+            p2l: Table::new(physical.pages as usize, physical.purpose),
+            touched: vec![0; pages.div_ceil(u64::from(REGION * REGIONS)) as usize],
             any_touched: false,
-            partial: Table::new(logical.div_ceil(64) as usize * 2, few),
-            masks: Masks::new(logical, mask_bits, purpose),
+            partial: Table::new(pages.div_ceil(64) as usize * 2, few),
+            masks: Masks::new(pages, mask_bits, purpose),
             full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
         }
     }
@@ -305,9 +314,17 @@ impl PageTables {
 mod tests {
     use super::*;
 
+    fn sparse(pages: u64) -> TableSize {
+        TableSize { pages, purpose: Use::Sparse }
+    }
+
+    fn filled(pages: u64) -> TableSize {
+        TableSize { pages, purpose: Use::Filled }
+    }
+
     #[test]
     fn masks_come_and_go() {
-        let mut pages = PageTables::new((100, Use::Sparse), (200, Use::Sparse), 16, 16);
+        let mut pages = PageTables::new(sparse(100), sparse(200), 16, 16);
         assert_eq!(pages.ppa(Lpa::new(3)), Ppa::NONE);
         pages.place(Lpa::new(3), Ppa::new(7));
         assert_eq!((pages.ppa(Lpa::new(3)), pages.lpa(Ppa::new(7))), (Ppa::new(7), Lpa::new(3)));
@@ -330,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_page_costs_at_most_eight_and_a_half_bytes() {
-        let pages = PageTables::new((930_000, Use::Filled), (1_000_000, Use::Filled), 16, 16);
+        let pages = PageTables::new(filled(930_000), filled(1_000_000), 16, 16);
         assert!(pages.bytes() as f64 / 1e6 <= 8.5);
     }
 }

@@ -10,7 +10,7 @@ use super::blocks::Blocks;
 use super::config::{FtlSettings, MappingKind};
 use super::hybrid::Hybrid;
 use super::mapping::MappingTable;
-use super::pages::{FrozenPages, PageTables};
+use super::pages::{FrozenPages, PageTables, TableSize};
 use super::reserve_blocks;
 use crate::layout::{Geometry, Layout};
 
@@ -48,8 +48,9 @@ impl FtlState {
             pages_per_block: 1,
             sectors_per_page: 1,
         };
+        let none = TableSize { pages: 0, purpose: Use::Sparse };
         Self {
-            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1, 1),
+            pages: PageTables::new(none, none, 1, 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
@@ -137,8 +138,8 @@ impl FtlState {
         }
         Self {
             pages: PageTables::new(
-                (logical, logical_use),
-                (physical, physical_use),
+                TableSize { pages: logical, purpose: logical_use },
+                TableSize { pages: physical, purpose: physical_use },
                 geometry.sectors_per_page,
                 mask_bits(layout),
             ),

@@ -96,13 +96,18 @@ pub(crate) struct Link {
     completion_entry: u64,
 }
 
+/// Sizes of the entries of a queue pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueEntries {
+    /// A submission queue entry.
+    pub(crate) submission: ByteSize,
+    /// A completion queue entry.
+    pub(crate) completion: ByteSize,
+}
+
 impl Link {
     /// Derives the message times from the configuration.
-    pub(crate) fn new(
-        link: &LinkConfig,
-        (submission_entry, completion_entry): (ByteSize, ByteSize),
-        compat: &CompatConfig,
-    ) -> Self {
+    pub(crate) fn new(link: &LinkConfig, entries: QueueEntries, compat: &CompatConfig) -> Self {
         let mut made = Self {
             down: Lane::default(),
             up: Lane::default(),
@@ -122,12 +127,12 @@ impl Link {
             submission: 0,
             completion_entry: 0,
         };
-        let entry = if compat.padded_sqe { 72 } else { submission_entry.0 };
+        let entry = if compat.padded_sqe { 72 } else { entries.submission.0 };
         made.by_sectors = (0..=SECTORS_KNOWN).map(|n| made.data(n * SECTOR_BYTES)).collect();
         made.doorbell = made.data(DOORBELL_BYTES);
         made.read_request = made.data(READ_REQUEST_BYTES);
         made.submission = made.data(entry);
-        made.completion_entry = made.data(completion_entry.0);
+        made.completion_entry = made.data(entries.completion.0);
         made
     }
 
@@ -299,7 +304,8 @@ mod tests {
     use flashlane_units::Bandwidth;
 
     fn link(compat: &CompatConfig) -> Link {
-        Link::new(&LinkConfig::default(), (ByteSize(64), ByteSize(16)), compat)
+        let entries = QueueEntries { submission: ByteSize(64), completion: ByteSize(16) };
+        Link::new(&LinkConfig::default(), entries, compat)
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub struct WearSummary {
 
 /// Expenses of a flow since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spent {
+pub(crate) struct FlowEnergy {
     /// Energy without the total and the idle energy.
     pub(crate) energy: EnergySummary,
     /// Pages programmed.
@@ -105,7 +105,7 @@ pub(crate) struct Spent {
     pub(crate) erases: u64,
 }
 
-impl Spent {
+impl FlowEnergy {
     /// Adds energy to the collection part, if `source` is collection.
     pub(crate) fn collects(&mut self, source: Source, energy_pj: u64) {
         if source == Source::Gc {
@@ -144,14 +144,14 @@ pub(crate) fn fill_in(
     let page_bytes = device.flash.page_size.0;
     let cycles = device.endurance.rated_cycles;
     let rated = cycles.map(|cycles| u128::from(geometry.pages()) * u128::from(cycles));
-    let book = Book {
+    let book = WearFigures {
         length_s: summary.window_end_s - summary.window_start_s,
         all_programs: spent.iter().map(|one| one.programs).sum(),
         logical_bytes,
         page_bytes,
         rated_programs: rated.map(|pages| pages as f64),
     };
-    let (mut all, mut bytes, mut host_programs) = (Spent::default(), 0, 0);
+    let (mut all, mut bytes, mut host_programs) = (FlowEnergy::default(), 0, 0);
     for (index, (flow, one)) in summary.flows.iter_mut().zip(&spent).enumerate() {
         let written = flow.completed_in_window.bytes.write;
         let programs = window.work(index).host_programs;
@@ -176,12 +176,12 @@ pub(crate) fn fill_in(
 
 /// Energy of each flow and of the drive, with idle energy. `None` where it does not fit.
 fn energies(
-    spent: &[Spent],
+    spent: &[FlowEnergy],
     idle_power: Power,
     window_ps: u64,
 ) -> Option<(Vec<EnergySummary>, EnergySummary)> {
     let idle = idle_parts(idle_power, window_ps, spent.len() as u64)?;
-    let own = |(one, idle_pj): (&Spent, u64)| {
+    let own = |(one, idle_pj): (&FlowEnergy, u64)| {
         one.energy.plus(&EnergySummary { idle_pj, ..EnergySummary::default() })
     };
     let flows = spent.iter().zip(idle).map(own).collect::<Option<Vec<_>>>()?;
@@ -196,7 +196,7 @@ fn idle_parts(power: Power, window_ps: u64, parts: u64) -> Option<impl Iterator<
 }
 
 /// Figures from which wear is computed, beside the expenses.
-struct Book {
+struct WearFigures {
     length_s: f64,
     all_programs: u64,
     logical_bytes: u64,
@@ -205,9 +205,9 @@ struct Book {
     rated_programs: Option<f64>,
 }
 
-impl Book {
-    fn wear(&self, spent: &Spent, host_programs: u64, written_bytes: u64) -> WearSummary {
-        let Spent { programs, erases, .. } = *spent;
+impl WearFigures {
+    fn wear(&self, spent: &FlowEnergy, host_programs: u64, written_bytes: u64) -> WearSummary {
+        let FlowEnergy { programs, erases, .. } = *spent;
         let over = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let amplification = over(programs as f64, host_programs as f64);
         let per_second = over(programs as f64, self.length_s);
@@ -245,11 +245,11 @@ mod tests {
     #[test]
     fn more_than_64_bits_of_picojoules_are_left_out() {
         let (watt, month_ps) = (Power(1_000_000), 30 * 86_400 * 1_000_000_000_000_u64);
-        let idle = [Spent::default(); 2];
+        let idle = [FlowEnergy::default(); 2];
         let (_, drive) = energies(&idle, Power(5_000_000), month_ps).expect("13 MJ fit");
         assert_eq!(drive.total_pj, 5 * month_ps);
         assert_eq!(energies(&idle, Power(8_000_000), month_ps), None, "21 MJ do not");
-        let mut full = Spent::default();
+        let mut full = FlowEnergy::default();
         full.energy.reads_pj = u64::MAX;
         assert_eq!(energies(&[full.since(&full)], watt, 1), None, "a sum at its end is none");
     }
@@ -257,23 +257,23 @@ mod tests {
     #[test]
     fn years_and_terabytes_of_a_drive_that_is_written_once_a_day() {
         // A drive of 1000 pages of 4 KiB, 900 of them for hosts, rated for 365.25 cycles.
-        let book = Book {
+        let book = WearFigures {
             length_s: DAY_S,
             all_programs: 2_000,
             logical_bytes: 900 * 4_096,
             page_bytes: 4_096,
             rated_programs: Some(365_250.0),
         };
-        let spent = Spent { programs: 1_000, erases: 15, ..Spent::default() };
+        let spent = FlowEnergy { programs: 1_000, erases: 15, ..FlowEnergy::default() };
         let wear = book.wear(&spent, 500, 450 * 4_096);
         assert_eq!((wear.programs, wear.erases, wear.share), (1_000, 15, 0.5));
         assert_eq!(wear.write_amplification, Some(2.0));
         assert_eq!(wear.drive_writes_per_day, Some(0.5));
         assert_eq!(wear.years_to_rated_wear, Some(1.0), "365.25 times a thousand pages a day");
         assert_eq!(wear.tbw, Some(365_250.0 * 4_096.0 / 1e12 / 2.0));
-        let nothing = book.wear(&Spent::default(), 0, 0);
+        let nothing = book.wear(&FlowEnergy::default(), 0, 0);
         assert_eq!((nothing.write_amplification, nothing.years_to_rated_wear), (None, None));
-        let unrated = Book { rated_programs: None, ..book }.wear(&spent, 500, 1);
+        let unrated = WearFigures { rated_programs: None, ..book }.wear(&spent, 500, 1);
         assert_eq!((unrated.tbw, unrated.years_to_rated_wear), (None, None));
     }
 }

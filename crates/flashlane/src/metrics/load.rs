@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use flashlane_engine::Time;
 
+use super::window::TimeRange;
+
 /// The first distance between two counts.
 const FIRST_INTERVAL: Time = Time::from_us(16);
 /// Most counts; beyond that, half of them are dropped.
@@ -97,8 +99,8 @@ impl Load {
     /// The flows that starve between `from` and `to`. `end`: the levels at `to`. Over the second
     /// half, requests of such a flow are outstanding all the time and none completes, while
     /// requests of other flows that came later complete.
-    pub(crate) fn starved(&self, (from, to): (Time, Time), end: &[Level]) -> Vec<bool> {
-        let middle = Time(from.0 + (to.0 - from.0) / 2);
+    pub(crate) fn starved(&self, range: TimeRange, end: &[Level]) -> Vec<bool> {
+        let (middle, to) = (range.middle(), range.to);
         if self.times.is_empty() || to - self.times[self.index(middle)] < STARVED_SPAN_MIN {
             return vec![false; self.flows];
         }
@@ -119,7 +121,8 @@ impl Load {
     /// In the last quarter they are always above their mean in the first quarter. The difference is
     /// more than chance would give over that time, if they varied as in the first half around a
     /// constant level. At least a third of the rise comes after the second quarter.
-    fn rises(&self, (from, to): (Time, Time)) -> Vec<bool> {
+    fn rises(&self, range: TimeRange) -> Vec<bool> {
+        let TimeRange { from, to } = range;
         let quarter = Time((to.0 - from.0) / 4);
         let rows = |from: Time, to: Time| {
             let first = self.times.partition_point(|&time| time < from);
@@ -149,19 +152,19 @@ impl Load {
     /// over the second half; or they rise and do not come back.
     pub(crate) fn saturated(
         &self,
-        (from, to): (Time, Time),
+        range: TimeRange,
         end: &[Level],
         open_loops: &[bool],
     ) -> Vec<bool> {
         if self.times.is_empty() {
             return vec![false; self.flows];
         }
-        let middle = Time(from.0 + (to.0 - from.0) / 2);
+        let (from, middle) = (range.from, range.middle());
         let grown = |before: &Level, after: &Level, least: f64| {
             let more = after.outstanding as f64 - before.outstanding as f64;
             more > (SHARE * (after.arrived - before.arrived) as f64).max(least)
         };
-        let rises = self.rises((from, to));
+        let rises = self.rises(range);
         let flows = self.at(from).iter().zip(self.at(middle)).zip(end).zip(open_loops).zip(rises);
         // The request that arrives last is always outstanding.
         flows
@@ -203,7 +206,7 @@ mod tests {
         while due < Time::from_us(end) {
             due = load.count(due, &levels(due.0 / 1_000_000));
         }
-        load.starved((Time::ZERO, Time::from_us(end)), &levels(end))
+        load.starved(TimeRange { from: Time::ZERO, to: Time::from_us(end) }, &levels(end))
     }
 
     #[test]
@@ -226,7 +229,8 @@ mod tests {
             due = load.count(due, &[level(due.0 / 1_000_000)]);
         }
         assert!(load.times.len() <= COUNTS_MAX);
-        load.saturated((Time::ZERO, Time::from_us(end)), &[level(end)], &[true])[0]
+        let range = TimeRange { from: Time::ZERO, to: Time::from_us(end) };
+        load.saturated(range, &[level(end)], &[true])[0]
     }
 
     #[test]
@@ -263,7 +267,7 @@ mod tests {
     fn closed_loops_and_short_loads_are_not_saturated() {
         let mut load = Load::new(1);
         load.count(Time::ZERO, &[Level::default()]);
-        let span = (Time::ZERO, Time::from_us(10));
+        let span = TimeRange { from: Time::ZERO, to: Time::from_us(10) };
         let full = [Level { arrived: 100, outstanding: 90 }];
         assert_eq!(load.saturated(span, &full, &[true]), [true]);
         assert_eq!(load.saturated(span, &full, &[false]), [false]);

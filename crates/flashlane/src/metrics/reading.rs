@@ -4,11 +4,11 @@
 use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
-use super::energy::Spent;
+use super::energy::FlowEnergy;
 use super::load::{Level, Load};
 use super::recorder::Recorder;
 use super::steady::{ROUNDS_MAX, WINDOW_ROUNDS};
-use super::window::Edge;
+use super::window::{Edge, TimeRange};
 use crate::config::WindowRule;
 use crate::flash::FlashCounters;
 use crate::ftl::counts::FtlCounts;
@@ -75,7 +75,7 @@ pub(crate) struct Reading {
     pub(crate) chips: Vec<ChipReading>,
     pub(crate) flows: Vec<FlowReading>,
     /// Expenses by flow, where energy is counted.
-    pub(crate) spent: Vec<Spent>,
+    pub(crate) spent: Vec<FlowEnergy>,
 }
 
 impl Reading {
@@ -85,7 +85,7 @@ impl Reading {
             channels: vec![0; later.channels.len()],
             chips: vec![ChipReading::default(); later.chips.len()],
             flows: vec![FlowReading::default(); later.flows.len()],
-            spent: vec![Spent::default(); later.spent.len()],
+            spent: vec![FlowEnergy::default(); later.spent.len()],
             ..Self::default()
         }
     }
@@ -163,9 +163,10 @@ impl Recorder {
         if self.window.is_burst() {
             return;
         }
-        let Some((load, opened)) = self.load.as_ref().zip(self.window.opened()) else { return };
-        self.readings.saturated = load.saturated((opened, at), levels, &self.open_loops);
-        self.readings.starved = load.starved((opened, at), levels);
+        let Some((load, from)) = self.load.as_ref().zip(self.window.opened()) else { return };
+        let range = TimeRange { from, to: at };
+        self.readings.saturated = load.saturated(range, levels, &self.open_loops);
+        self.readings.starved = load.starved(range, levels);
     }
 
     /// Notes that a flow starves: it has had no completion for too long, while other flows had
@@ -217,7 +218,7 @@ impl Recorder {
     pub(crate) fn settle_rounds(&mut self) -> bool {
         let rounds = std::mem::take(&mut self.readings.rounds);
         if self.watch.as_ref().is_some_and(|watch| watch.finished()) {
-            let (from, to) = self.window.span();
+            let TimeRange { from, to } = self.window.span();
             for round in rounds {
                 if round.reading.at == from {
                     self.readings.opened = Some(round.reading);

@@ -12,6 +12,7 @@ use crate::metrics::summary::{
     AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, SCHEMA,
     SchedulerOverhead, Summary, TransactionFairness,
 };
+use crate::metrics::window::TimeRange;
 use crate::metrics::{Fairness, energy};
 use crate::options::RunOptions;
 use crate::workload::SourceReport;
@@ -43,7 +44,7 @@ pub(crate) fn summarise(
     workload: &WorkloadConfig,
     options: &RunOptions,
 ) -> Summary {
-    let (opened, closed) = run.recorder.window.span();
+    let TimeRange { from: opened, to: closed } = run.recorder.window.span();
     let spans = Spans::of(run.recorder, &run.end);
     let window = &spans.window();
     let of_flow = |flow| flow_summary(run, input(flow), workload, flow, window);
@@ -122,7 +123,7 @@ fn flow_summary(
     let config = &workload.flows[flow];
     let record = &run.recorder.flows[FlowId::at(flow)];
     let readings = &run.recorder.readings;
-    let (opened, closed) = run.recorder.window.span();
+    let TimeRange { from: opened, to: closed } = run.recorder.window.span();
     let rate = |amount: u64| per_second(amount, closed - opened);
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));

@@ -3,7 +3,7 @@
 use flashlane_engine::Time;
 use flashlane_units::ChipId;
 
-use super::energy::Spent;
+use super::energy::FlowEnergy;
 use super::reading::{FlowWork, Reading};
 use super::recorder::Recorder;
 use super::summary::{
@@ -127,7 +127,7 @@ impl Span<'_> {
     }
 
     /// Expenses of each flow; empty where they are not counted.
-    pub(crate) fn spent(&self) -> Vec<Spent> {
+    pub(crate) fn spent(&self) -> Vec<FlowEnergy> {
         self.to.spent.iter().zip(&self.from.spent).map(|(to, from)| to.since(from)).collect()
     }
 

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recorder::FlowRecord;
+use super::window::TimeRange;
 pub use crate::options::{Round, SteadyRule, Tracked};
 
 /// Number of rounds of the window.
@@ -195,8 +196,8 @@ impl Watch {
     }
 
     /// Start and end of the window.
-    pub(crate) fn span(&self) -> Option<(Time, Time)> {
-        Some((self.spans.front()?.0, self.spans.back()?.1))
+    pub(crate) fn span(&self) -> Option<TimeRange> {
+        Some(TimeRange { from: self.spans.front()?.0, to: self.spans.back()?.1 })
     }
 
     /// All records of the window together.

@@ -14,7 +14,7 @@ impl Summary {
     /// them under `verdict`.
     #[must_use]
     pub fn verdict(&self) -> Vec<String> {
-        let flows = self.flows.iter().map(|flow| Judged {
+        let flows = self.flows.iter().map(|flow| FlowFacts {
             name: flow.name.clone(),
             offered_iops: flow.offered_iops,
             iops: flow.iops,
@@ -48,7 +48,7 @@ impl SeedStatistics {
                 let values = metric(key).map_or(&[][..], |metric| &metric.values);
                 Seeds { count: values.iter().filter(|value| **value == Some(1.0)).count(), all }
             };
-            Judged {
+            FlowFacts {
                 name: flow.name.clone(),
                 offered_iops: mean("offered_iops", flow.offered_iops),
                 iops: mean("iops", flow.iops),
@@ -118,7 +118,7 @@ impl Seeds {
 
 /// The facts about a flow that the verdict needs.
 #[derive(Debug)]
-struct Judged {
+struct FlowFacts {
     name: String,
     offered_iops: f64,
     iops: f64,
@@ -128,12 +128,12 @@ struct Judged {
     silent: Seeds,
 }
 
-fn sentences(flows: &[Judged]) -> Vec<String> {
-    let starved: Vec<&Judged> = flows.iter().filter(|flow| flow.starved.count > 0).collect();
+fn sentences(flows: &[FlowFacts]) -> Vec<String> {
+    let starved: Vec<&FlowFacts> = flows.iter().filter(|flow| flow.starved.count > 0).collect();
     let mut verdict = if starved.is_empty() { Vec::new() } else { starvation(&starved) };
     // A flow that starves has been named already.
-    let saturated = |flow: &&Judged| flow.saturated.count > flow.starved.count;
-    let saturated: Vec<&Judged> = flows.iter().filter(saturated).collect();
+    let saturated = |flow: &&FlowFacts| flow.saturated.count > flow.starved.count;
+    let saturated: Vec<&FlowFacts> = flows.iter().filter(saturated).collect();
     if !saturated.is_empty() {
         verdict.extend(saturation(&saturated));
     }
@@ -155,7 +155,7 @@ fn sentences(flows: &[Judged]) -> Vec<String> {
 }
 
 /// A flow by its name, with its figures and the number of seeds in which something holds.
-fn described(flow: &Judged, which: Seeds) -> String {
+fn described(flow: &FlowFacts, which: Seeds) -> String {
     let (seeds, means) = match which.text() {
         Some(seeds) => (format!("{seeds}; "), "on average "),
         None => (String::new(), ""),
@@ -171,7 +171,7 @@ fn described(flow: &Judged, which: Seeds) -> String {
 }
 
 /// The sentences about flows that starve.
-fn starvation(flows: &[&Judged]) -> Vec<String> {
+fn starvation(flows: &[&FlowFacts]) -> Vec<String> {
     let named: Vec<String> = flows.iter().map(|flow| described(flow, flow.starved)).collect();
     let (flow, these, them) = match flows {
         [_] => ("flow", "this flow", "it"),
@@ -190,8 +190,8 @@ fn starvation(flows: &[&Judged]) -> Vec<String> {
 }
 
 /// The sentences about flows that the drive does not keep up with.
-fn saturation(flows: &[&Judged]) -> Vec<String> {
-    let each = |flow: &&Judged| {
+fn saturation(flows: &[&FlowFacts]) -> Vec<String> {
+    let each = |flow: &&FlowFacts| {
         // Then the window is the whole run.
         if flow.backlog_at_end == 0.0 {
             let seeds = flow.saturated.text().map_or_else(String::new, |seeds| seeds + "; ");

@@ -73,6 +73,22 @@ pub(crate) struct Window {
     edges: [Time; EDGES.len()],
 }
 
+/// A range of simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeRange {
+    /// Start.
+    pub(crate) from: Time,
+    /// End.
+    pub(crate) to: Time,
+}
+
+impl TimeRange {
+    /// The middle of the range.
+    pub(crate) fn middle(self) -> Time {
+        Time(self.from.0 + (self.to.0 - self.from.0) / 2)
+    }
+}
+
 impl Window {
     /// A window that the run itself determines.
     pub(crate) fn new(rule: WindowRule, warmup: Warmup) -> Self {
@@ -117,11 +133,11 @@ impl Window {
         self.until_steady
     }
 
-    /// Sets the window to the last rounds, which are over: their start and end.
-    pub(crate) fn rounds_ended(&mut self, (opened, closed): (Time, Time)) {
-        self.from = opened;
-        self.to = closed;
-        self.ended = Some(closed);
+    /// Sets the window to the last rounds, which are over.
+    pub(crate) fn rounds_ended(&mut self, rounds: TimeRange) {
+        self.from = rounds.from;
+        self.to = rounds.to;
+        self.ended = Some(rounds.to);
         self.load_goes_on = true;
         self.rounds_over = true;
     }
@@ -266,11 +282,11 @@ impl Window {
     }
 
     /// Start and end of the span of rates.
-    pub(crate) fn span(&self) -> (Time, Time) {
+    pub(crate) fn span(&self) -> TimeRange {
         let ended = self.ended.unwrap_or(self.last_completion);
         match self.rule {
-            WindowRule::WholeRun => (Time::ZERO, self.last_completion),
-            WindowRule::Steady => (self.from.min(ended), ended),
+            WindowRule::WholeRun => TimeRange { from: Time::ZERO, to: self.last_completion },
+            WindowRule::Steady => TimeRange { from: self.from.min(ended), to: ended },
         }
     }
 

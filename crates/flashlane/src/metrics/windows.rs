@@ -34,10 +34,11 @@ impl Windows {
         sum.1 += u128::from((now - arrival).0);
     }
 
-    /// The requests of a window and their mean time. Unit: microseconds.
-    pub(crate) fn of(&self, index: u64) -> (u64, Option<f64>) {
+    /// The requests of a window.
+    pub(crate) fn of(&self, index: u64) -> WindowMean {
         let (count, sum) = self.sums.get(&index).copied().unwrap_or_default();
-        (count, (count > 0).then(|| sum as f64 / count as f64 / 1e6))
+        let mean = (count > 0).then(|| sum as f64 / count as f64 / 1e6);
+        WindowMean { requests: count, end_to_end_us: mean }
     }
 }
 
@@ -68,12 +69,24 @@ pub(crate) fn slowdowns(shared: &[Windows], alone: &[Windows]) -> WindowedSlowdo
     }
 }
 
-fn flow_window(
-    (requests, end_to_end_us): (u64, Option<f64>),
-    (alone_requests, alone_end_to_end_us): (u64, Option<f64>),
-) -> FlowWindow {
-    let slowdown = end_to_end_us.zip(alone_end_to_end_us).map(|(shared, alone)| shared / alone);
-    FlowWindow { requests, end_to_end_us, alone_requests, alone_end_to_end_us, slowdown }
+/// The requests of a flow in a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WindowMean {
+    /// Number of requests.
+    pub(crate) requests: u64,
+    /// Mean time from arrival to completion; `None` without requests. Unit: microseconds.
+    pub(crate) end_to_end_us: Option<f64>,
+}
+
+fn flow_window(shared: WindowMean, alone: WindowMean) -> FlowWindow {
+    let slowdown = shared.end_to_end_us.zip(alone.end_to_end_us);
+    FlowWindow {
+        requests: shared.requests,
+        end_to_end_us: shared.end_to_end_us,
+        alone_requests: alone.requests,
+        alone_end_to_end_us: alone.end_to_end_us,
+        slowdown: slowdown.map(|(shared, alone)| shared / alone),
+    }
 }
 
 #[cfg(test)]
@@ -93,14 +106,15 @@ mod tests {
     fn requests_fall_into_the_window_of_arrival_or_completion() {
         let requests = [(1, 3), (9, 13), (12, 20)];
         let open = windows(true, &requests);
+        let mean = |requests, end_to_end_us| WindowMean { requests, end_to_end_us };
         assert_eq!(
-            (open.of(0), open.of(1), open.of(2)),
-            ((2, Some(3.0)), (1, Some(8.0)), (0, None))
+            [0, 1, 2].map(|index| open.of(index)),
+            [mean(2, Some(3.0)), mean(1, Some(8.0)), mean(0, None)]
         );
         let closed = windows(false, &requests);
         assert_eq!(
-            (closed.of(0), closed.of(1), closed.of(2)),
-            ((1, Some(2.0)), (1, Some(4.0)), (1, Some(8.0)))
+            [0, 1, 2].map(|index| closed.of(index)),
+            [mean(1, Some(2.0)), mean(1, Some(4.0)), mean(1, Some(8.0))]
         );
     }
 

@@ -9,14 +9,14 @@ use flashlane_engine::{Array, Time};
 use flashlane_units::{FlowId, Power};
 
 use crate::config::EnergyConfig;
-use crate::metrics::energy::Spent;
+use crate::metrics::energy::FlowEnergy;
 use crate::transaction::{Op, Source};
 
 /// Counts the expenses.
 #[derive(Clone, Debug)]
 pub(crate) struct EnergyMeter {
     powers: EnergyConfig,
-    flows: Array<FlowId, Spent>,
+    flows: Array<FlowId, FlowEnergy>,
 }
 
 /// Energy of a power over a time. Unit: picojoules, rounded to the nearest.
@@ -29,11 +29,11 @@ pub(crate) fn picojoules(power: Power, time: Time) -> u64 {
 impl EnergyMeter {
     /// A meter before the first operation.
     pub(crate) fn new(powers: &EnergyConfig, flows: usize) -> Self {
-        Self { powers: powers.clone(), flows: Array::of(Spent::default(), flows) }
+        Self { powers: powers.clone(), flows: Array::of(FlowEnergy::default(), flows) }
     }
 
     /// Expenses of each flow since the start of the run.
-    pub(crate) fn spent(&self) -> Vec<Spent> {
+    pub(crate) fn spent(&self) -> Vec<FlowEnergy> {
         self.flows.iter().copied().collect()
     }
 

@@ -21,7 +21,7 @@ use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::layout::Geometry;
-use crate::metrics::energy::Spent;
+use crate::metrics::energy::FlowEnergy;
 use blame::account::Account;
 pub(crate) use completions::Completions;
 use credit::Credits;
@@ -81,7 +81,7 @@ impl Observer {
     }
 
     /// Expenses of each flow; empty where they are not counted.
-    pub(crate) fn spent(&self) -> Vec<Spent> {
+    pub(crate) fn spent(&self) -> Vec<FlowEnergy> {
         self.energy.as_ref().map_or_else(Vec::new, EnergyMeter::spent)
     }
 

@@ -34,7 +34,7 @@ use fill::{PagesOn, Part, copy_places, planes_together};
 pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;
-use random::PlacesAtRandom;
+use random::{PlacesAtRandom, PlaneTurn};
 use scatter::Scatter;
 pub(crate) use warm::warm;
 
@@ -199,7 +199,9 @@ impl Filler<'_> {
                 let period = self.allocator.order(FlowId::at(flow)).len() as u64;
                 let (holding, all) = (&self.holdings[flow], layout.flows[flow].pages);
                 match &self.placed {
-                    Some(places) => places.pages_on(holding, flow, (index, period), all),
+                    Some(places) => {
+                        places.pages_on(holding, flow, PlaneTurn { index, period }, all)
+                    }
                     None => holding.pages_on(index, period, all),
                 }
             })

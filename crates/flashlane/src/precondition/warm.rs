@@ -33,7 +33,7 @@ const REQUESTS_PER_PLACE: u64 = 6;
 const NOTHING_NEW: u64 = 4096;
 
 /// A flow on its way through its past.
-struct Past<'a> {
+struct FlowReplay<'a> {
     flow: FlowId,
     source: Box<dyn RequestSource>,
     space: &'a FlowSpace,
@@ -51,14 +51,14 @@ struct Past<'a> {
 }
 
 /// The course of the first replay.
-struct Course {
+struct FirstReplay {
     /// The flow of each request, in order.
     order: Vec<u16>,
     /// Distance that each source went.
     gone: Vec<u64>,
 }
 
-impl Past<'_> {
+impl FlowReplay<'_> {
     /// Plans the next request after `at`. A flow without further requests falls silent.
     fn advance(&mut self, at: u128, device: &DeviceConfig) -> Result<(), Error> {
         let clock = Time(u64::try_from(at - self.zero).unwrap_or(u64::MAX));
@@ -150,7 +150,7 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// The flows with sources. `back`: the distance of each flow from the start of its run.
-    fn flows(&self, back: &[u64]) -> Result<Vec<Past<'a>>, Error> {
+    fn flows(&self, back: &[u64]) -> Result<Vec<FlowReplay<'a>>, Error> {
         let Self { device, workload, layout, seed, .. } = *self;
         let mut flows = Vec::new();
         for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
@@ -170,7 +170,8 @@ impl<'a> Replay<'a> {
             source.diverge(back.get(flows.len()).copied().unwrap_or(0))?;
             let (at, zero, pass_start, gone) = (0, 0, Time::ZERO, 0);
             let flow = FlowId::at(index as usize);
-            let mut past = Past { flow, source, space, next: None, at, zero, pass_start, gone };
+            let mut past =
+                FlowReplay { flow, source, space, next: None, at, zero, pass_start, gone };
             past.advance(0, device)?;
             flows.push(past);
         }
@@ -181,7 +182,7 @@ impl<'a> Replay<'a> {
     /// are in the same epoch.
     fn step(
         &self,
-        flow: &mut Past<'_>,
+        flow: &mut FlowReplay<'_>,
         now: u128,
         cache: &mut Cache,
         table: &mut Option<MappingTable>,
@@ -199,7 +200,11 @@ impl<'a> Replay<'a> {
     }
 
     /// Replays requests until everything is full, and then as many again.
-    fn first(&self, cache: &mut Cache, table: &mut Option<MappingTable>) -> Result<Course, Error> {
+    fn first(
+        &self,
+        cache: &mut Cache,
+        table: &mut Option<MappingTable>,
+    ) -> Result<FirstReplay, Error> {
         let mut flows = self.flows(&[])?;
         let logical_pages = self.layout.logical_pages;
         let places = cache.capacity().min(logical_pages)
@@ -224,14 +229,14 @@ impl<'a> Replay<'a> {
                 break;
             }
         }
-        Ok(Course { order, gone: flows.iter().map(|flow| flow.gone).collect() })
+        Ok(FirstReplay { order, gone: flows.iter().map(|flow| flow.gone).collect() })
     }
 
     /// Replays the same numbers of requests of each flow in the same order, up to the beginning of
     /// the run.
     fn again(
         &self,
-        course: &Course,
+        course: &FirstReplay,
         cache: &mut Cache,
         table: &mut Option<MappingTable>,
     ) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use crate::config::{FlowConfig, WorkloadConfig};
 use crate::error::Error;
 use crate::metrics::Summary;
 use crate::metrics::latency::LatencyRecorder;
+use crate::metrics::window::TimeRange;
 use crate::observe::TimeSeries;
 use crate::workload::trace::{open_completions, scaled, trace_error};
 
@@ -16,7 +17,7 @@ pub(crate) fn fill(
     summary: &mut Summary,
     mut series: Option<&mut TimeSeries>,
     workload: &WorkloadConfig,
-    counted: (Time, Time),
+    counted: TimeRange,
 ) -> Result<(), Error> {
     for (index, flow) in workload.flows.iter().enumerate() {
         // In a closed loop the times of the trace do not matter.
@@ -45,7 +46,7 @@ pub(crate) fn fill(
 fn measure(
     flow: &FlowConfig,
     mut events: Completions,
-    (from, to): (Time, Time),
+    counted: TimeRange,
     windows: &mut Windows,
 ) -> Result<LatencyRecorder, Error> {
     let time_scale = flow.trace.as_ref().map_or(1.0, |trace| trace.time_scale);
@@ -53,7 +54,7 @@ fn measure(
     while let Some(event) = events.next().map_err(trace_error)? {
         let Event::Completion { record, response_ps, .. } = event else { continue };
         let arrival = flow.starts_at().0.saturating_add(scaled(record.time_ps, time_scale));
-        if (from.0..=to.0).contains(&arrival) {
+        if (counted.from.0..=counted.to.0).contains(&arrival) {
             measured.record(Time(response_ps));
             windows.add(arrival.saturating_add(response_ps), response_ps);
         }

@@ -13,7 +13,7 @@ use crate::compat::CompatConfig;
 use crate::flash::Flash;
 use crate::flash::config::FlashConfig;
 use crate::ftl::blocks::{Blocks, Stream};
-use crate::ftl::pages::PageTables;
+use crate::ftl::pages::{PageTables, TableSize};
 use crate::ftl::view::FlashView;
 use crate::layout::Geometry;
 use crate::transaction::{Op, Source, Transaction, Transactions};
@@ -74,15 +74,15 @@ impl Bench {
         let flash: FlashConfig = toml::from_str(FLASH).expect("a table of the configuration");
         let flash = FlashConfig { channels, chips_per_channel, planes_per_die, ..flash };
         let geometry = Geometry::new(&flash);
-        let pages = geometry.pages();
+        let size = TableSize { pages: geometry.pages(), purpose: flashlane_engine::Use::Sparse };
         Self {
             now: Time::ZERO,
             geometry,
             transactions: Slab::new(),
             blocks: Blocks::new(geometry, u32::from(FLOWS), true, 0),
             pages: PageTables::new(
-                (pages, flashlane_engine::Use::Sparse),
-                (pages, flashlane_engine::Use::Sparse),
+                size,
+                size,
                 geometry.sectors_per_page,
                 geometry.sectors_per_page,
             ),

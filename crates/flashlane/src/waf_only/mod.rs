@@ -15,7 +15,7 @@ use flows::Flows;
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
-use crate::ftl::untimed::{ANSWER, HostPage, Untimed};
+use crate::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::{Layout, SECTOR_BYTES};
 use crate::metrics::Summary;
@@ -25,7 +25,7 @@ use crate::options::{Progress, RunOptions, Warmup};
 use crate::stopwatch::Stopwatch;
 use crate::workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
-use report::Taken;
+use report::WorkSoFar;
 
 /// Distance, in requests of the flow, between the prefetch of a request's place and the request
 /// itself.
@@ -52,7 +52,7 @@ pub(crate) struct WafRun<'a> {
     /// Number of requests that do not count.
     warmup: u64,
     /// Work of the drive up to the end of these requests.
-    warmed_up: Taken,
+    warmed_up: WorkSoFar,
     sectors_per_page: u64,
 }
 
@@ -75,11 +75,11 @@ pub(crate) fn run(
         layout,
         flows: Flows::new(device, workload, layout, options.seed)?,
         drive: Untimed::new(
-            (
-                &device.flash,
-                &device.ftl.gc,
-                device.scheduler.collection_order(layout.geometry, flows),
-            ),
+            CollectionRules {
+                flash: &device.flash,
+                gc: &device.ftl.gc,
+                order: device.scheduler.collection_order(layout.geometry, flows),
+            },
             layout,
             ftl,
             (cache, &device.cache),
@@ -91,7 +91,7 @@ pub(crate) fn run(
         } else {
             0
         },
-        warmed_up: Taken::default(),
+        warmed_up: WorkSoFar::default(),
         sectors_per_page: u64::from(layout.geometry.sectors_per_page),
     };
     run.drive.start();
@@ -113,7 +113,7 @@ impl WafRun<'_> {
             }
             if self.generated == self.warmup {
                 self.drive.collect_until(self.flows.now);
-                self.warmed_up = Taken::of(self);
+                self.warmed_up = WorkSoFar::of(self);
             }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;

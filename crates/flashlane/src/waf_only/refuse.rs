@@ -62,7 +62,7 @@ pub(crate) fn refuse(
     let geometry = Geometry::new(&device.flash);
     let order = device.scheduler.collection_order(geometry, workload.flows.len());
     refuse(
-        order == CollectionOrder::Untold,
+        order == CollectionOrder::Unspecified,
         "scheduler",
         &format!(
             "found {}, allowed: those that say where collection stands among the work of hosts \

@@ -22,7 +22,7 @@ pub(super) fn summarise(
     wall_s: f64,
 ) -> Summary {
     let (drive, geometry) = (&run.drive, run.layout.geometry);
-    let all = Taken::of(run);
+    let all = WorkSoFar::of(run);
     let counted = all.since(&run.warmed_up);
     let flows = (0..workload.flows.len())
         .map(|flow| flow_summary(run, workload, flow, &counted.work[flow]))
@@ -72,7 +72,7 @@ pub(super) fn summarise(
 
 /// Work of the drive so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct WorkSoFar {
     work: Vec<FlowWork>,
     erases: u64,
     /// Erases of each block; empty before the first one.
@@ -85,7 +85,7 @@ pub(super) struct Taken {
     writebacks: u64,
 }
 
-impl Taken {
+impl WorkSoFar {
     pub(super) fn of(run: &WafRun<'_>) -> Self {
         let (drive, ftl) = (&run.drive, run.drive.ftl());
         let counts = ftl.counts();
@@ -202,7 +202,7 @@ fn flow_summary(
     }
 }
 
-fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &Taken) -> ChipSummary {
+fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &WorkSoFar) -> ChipSummary {
     let geometry = run.layout.geometry;
     let blocks = counted.block_erases.len() / geometry.chips() as usize;
     let erases = counted.block_erases.iter().skip(chip.index() * blocks).take(blocks);
@@ -214,7 +214,7 @@ fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &Taken) -> ChipSummary 
     }
 }
 
-fn waf_only(run: &WafRun<'_>, all: &Taken, counted: &Taken, wall_s: f64) -> WafOnlySummary {
+fn waf_only(run: &WafRun<'_>, all: &WorkSoFar, counted: &WorkSoFar, wall_s: f64) -> WafOnlySummary {
     let free = run.drive.ftl().free_blocks();
     let planes = free.clone().count();
     let flows: Vec<WafOnlyFlow> = counted

@@ -20,9 +20,17 @@ pub(crate) struct AddressDraw {
     stream: u64,
     /// Distance that the stream has gone in its past; `None` in a run. Unit: sectors.
     gone: Option<u64>,
-    /// The size of the last range of starts, with the number of aligned starts in it. Requests of
-    /// one size need the same number.
-    slots: (u64, u64),
+    /// The last range of starts. Requests of one size need the same range.
+    starts: Starts,
+}
+
+/// A range of starts.
+#[derive(Clone, Copy, Debug)]
+struct Starts {
+    /// Size of the range. Unit: sectors.
+    room: u64,
+    /// Number of aligned starts in the range.
+    count: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -110,7 +118,7 @@ impl AddressDraw {
         };
         let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
         let stream = rng.below(wraps.div_ceil(align)) * align;
-        Self { shape, limit, align, stream, gone: None, slots: (0, 1) }
+        Self { shape, limit, align, stream, gone: None, starts: Starts { room: 0, count: 1 } }
     }
 
     /// Makes this the past of a stream, which begins `back` sectors before its start and reaches it
@@ -140,8 +148,8 @@ impl AddressDraw {
     #[inline]
     pub(crate) fn foresee(&self, sectors: u64, rng: &Rng) -> Option<u64> {
         let known = matches!(self.shape, Shape::Uniform)
-            && self.limit.checked_sub(sectors) == Some(self.slots.0);
-        known.then(|| rng.clone().below(self.slots.1) * self.align)
+            && self.limit.checked_sub(sectors) == Some(self.starts.room);
+        known.then(|| rng.clone().below(self.starts.count) * self.align)
     }
 
     /// Start of a request that arrives at `now`, and the part of its size that fits there. Unit:
@@ -190,10 +198,10 @@ impl AddressDraw {
     #[inline(always)]
     fn within(&mut self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
         let room = (to - from).saturating_sub(sectors);
-        if room != self.slots.0 {
-            self.slots = (room, room / self.align + 1);
+        if room != self.starts.room {
+            self.starts = Starts { room, count: room / self.align + 1 };
         }
-        let start = from + rng.below(self.slots.1) * self.align;
+        let start = from + rng.below(self.starts.count) * self.align;
         let last = self.limit - sectors;
         if start <= last { start } else { last - last % self.align }
     }

@@ -105,7 +105,7 @@ impl Dies {
                 let arrival = Some(Arrival { reads_first, erases_wait });
                 (arrival, Presses::Urgent, Steps::OneList, reads)
             }
-            CollectionOrder::Untold => unreachable!("refused"),
+            CollectionOrder::Unspecified => unreachable!("refused"),
         };
         let times = Times::new(flash, gc.copyback);
         let suspends = reads == Reads::Interrupt && flash.suspend.program;

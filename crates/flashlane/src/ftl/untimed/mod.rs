@@ -119,14 +119,26 @@ pub(crate) struct Untimed {
     is_at_work: Array<DieId, bool>,
 }
 
+/// Settings that decide when a drive without time collects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CollectionRules<'a> {
+    /// The flash.
+    pub(crate) flash: &'a FlashConfig,
+    /// Garbage collection.
+    pub(crate) gc: &'a GcConfig,
+    /// The order of collection in the scheduler.
+    pub(crate) order: CollectionOrder,
+}
+
 impl Untimed {
-    /// A drive in the state of its parts. `order`: that of the scheduler.
+    /// A drive in the state of its parts.
     pub(crate) fn new(
-        (flash, gc, order): (&FlashConfig, &GcConfig, CollectionOrder),
+        rules: CollectionRules<'_>,
         layout: &Layout,
         ftl: Ftl,
         cache: (Cache, &CacheConfig),
     ) -> Self {
+        let CollectionRules { flash, gc, order } = rules;
         let geometry = layout.geometry;
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
         let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;

@@ -364,7 +364,7 @@ pub(crate) fn fill_slowdowns(
 ) {
     for (index, (window, shared)) in (0_u64..).zip(series.windows.iter_mut().zip(shared)) {
         for (flow, point) in window.flows.iter_mut().enumerate() {
-            let alone = alone[flow].of(index).1;
+            let alone = alone[flow].of(index).end_to_end_us;
             point.slowdown = shared[flow].zip(alone).map(|(shared, alone)| shared / alone);
         }
     }

@@ -101,7 +101,7 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// Where collection stands among the work of hosts; a run without time keeps to it. By default
     /// the policy does not say, and `run --waf-only` is refused with it.
     fn collection_order(&self) -> CollectionOrder {
-        CollectionOrder::Untold
+        CollectionOrder::Unspecified
     }
 
     /// True if the policy wants to be told of completed work.

@@ -152,7 +152,7 @@ impl SchedulingPolicy for Sprinkler {
     fn collection_order(&self) -> CollectionOrder {
         if self.config.pending_writes.is_some() {
             // Collection would then also depend on the number of waiting writes.
-            return CollectionOrder::Untold;
+            return CollectionOrder::Unspecified;
         }
         CollectionOrder::Behind {
             presses: Presses::Urgent,

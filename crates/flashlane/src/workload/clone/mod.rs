@@ -134,6 +134,15 @@ pub struct CloneSource {
     end: PassEnd,
 }
 
+/// The random streams of a clone.
+#[derive(Clone, Copy)]
+struct Streams {
+    /// Seed of the run.
+    seed: u64,
+    /// Number of the flow.
+    flow: u64,
+}
+
 impl CloneSource {
     /// The clone that `config` names, in `space`. `seed` is the root seed of the run and `flow` the
     /// flow's index.
@@ -160,7 +169,7 @@ impl CloneSource {
             return Err(Error::config("clone.time_scale", message));
         }
         let end = PassEnd::new(config.requests, config.duration.map(|span| span.0));
-        let mut source = Self::of(&params, config.time_scale, end, space, (seed, flow));
+        let mut source = Self::of(&params, config.time_scale, end, space, Streams { seed, flow });
         match &mut source.day {
             Some(day) => {
                 config.start.inspect(|&start| day.start_at(start));
@@ -193,7 +202,8 @@ impl CloneSource {
             page_phase: 0,
             wraps_after: None,
         };
-        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, (seed, 0))
+        let streams = Streams { seed, flow: 0 };
+        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, streams)
     }
 
     fn of(
@@ -201,9 +211,9 @@ impl CloneSource {
         time_scale: f64,
         end: PassEnd,
         space: &FlowSpace,
-        (seed, flow): (u64, u64),
+        streams: Streams,
     ) -> Self {
-        let stream = |part: &str| Rng::stream(seed, part, flow);
+        let stream = |part: &str| Rng::stream(streams.seed, part, streams.flow);
         let mix = |side: &Side<'_>, part| SizeMix::new(side.sizes, side.mean_kib, stream(part));
         Self {
             types: Types::new(params, stream("workload.clone.type")),

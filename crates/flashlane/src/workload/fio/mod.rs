@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use job::{Job, Next};
-use plan::{Plan, READ};
+use plan::{Plan, READ, Region};
 
 /// Jobs with more requests are not simulated in advance to find the pages that they touch.
 const LOOKED_AT_MAX: u64 = 1 << 20;
@@ -89,7 +89,7 @@ impl FioSource {
     /// The part of the space that the requests touch.
     pub(crate) fn footprint(&self, sectors_per_page: u64) -> Footprint {
         let config = &self.plan.config;
-        let (start, bytes) = self.plan.region(0);
+        let Region { start, length: bytes } = self.plan.region(0);
         let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
         if start == 0 && alone && bytes >= self.space.sectors * SECTOR_BYTES {
             let sectors = self.space.sectors;
@@ -107,7 +107,7 @@ impl FioSource {
         }
         for copy in 0..config.jobs.max(1) {
             for file in 0..config.files.max(1) {
-                let (start, bytes) = self.plan.region(copy);
+                let Region { start, length: bytes } = self.plan.region(copy);
                 let from = self.plan.file_start(copy, file) + start;
                 let (first, sectors) = self.plan.sectors(from, bytes.max(1));
                 let last = first + sectors - 1;

@@ -2,7 +2,7 @@
 
 use super::draw::{Draw, Stream};
 use super::map::Map;
-use super::plan::{Plan, Spread, TRIM, WRITE, blocks};
+use super::plan::{Plan, Region, Spread, TRIM, WRITE, blocks};
 use super::skew::Skew;
 use crate::workload::config::{FioFileOrder, FioRw};
 
@@ -32,8 +32,8 @@ pub(super) struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     files: Vec<File>,
-    /// The region of each file: start and length. Unit: bytes.
-    region: (u64, u64),
+    /// The region of each file that requests touch.
+    region: Region,
     sizes: [Draw; 3],
     addresses: Draw,
     is_random: [Draw; 3],
@@ -91,14 +91,14 @@ impl Places {
         let mapped = plan.config.map && plan.config.random && (0..3).any(uniform);
         // The unit counts all operations, even those that the job does not use.
         let unit = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
-        let reach = plan.config.zones.map_or(self.region.1, |zones| zones.range.0);
-        let map = mapped.then(|| Map::new(reach.min(self.region.1).div_ceil(unit).max(1)));
-        File { from: self.region.0, next: [None; 3], last: [None; 3], map, done: false }
+        let reach = plan.config.zones.map_or(self.region.length, |zones| zones.range.0);
+        let map = mapped.then(|| Map::new(reach.min(self.region.length).div_ceil(unit).max(1)));
+        File { from: self.region.start, next: [None; 3], last: [None; 3], map, done: false }
     }
 
     /// Starts another pass. The draws continue; [`Places::new`] would repeat them.
     pub(super) fn restart(&mut self, plan: &Plan) {
-        let start = self.region.0;
+        let start = self.region.start;
         for file in &mut self.files {
             (file.from, file.done) = (start, false);
             file.reset();
@@ -111,7 +111,7 @@ impl Places {
 
     /// Moves the streams of a sequential job back, so that they reach their start after `bytes`.
     pub(super) fn set_back(&mut self, plan: &Plan, bytes: u64) {
-        let (start, length) = self.region;
+        let Region { start, length } = self.region;
         for file in &mut self.files {
             for direction in 0..3 {
                 let unit = plan.directions[direction].smallest;
@@ -214,7 +214,7 @@ impl Places {
     /// The next start of the stream.
     fn sequential(&mut self, plan: &Plan, direction: usize) -> Option<u64> {
         let config = &plan.config;
-        let (from, length) = self.region;
+        let Region { start: from, length } = self.region;
         let state = &mut self.files[self.file];
         let mut start = state.next[direction].unwrap_or(state.from);
         let end = from + length;
@@ -244,8 +244,8 @@ impl Places {
     /// A random start.
     fn random(&mut self, plan: &Plan, direction: usize) -> Option<u64> {
         let one = &plan.directions[direction];
-        let reach = plan.config.zones.map_or(self.region.1, |zones| zones.range.0);
-        let count = blocks(reach.min(self.region.1), one.smallest, one.align);
+        let reach = plan.config.zones.map_or(self.region.length, |zones| zones.range.0);
+        let count = blocks(reach.min(self.region.length), one.smallest, one.align);
         if count == 0 {
             return None;
         }
@@ -283,7 +283,7 @@ impl Places {
     /// Size of a request at `start`; `None` if not even the smallest fits.
     fn length(&mut self, plan: &Plan, direction: usize, start: u64) -> Option<u64> {
         let one = &plan.directions[direction];
-        let (from, length) = self.region;
+        let Region { start: from, length } = self.region;
         let end = from + length;
         let fits = |bytes: u64| start.checked_add(bytes).is_some_and(|behind| behind <= end);
         if !fits(one.smallest) {
@@ -320,7 +320,7 @@ impl Places {
     fn enter_zone(&mut self, plan: &Plan, direction: usize) {
         let Some(zones) = plan.config.zones else { return };
         let (size, range) = (zones.size.0.max(1), zones.range.0.max(1));
-        let (start, _) = self.region;
+        let start = self.region.start;
         let state = &mut self.files[self.file];
         if self.zone_bytes >= size {
             self.zone_bytes = 0;

@@ -61,6 +61,15 @@ pub(super) enum Spread {
     Zoned(Box<[(u64, u64); 100]>),
 }
 
+/// A region of a file. Unit: bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    /// Start in the file.
+    pub(super) start: u64,
+    /// Length.
+    pub(super) length: u64,
+}
+
 impl Plan {
     /// The job in a space of `sectors` sectors.
     pub(super) fn new(synthetic: &SyntheticConfig, config: &FioConfig, sectors: u64) -> Self {
@@ -115,12 +124,11 @@ impl Plan {
         all.contains(&direction)
     }
 
-    /// Start of the requests of a copy in a file, and the number of bytes that they touch from
-    /// there on.
-    pub(super) fn region(&self, copy: u32) -> (u64, u64) {
+    /// The region of a file that the requests of a copy touch.
+    pub(super) fn region(&self, copy: u32) -> Region {
         let start = self.offset.saturating_add(self.increment.saturating_mul(u64::from(copy)));
         let start = start.min(self.file.saturating_sub(1));
-        (start, self.size.min(self.file - start))
+        Region { start, length: self.size.min(self.file - start) }
     }
 
     /// Start of a file of a copy in the space of the flow.

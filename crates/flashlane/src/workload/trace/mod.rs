@@ -42,8 +42,8 @@ pub struct TraceSource {
     clipped: u64,
     /// The first lines that were not replayed unchanged.
     names: Names,
-    /// Records, and rejected or delayed records, of the complete passes over the file.
-    earlier: (u64, u64),
+    /// Records of the complete passes over the file.
+    earlier: RecordCounts,
     /// Requests of the running pass over the file that are longer than allowed.
     too_long: u64,
     /// Requests of the running pass over the file.
@@ -141,6 +141,15 @@ fn named<T>(
     Ok(Some(found))
 }
 
+/// Records of a trace file.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecordCounts {
+    /// All records.
+    all: u64,
+    /// Records that were rejected or delayed.
+    changed: u64,
+}
+
 impl TraceSource {
     /// Opens a trace for replay in `space`. Reads it through beforehand where devices are laid out
     /// by a stride, and where addresses beyond the space are refused.
@@ -166,7 +175,7 @@ impl TraceSource {
             wrapped: 0,
             clipped: 0,
             names: Names::default(),
-            earlier: (0, 0),
+            earlier: RecordCounts::default(),
             too_long: 0,
             placed: 0,
             gone: 0,
@@ -218,12 +227,14 @@ impl TraceSource {
         Ok(skipped)
     }
 
-    /// Records of all passes so far, and the number that was rejected or delayed.
-    fn looked_at(&self) -> (u64, u64) {
+    /// Records of all passes so far.
+    fn looked_at(&self) -> RecordCounts {
         let rejected = self.reader.rejected().count();
-        let (records, changed) = self.earlier;
-        let records = records + self.reader.delivered_count() + rejected;
-        (records, changed + rejected + self.reader.decreasing_count() + self.too_long)
+        let RecordCounts { all, changed } = self.earlier;
+        RecordCounts {
+            all: all + self.reader.delivered_count() + rejected,
+            changed: changed + rejected + self.reader.decreasing_count() + self.too_long,
+        }
     }
 
     fn unusable(&self) -> Vec<(String, u64)> {
@@ -257,7 +268,7 @@ impl TraceSource {
             Placed::At { sector, sectors, wrapped } => {
                 if wrapped {
                     self.wrapped += 1;
-                    self.names.wrapped(&self.reader, record, (sector, sectors));
+                    self.names.wrapped(&self.reader, record, sector..sector + sectors);
                 }
                 (sector, sectors as u32)
             }
@@ -362,7 +373,7 @@ impl RequestSource for TraceSource {
     }
 
     fn report(&self) -> SourceReport {
-        let (records, changed) = self.looked_at();
+        let RecordCounts { all: records, changed } = self.looked_at();
         SourceReport {
             wrapped: self.wrapped,
             clipped: self.clipped,

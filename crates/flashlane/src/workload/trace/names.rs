@@ -1,5 +1,7 @@
 //! Names of the first lines of a trace that are not replayed unchanged.
 
+use std::ops::Range;
+
 use flashlane_trace::{Record, TraceReader};
 
 use crate::layout::SECTOR_BYTES;
@@ -33,16 +35,11 @@ impl Names {
         }
     }
 
-    /// Notes a request that was moved into the space. `sector` and `sectors`: its range there.
-    pub(super) fn wrapped(
-        &mut self,
-        reader: &TraceReader,
-        record: &Record,
-        (sector, sectors): (u64, u64),
-    ) {
-        let cut = record.length_bytes.div_ceil(SECTOR_BYTES) > sectors;
+    /// Notes a request that was moved into the space. `range`: its sectors there.
+    pub(super) fn wrapped(&mut self, reader: &TraceReader, record: &Record, range: Range<u64>) {
+        let cut = record.length_bytes.div_ceil(SECTOR_BYTES) > range.end - range.start;
         let how = if cut { "cut and wrapped" } else { "wrapped" };
-        let (first, end) = (sector * SECTOR_BYTES, (sector + sectors) * SECTOR_BYTES);
+        let (first, end) = (range.start * SECTOR_BYTES, range.end * SECTOR_BYTES);
         Self::add(&mut self.wrapped, self.reader.is_none(), reader, || {
             format!("{} beyond the flow's space, {how} to {first}..={}", bytes(record), end - 1)
         });

@@ -41,12 +41,12 @@ where
     };
     let of_positions = covariance(slopes, widening);
     let values = evaluator.values(best);
-    let (mut intervals, mut untold) = (Vec::new(), Vec::new());
+    let (mut intervals, mut undetermined) = (Vec::new(), Vec::new());
     for (axis, &at) in best.iter().enumerate() {
         let half = quantile * of_positions[(axis, axis)].sqrt();
         let (low, high) = ((at - half).max(0.0), (at + half).min(1.0));
         if high - low > options.widest_share {
-            untold.push(axis);
+            undetermined.push(axis);
         }
         let value = |end: f64| {
             let mut position = best.clone();
@@ -69,7 +69,7 @@ where
         elasticities: elasticities(evaluator, slopes),
         covariance: of_logarithms(evaluator, &of_positions),
         correlations: correlations(&of_positions),
-        untold,
+        undetermined,
         directions,
         residuals: residuals.collect(),
         chi2,
@@ -95,14 +95,14 @@ pub(super) fn choose(first: Calibration, second: Calibration, options: &Options)
     if other.chi2 > best.chi2 + chance {
         return best;
     }
-    best.untold.clear();
+    best.undetermined.clear();
     for (axis, parameter) in best.parameters.iter().enumerate() {
         let (interval, more) = (&mut best.intervals[axis], &other.intervals[axis]);
         interval.low = interval.low.min(more.low);
         interval.high = interval.high.max(more.high);
         let widest = options.widest_share * range(parameter);
         if libm::log(interval.high / interval.low) > widest {
-            best.untold.push(axis);
+            best.undetermined.push(axis);
         }
     }
     best.also = Some(other.values);

@@ -18,7 +18,7 @@ const SLICES_MAX: usize = 10_000_000;
 /// Parameters of `flashlane.simulate`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Wishes<'py> {
+pub(crate) struct SimulateCall<'py> {
     seed: u64,
     pub(crate) seeds: u64,
     alone: bool,
@@ -82,7 +82,7 @@ fn timeline(text: &str) -> PyResult<TimelineOptions> {
     Ok(TimelineOptions { from, to, slices_max: SLICES_MAX })
 }
 
-impl Wishes<'_> {
+impl SimulateCall<'_> {
     /// The records beside the summary, without requests and submissions.
     pub(crate) fn observe(&self) -> PyResult<Observe> {
         Ok(Observe {
