@@ -33,7 +33,8 @@ impl Base {
     /// Loads the device and the workload with further settings on top, each written `KEY=VALUE`.
     /// The keys `device` and `workload` name another file.
     ///
-    /// # Errors [`Error::Config`] if a file or a setting is refused.
+    /// # Errors
+    /// [`Error::Config`] if a file or a setting is refused.
     pub fn load(&self, sets: &[String], counts: &[(String, u32)]) -> Result<Scenario, Error> {
         let scenario = self.unchecked(sets, counts)?;
         validate::check_pair(&scenario.device, &scenario.workload)?;

@@ -32,7 +32,8 @@ pub(super) struct Bracket {
 /// Searches within `levels`, from the level `start`, with a first step of `step`. `scale` gives the
 /// logarithm of the load at a level.
 ///
-/// # Errors The errors of a trial.
+/// # Errors
+/// The errors of a trial.
 pub(super) fn largest<E>(
     levels: RangeInclusive<i64>,
     start: i64,

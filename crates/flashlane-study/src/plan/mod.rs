@@ -114,7 +114,8 @@ impl Question {
     /// Answers the question for one variant. `told` receives a message for each level that is
     /// tried.
     ///
-    /// # Errors Fails if the input is refused or a run fails.
+    /// # Errors
+    /// Fails if the input is refused or a run fails.
     pub fn answer(&self, variant: &Variant, told: &dyn Fn(&str)) -> Result<Answer, Error> {
         let scenario = self.base.load(&variant.sets, &self.counts(1))?;
         self.check(&scenario, variant)?;

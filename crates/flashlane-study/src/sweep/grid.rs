@@ -109,22 +109,24 @@ enum Scale {
 impl Grid {
     /// The options of all runs. The options in `[run]` override those of the caller.
     ///
-    /// # Errors [`Error::Config`] if a value has the wrong type.
+    /// # Errors
+    /// [`Error::Config`] if a value has the wrong type.
     pub fn options(&self, caller: &RunOptions) -> Result<RunOptions, Error> {
         point::options(caller, &self.run)
     }
 
     /// Reads a grid file.
     ///
-    /// # Errors [`Error::Config`] with the file, the line or key, what was found and what is
-    /// allowed.
+    /// # Errors
+    /// [`Error::Config`] with the file, the line or key, what was found and what is allowed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::parse(&read_text(path)?, path)
     }
 
     /// Reads the text of a grid file. Relative paths in the text start at the folder of the file.
     ///
-    /// # Errors The errors of [`Grid::read`].
+    /// # Errors
+    /// The errors of [`Grid::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
         let written: Written = toml::from_str(text).map_err(|error| {

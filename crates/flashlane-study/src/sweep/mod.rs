@@ -75,8 +75,9 @@ impl Sweep {
     /// Runs the points on several threads, or finds their results. `told` is called with the index
     /// of each point that is finished. The results are in the order of the points.
     ///
-    /// # Errors [`Error::Interrupted`] if [`Sweep::stop`] was called. [`Error::Output`] if a result
-    /// cannot be kept.
+    /// # Errors
+    /// [`Error::Interrupted`] if [`Sweep::stop`] was called. [`Error::Output`] if a result cannot
+    /// be kept.
     pub fn run(
         &self,
         points: &[Point],
@@ -125,7 +126,8 @@ impl Sweep {
     /// The result of a point, if it is known without a run: the kept result, or the reason why the
     /// point is refused. Returns `None` if the point has to be run.
     ///
-    /// # Errors The errors of [`Sweep::run`].
+    /// # Errors
+    /// The errors of [`Sweep::run`].
     pub fn kept(&self, point: &Point) -> Result<Option<Outcome>, Error> {
         let (_, _, key) = match self.resolved(point)? {
             Ok(found) => found,

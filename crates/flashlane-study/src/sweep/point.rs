@@ -32,7 +32,8 @@ pub enum Source {
 impl Source {
     /// The device and the tenants at a point.
     ///
-    /// # Errors [`Error::Config`] if the configuration is refused.
+    /// # Errors
+    /// [`Error::Config`] if the configuration is refused.
     pub fn scenario(&self, point: &Point) -> Result<Scenario, Error> {
         let keys = point.iter().filter(|(key, _)| !RUN_KEYS.contains(&key.as_str()));
         match self {
@@ -89,7 +90,8 @@ fn toml_text(value: &Value) -> Option<String> {
 
 /// The options of a run. The keys of a point override the base.
 ///
-/// # Errors [`Error::Config`] if a value has the wrong type.
+/// # Errors
+/// [`Error::Config`] if a value has the wrong type.
 pub fn options(base: &RunOptions, point: &Point) -> Result<RunOptions, Error> {
     let mut options = base.clone();
     for (key, value) in point {

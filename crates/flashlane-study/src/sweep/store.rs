@@ -37,7 +37,8 @@ pub(super) enum Kept {
 impl Store {
     /// Opens the folder for results, and makes it if it does not exist.
     ///
-    /// # Errors [`Error::Output`] if the folder cannot be made.
+    /// # Errors
+    /// [`Error::Output`] if the folder cannot be made.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         std::fs::create_dir_all(folder).map_err(|error| {
             Error::Output(format!("{}: cannot be made: {error}", folder.display()))
@@ -79,7 +80,8 @@ impl Store {
 
     /// Keeps a result.
     ///
-    /// # Errors [`Error::Output`] if the file cannot be written. No part of the file is left then.
+    /// # Errors
+    /// [`Error::Output`] if the file cannot be written. No part of the file is left then.
     pub(super) fn keep(&self, key: &str, point: &Point, outcome: &Outcome) -> Result<(), Error> {
         let result = outcome.to_json();
         let point: Value = point.iter().cloned().collect::<serde_json::Map<_, _>>().into();

@@ -165,7 +165,8 @@ impl Table {
     /// The table as a Parquet file. A column has the type of its cells if all cells have one type
     /// (whole numbers, numbers, or true and false), else it is text.
     ///
-    /// # Errors Writing a table in memory causes no error that is known.
+    /// # Errors
+    /// Writing a table in memory causes no error that is known.
     pub fn parquet(&self) -> Result<Vec<u8>, ParquetError> {
         let kinds: Vec<Kind> = (0..self.columns.len()).map(|at| self.kind(at)).collect();
         let fields = self.columns.iter().zip(&kinds).map(|(name, kind)| {
