@@ -35,21 +35,42 @@ SHORT = 15
 
 #: Turns of phrase that a newcomer has to puzzle over, and what to write instead. They are matched
 #: at the start of a sentence; a leading `.*` finds one anywhere in it.
-RIDDLES = {
-    r"The same\b": "a sentence that begins with 'The same': name what is meant",
-    r"Of [a-z]": "a sentence that begins with 'Of': begin with its subject",
-    r"(?:So|As|Nor|Neither) (?:do|does|did|is|are|was|were|has|have|had|can|will)\b(?! [\w`]+ed\b)":
+RIDDLES = [
+    (
+        r"The same\b",
+        "a sentence that begins with 'The same': name what is meant",
+    ),
+    (
+        r"Of [a-z]",
+        "a sentence that begins with 'Of': begin with its subject",
+    ),
+    (
+        r"(?:So|As|Nor|Neither) (?:do|does|did|is|are|was|were|has|have|had|can|will)\b(?! [\w`]+ed\b)",
         "'So does …' leans on the sentence before: say what happens",
-    r"Has (?!no\b|to\b|been\b)": "'Has X do …': say what is done, with an active verb",
-    r"What (?:is|are|was|were|has|have|had|may|can|could|must|does|did) ":
+    ),
+    (
+        r"Has (?!no\b|to\b|been\b)",
+        "'Has X do …': say what is done, with an active verb",
+    ),
+    (
+        r"What (?:is|are|was|were|has|have|had|may|can|could|must|does|did) ",
         "'What is …' hides the subject: name the thing",
-    r"(?:.*\b)?[Ss]o (?:many|much)\b(?!.* that\b)(?! (?:\w+ )?as\b)":
+    ),
+    (
+        r"(?:.*\b)?[Ss]o (?:many|much)\b(?!.* that\b)(?! (?:\w+ )?as\b)",
         "'so many': name the quantity or the parameter",
-    r".*\bat hand\b": "'at hand': say 'current', or name the thing",
-    r".*\bwhom\b": "'whom': parts of a drive are no persons: name the part, with an active verb",
-    r".*\b(?:[Ii]t|[Tt]hey|[Tt]hose|[Oo]nes?) (?:[\w']+ ){1,2}(?:it|them|those|ones?)$":
+    ),
+    (
+        r".*\bat hand\b",
+        "'at hand': say 'current', or name the thing",
+    ),
+    (
+        r".*\b(?:[Ii]t|[Tt]hey|[Tt]hose|[Oo]nes?) (?:[\w']+ ){1,2}(?:it|them|those|ones?)$",
         "a sentence of pronouns only: name the things",
-}
+    ),
+]
+#: A tenant may wait for somebody, but the parts of a drive are no persons: for comments only.
+PERSONS = re.compile(r".*\bwhom\b")
 #: What the first sentence of a comment must not begin with: nothing stands before it.
 DANGLING = re.compile(
     r"(?:It|They|That|Those|These|Such|Both|Neither|One of (?:it|them|these|those))\b"
@@ -112,10 +133,21 @@ def prose(text: str) -> str:
     return running_text(text).replace("`", "")
 
 
-def cells(text: str) -> str:
-    """The cells of the tables of a page, each as a paragraph."""
-    rows = re.findall(r"^\s*\|(.*)\|\s*$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
-    return "\n\n".join(cell.strip() for row in rows for cell in re.split(r"(?<!\\)\|", row))
+def page_parts(text: str) -> Iterator[Comment]:
+    """The paragraphs of a page and the cells of its tables, without code blocks."""
+    for hidden in (r"^\s*```.*?^\s*```", r"<!--.*?-->"):
+        text = re.sub(hidden, lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
+    start, paragraph = 0, []
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        if row := re.match(r"\s*\|(.*)\|\s*$", line):
+            yield from (Comment(number, cell.strip(), "") for cell in re.split(r"(?<!\\)\|", row[1]))
+        if row or not line.strip():
+            if paragraph:
+                yield Comment(start, "\n".join(paragraph), "")
+            paragraph = []
+        else:
+            start = number if not paragraph else start
+            paragraph.append(line)
 
 
 def sentences(text: str) -> list[str]:
@@ -126,7 +158,9 @@ def sentences(text: str) -> list[str]:
     parts: list[str] = []
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)", running_text(text)):
         flat = " ".join(paragraph.split())
-        parts += re.split(r"(?<=[.!?:])\s+(?=[A-Z\"'(])|(?<=[.!?])\s+(?=[`\[])|(?<=[.!?]\))\s+(?=[A-Z])", flat)
+        parts += re.split(
+            r"(?<=[.!?:])\s+(?=[A-Z\"'(])|(?<=[.!?])\s+(?=[`\[])|(?<=[.!?]\))\s+(?=[A-Z])", flat
+        )
     bare = [re.sub(r"^(?:[-*]|\d+\.)\s+", "", part) for part in parts if part]
     return [re.sub(r"`([^`]*)`", lambda span: span[1].replace(" ", "_"), part) for part in bare]
 
@@ -168,21 +202,22 @@ def python_comments(text: str) -> Iterator[Comment]:
             start = line if not block else start
             block.append(token.string.lstrip("#:").strip())
             last = line
-        elif token.type == tokenize.STRING and before in {tokenize.INDENT, tokenize.NEWLINE, tokenize.NL}:
-            if '"""' in token.string:
-                body = token.string.strip('rbfRBF').strip('"')
-                yield Comment(line, "\n".join(one.strip() for one in body.split("\n")), "")
+        elif '"""' in token.string and before in {tokenize.INDENT, tokenize.NEWLINE, tokenize.NL}:
+            body = token.string.strip("rbfRBF").strip('"')
+            yield Comment(line, "\n".join(one.strip() for one in body.split("\n")), "")
         if token.type not in {tokenize.COMMENT, tokenize.DEDENT}:
             before = token.type
     if block:
         yield Comment(start, "\n".join(block), "")
 
 
-def riddle(sentence: str, first: bool) -> str | None:
+def riddle(sentence: str, first: bool, page: bool) -> str | None:
     """What is wrong with a sentence, or None. `first`: no sentence stands before it."""
-    for pattern, instead in RIDDLES.items():
+    for pattern, instead in RIDDLES:
         if re.match(pattern, sentence):
             return instead
+    if not page and PERSONS.match(sentence):
+        return "'whom': parts of a drive are no persons: name the part, with an active verb"
     if first and DANGLING.match(sentence):
         return "a first sentence that begins with a pronoun: name the thing"
     length = len(sentence.split())
@@ -195,21 +230,22 @@ def riddle(sentence: str, first: bool) -> str | None:
 
 def says_only_the_name(comment: Comment) -> bool:
     """Whether a doc comment is only the name of its item again."""
-    match = re.search(r"(?:fn|struct|enum|trait|type|const|static|mod|let)?\s*(\w+)\s*[:(<{=,;]", comment.code)
-    item = re.match(r"(?:pub(?:\([\w ]+\))? )?(?:const )?(?:fn|struct|enum|trait|type|const|static) (\w+)", comment.code)
-    name = item[1] if item else match[1] if match else ""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("_", " "))
-    told = [word for word in re.findall(r"[a-z]+", comment.text.lower()) if word not in {"the", "a", "an", "of"}]
+    kind = r"(?:pub(?:\([\w ]+\))? )?(?:const )?(?:fn|struct|enum|trait|type|const|static) (\w+)"
+    field = r"(?:pub(?:\([\w ]+\))? )?(\w+)\s*[:(<{=,;]"
+    item = re.match(kind, comment.code) or re.match(field, comment.code)
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", item[1] if item else "").lower().replace("_", " ")
+    words = re.findall(r"[a-z]+", parts)
+    told = [one for one in re.findall(r"[a-z]+", comment.text.lower()) if one not in {"the", "a", "an", "of"}]
     return bool(told) and len(words) > 1 and sorted(told) == sorted(words)
 
 
 def riddles(name: str, comments: Iterator[Comment]) -> Iterator[str]:
-    """The findings in comments."""
+    """The findings in the comments of a file, or in the parts of a page."""
     for comment in comments:
         if says_only_the_name(comment):
             yield f"{name}:{comment.line}: the name again: say what the name does not say"
         for index, sentence in enumerate(sentences(comment.text)):
-            if instead := riddle(sentence, index == 0):
+            if instead := riddle(sentence, index == 0, name.endswith(".md")):
                 yield f"{name}:{comment.line}: {instead}\n    {sentence[:200]}"
 
 
@@ -254,8 +290,7 @@ def main(arguments: list[str]) -> int:
         everything += found
         problems += lengths_of(name, [length for length, _, _ in found])
         problems += linted(name, text)
-        parts = [Comment(0, one, "") for one in re.split(r"\n\s*\n", f"{text}\n\n{cells(text)}")]
-        problems += riddles(name, iter(parts))
+        problems += riddles(name, page_parts(text))
     median = statistics.median([length for length, _, _ in everything] or [0])
     if median > MEDIAN_MAX:
         problems.append(f"all pages: median sentence of {median:.0f} words, allowed: {MEDIAN_MAX}")

@@ -45,7 +45,7 @@ pub(crate) enum ArrayEnd {
     Change(Ended),
 }
 
-/// Sectors of a page.
+/// The sectors of a page that a command concerns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageSectors {
     /// Sectors that the operation concerns.
