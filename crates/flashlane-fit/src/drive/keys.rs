@@ -141,8 +141,7 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
         // Room for the spare share, and for the blocks that a plane keeps for itself.
         None => (((of_plane * 1.4) as u64).div_ceil(in_block).max(40), 0.28),
     };
-    let other =
-        |key, toml: &str, determined_by| Other { key, toml: toml.to_owned(), determined_by };
+    let other = |key, toml: &str, by| Other { key, toml: toml.to_owned(), determined_by: by };
     let text = |toml: &str| format!("\"{toml}\"");
     let told = written.spare.as_ref().map(|_| "permutation");
     let mut all = vec![

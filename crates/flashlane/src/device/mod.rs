@@ -35,6 +35,7 @@ use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::host::Host;
 use crate::interface::Interface;
+use crate::interface::config::InterfaceConfig;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
@@ -118,6 +119,11 @@ macro_rules! moment {
 }
 use moment;
 
+/// The sizes of the queue entries of a device.
+fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
+    QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
+}
+
 impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
     pub(crate) fn new(
@@ -131,10 +137,6 @@ impl Device {
     ) -> Self {
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        let entries = QueueEntries {
-            submission: device.interface.submission_entry,
-            completion: device.interface.completion_entry,
-        };
         Self {
             now: Time::ZERO,
             horizon: Time::MAX,
@@ -143,7 +145,7 @@ impl Device {
             requests: Slab::new(),
             transactions: Slab::new(),
             host: Host::new(device.interface.queue_depth, workload.flows.len()),
-            link: Link::new(&device.link, entries, &device.compat),
+            link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
             interface: Interface::new(
                 &device.interface,
                 &device.compat,

@@ -114,8 +114,9 @@ pub(crate) struct TableSize {
 }
 
 impl PageTables {
-    /// Empty tables, with entries for the logical and the physical pages. Sector masks have `mask_bits` bits: more than a page has sectors where a part of a request
-    /// may reach over the end of a page.
+    /// Empty tables, with entries for the logical and the physical pages. Sector masks have
+    /// `mask_bits` bits. These are more than the sectors of a page if a part of a request may reach
+    /// over the end of a page.
     pub(crate) fn new(
         logical: TableSize,
         physical: TableSize,

@@ -321,7 +321,7 @@ const WHY: &[(&str, &str)] = &[
     ),
     (
         "g11_determinism",
-        "The same collection with other seeds: our defaults change less than 2 %, no switch alone more than 0.3 %.",
+        "Collection with other seeds: our defaults change less than 2 %, no switch alone more than 0.3 %.",
     ),
     ("g12_quiet_timing", "Cases of other groups once more, some for longer."),
 ];

@@ -134,15 +134,6 @@ pub struct CloneSource {
     end: PassEnd,
 }
 
-/// The random streams of a clone.
-#[derive(Clone, Copy)]
-struct Streams {
-    /// Seed of the run.
-    seed: u64,
-    /// Number of the flow.
-    flow: u64,
-}
-
 impl CloneSource {
     /// The clone that `config` names, in `space`. `seed` is the root seed of the run and `flow` the
     /// flow's index.
@@ -169,7 +160,8 @@ impl CloneSource {
             return Err(Error::config("clone.time_scale", message));
         }
         let end = PassEnd::new(config.requests, config.duration.map(|span| span.0));
-        let mut source = Self::of(&params, config.time_scale, end, space, Streams { seed, flow });
+        let stream = |part: &str| Rng::stream(seed, part, flow);
+        let mut source = Self::of(&params, config.time_scale, end, space, &stream);
         match &mut source.day {
             Some(day) => {
                 config.start.inspect(|&start| day.start_at(start));
@@ -202,8 +194,8 @@ impl CloneSource {
             page_phase: 0,
             wraps_after: None,
         };
-        let streams = Streams { seed, flow: 0 };
-        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, streams)
+        let stream = |part: &str| Rng::stream(seed, part, 0);
+        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, &stream)
     }
 
     fn of(
@@ -211,9 +203,8 @@ impl CloneSource {
         time_scale: f64,
         end: PassEnd,
         space: &FlowSpace,
-        streams: Streams,
+        stream: &dyn Fn(&str) -> Rng,
     ) -> Self {
-        let stream = |part: &str| Rng::stream(streams.seed, part, streams.flow);
         let mix = |side: &Side<'_>, part| SizeMix::new(side.sizes, side.mean_kib, stream(part));
         Self {
             types: Types::new(params, stream("workload.clone.type")),
