@@ -10,6 +10,8 @@ paths, only files below them are searched.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import io
 import re
 import statistics
@@ -190,9 +192,14 @@ def rust_comments(text: str) -> Iterator[Comment]:
 
 def python_comments(text: str) -> Iterator[Comment]:
     """The comments and the documentation of a Python file."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            body = inspect.cleandoc(str(node.value.value))
+            body = re.sub(r"^\s*(?:>>>|\.\.\.).*$", "", body, flags=re.M)
+            # Each argument in a list of arguments is a paragraph of its own.
+            yield Comment(node.lineno, re.sub(r"\n\s+(?=\w+: )", "\n\n", body), "")
     block: list[str] = []
     start, last = 0, -1
-    before = tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         line = token.start[0]
         if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
@@ -202,17 +209,12 @@ def python_comments(text: str) -> Iterator[Comment]:
             start = line if not block else start
             block.append(token.string.lstrip("#:").strip())
             last = line
-        elif '"""' in token.string and before in {tokenize.INDENT, tokenize.NEWLINE, tokenize.NL}:
-            body = token.string.strip("rbfRBF").strip('"')
-            yield Comment(line, "\n".join(one.strip() for one in body.split("\n")), "")
-        if token.type not in {tokenize.COMMENT, tokenize.DEDENT}:
-            before = token.type
     if block:
         yield Comment(start, "\n".join(block), "")
 
 
 def riddle(sentence: str, first: bool, page: bool) -> str | None:
-    """What is wrong with a sentence, or None. `first`: no sentence stands before it."""
+    """The fault of a sentence, or None. `first`: no sentence stands before it."""
     for pattern, instead in RIDDLES:
         if re.match(pattern, sentence):
             return instead
@@ -250,7 +252,7 @@ def riddles(name: str, comments: Iterator[Comment]) -> Iterator[str]:
 
 
 def lengths_of(name: str, lengths: list[int]) -> Iterator[str]:
-    """What is wrong with the lengths of the sentences of a page."""
+    """The faults in the lengths of the sentences of a page."""
     if len(lengths) < 8:
         return
     median, long = statistics.median(lengths), statistics.quantiles(lengths, n=10)[8]

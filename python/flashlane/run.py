@@ -50,7 +50,7 @@ def simulate(
         device: the drive, or what ``Device`` takes.
         workload: the tenants, or what ``Workload`` takes.
         seed: root of all random draws. Range: 0 to 2^64 - 1.
-        seeds: repeat with so many seeds in a row; figures are then means, and ``Result.seeds`` has every
+        seeds: number of consecutive seeds with which the run is repeated; figures are then means, and ``Result.seeds`` has every
             figure with its 95 % interval.
         alone: also run every flow by itself, and give slowdowns and fairness.
         warmup: load that does not count: a time (``"10ms"``) or a number of requests.
