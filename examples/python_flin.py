@@ -41,7 +41,7 @@ class Lane:
     slowdowns: float = 0.0
     departed: int = 0
     bytes: int = 0
-    """Of this epoch."""
+    """Bytes of this epoch."""
     intense: bool = False
 
 

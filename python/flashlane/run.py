@@ -50,8 +50,8 @@ def simulate(
         device: the drive, or what ``Device`` takes.
         workload: the tenants, or what ``Workload`` takes.
         seed: root of all random draws. Range: 0 to 2^64 - 1.
-        seeds: number of consecutive seeds with which the run is repeated; figures are then means, and ``Result.seeds`` has every
-            figure with its 95 % interval.
+        seeds: number of consecutive seeds with which the run is repeated; figures are then means, and
+            ``Result.seeds`` has every figure with its 95 % interval.
         alone: also run every flow by itself, and give slowdowns and fairness.
         warmup: load that does not count: a time (``"10ms"``) or a number of requests.
         until_steady: run in rounds until the last five are steady by SNIA's rule, 25 at most; what has to be

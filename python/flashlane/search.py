@@ -46,9 +46,9 @@ _QUANTITY = re.compile(r"^[0-9][0-9._]* ?[A-Za-z%/]+$")
 class Search(Sequence[dict[str, Any]]):
     """What came out of a search: one entry for each configuration that was to run in full, in order.
 
-    Each entry is a dict. ``point`` has keys and values, and ``values`` has a figure for each objective, in its
-    own unit. ``violated`` says how far each constraint is missed (0 if it is kept). ``front`` is true if no
-    other configuration is better in every objective. ``error`` is None, or the reason why it could not run.
+    Each entry is a dict. ``point`` has keys and values, and ``values`` has a figure for each objective, in
+    its own unit. ``violated`` says how far each constraint is missed (0 if it is kept). ``front`` is true if
+    no other configuration is better in every objective. ``error`` is None, or the reason why it could not run.
     """
 
     def __init__(
