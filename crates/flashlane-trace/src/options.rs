@@ -27,10 +27,9 @@ pub struct TraceOptions {
     /// Unit of the time column in place of the unit of the format. Formats with a fixed clock (MSR)
     /// refuse it.
     pub time_unit: Option<TimeUnit>,
-    /// Unit of the offset and length columns in place of the unit of the format||take it: those of
-    /// five bare columns,=>take this option: those of five columns without a header,. Only formats
-    /// whose files come in several units take it: those of five bare columns, and oracleGeneral for
-    /// its offsets.
+    /// Unit of the offset and length columns in place of the unit of the format. Only formats whose
+    /// files come in several units take this option: those of five columns without a header, and
+    /// oracleGeneral for its offsets.
     pub size_unit: Option<SpaceUnit>,
     /// The event of a request that counts, in traces that have several events for each request
     /// (blktrace, blkparse). Default: [`Action::Queue`], the arrival.

@@ -34,13 +34,11 @@ pub struct TraceReader {
 }
 
 impl TraceReader {
-    /// Opens a trace. The codec is detected from the first bytes of the file, not from its
-    /// name.||and the file does not tell its own=>and the format cannot be detected
+    /// Opens a trace. The codec is detected from the first bytes of the file, not from its name.
     ///
     /// # Errors
     /// The file cannot be opened, is a directory or cannot be decompressed; an option is out of
-    /// range or does not suit the format; or no format was named and the file does not tell its
-    /// own.
+    /// range or does not suit the format; or no format was named and none can be detected.
     pub fn open(path: impl AsRef<Path>, options: &TraceOptions) -> Result<TraceReader, TraceError> {
         let path = path.as_ref();
         options.check(path)?;
@@ -96,11 +94,10 @@ impl TraceReader {
         result
     }
 
-    /// Starts again at the first line: the file is opened again||Those of opening=>The errors of
-    /// opening, and all counts go back to 0.
+    /// Starts again at the first line: the file is opened again, and all counts go back to 0.
     ///
     /// # Errors
-    /// Those of opening the file.
+    /// The errors of opening the file.
     pub fn rewind(&mut self) -> Result<(), TraceError> {
         self.lines = LineReader::open(self.lines.path())?;
         self.parser = self.format.parser(&self.reading, self.lines.path())?;

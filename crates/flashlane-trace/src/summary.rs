@@ -66,11 +66,10 @@ pub struct DeviceSummary {
     pub end_bytes_max: u64,
 }
 
-/// Reads a whole trace and sums it up||there is no summary of half a trace=>a part of a trace has
-/// no summary. Memory stays bounded.
+/// Reads a whole trace and sums it up. Memory stays bounded.
 ///
 /// # Errors
-/// Any [`TraceError`] of opening and reading; there is no summary of half a trace.
+/// Any [`TraceError`] of opening and reading; a part of a trace has no summary.
 pub fn summarise(
     path: impl AsRef<Path>,
     options: &TraceOptions,

@@ -69,12 +69,11 @@ impl Entry {
 
 /// Turns binary records into requests.
 pub(crate) trait RecordParser: Send {
-    /// Reads up to||Those of reading; a record behind which nothing can be read.=>The errors of
-    /// reading. A damaged record after which nothing can be read. the next request or rejected
-    /// record; `None` at the end of the file. Counts every record.
+    /// Reads up to the next request or rejected record; `None` at the end of the file. Counts every
+    /// record.
     ///
     /// # Errors
-    /// Those of reading; a record behind which nothing can be read.
+    /// The errors of reading. A damaged record after which nothing can be read.
     fn next(&mut self, input: &mut LineReader) -> Result<Option<Entry>, TraceError>;
 
     /// The content of the record that was rejected last, as a text.

@@ -95,7 +95,7 @@ const COLLECTION: &[&str] = &[
     "scattered_occupancy",
 ];
 
-/// What was measured of a run: write amplification, then the mean of every flow.
+/// The measurements of a run: write amplification, then the mean of every flow.
 type Measures = Vec<f64>;
 
 /// A job with all switches on, with none, and with each turned off alone.
