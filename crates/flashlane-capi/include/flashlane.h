@@ -588,9 +588,9 @@ const char *flashlane_version(void);
 flashlane_status flashlane_summary(struct flashlane_drive *drive, char **json);
 
 /**
- * Who delayed whom so far, as a JSON text with the keys of blame.json (docs/blame.md). The drive
- * needs the flag FLASHLANE_BLAME. Free *json with flashlane_string_free(). After a failure it is
- * NULL.
+ * Which tenant delayed which other so far, as a JSON text with the keys of blame.json
+ * (docs/blame.md). The drive needs the flag FLASHLANE_BLAME. Free *json with
+ * flashlane_string_free(). After a failure *json is NULL.
  */
 flashlane_status flashlane_blame(struct flashlane_drive *drive, char **json);
 

@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use crate::handle::Number;
 
-/// Values by number, as many as there were in the beginning. `I` is the type of the number:
-/// [`number!`](crate::number) makes such types, and no other number opens the table.
+/// Values by number. The number of values never changes. `I` is the type of the index. It is made
+/// with [`number!`](crate::number), and the table accepts no other type.
 ///
 /// Every look-up is checked, in release builds too: an index beyond the end panics.
 ///

@@ -92,7 +92,7 @@ impl Table {
     /// The number at an index.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, index: u32) -> u32 {
@@ -104,7 +104,7 @@ impl Table {
     /// Sets the number at an index.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline(always)]
     pub fn set(&mut self, index: u32, number: u32) {
         let at = index as usize * WIDTH;
@@ -114,7 +114,7 @@ impl Table {
     /// Numbers in a row, as bytes in the byte order of the machine.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline]
     #[must_use]
     pub fn row(&self, first: u32, count: u32) -> &[[u8; WIDTH]] {
@@ -126,7 +126,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline]
     pub fn row_mut(&mut self, first: u32, count: u32) -> &mut [[u8; WIDTH]] {
         let at = first as usize * WIDTH;

@@ -103,11 +103,11 @@ impl StatePlace {
         matches!(self, Self::Named(_))
     }
 
-    /// The states there, ready for use; `None` if nothing is kept. `program`: the file with the
-    /// code of the simulator. `tell` hears the news.
+    /// Opens the states at this place. Returns `None` if no states are kept. `program`: the file with
+    /// the code of the simulator. `tell` is called with the news.
     ///
     /// # Errors
-    /// States cannot be kept there; the text names the folder.
+    /// A message with the folder if no states can be kept there.
     pub fn open(
         &self,
         program: PathBuf,

@@ -108,7 +108,7 @@ impl Series {
         Self { name: name.into(), rule: Rule::Open, requests, at }
     }
 
-    /// Sends it.
+    /// Sends the series to a target.
     ///
     /// # Errors
     /// A request fails.

@@ -127,11 +127,11 @@ impl RunData {
         }
     }
 
-    /// One run out of the runs of the same scenario under several seeds, in their order. Curves,
-    /// time series and blame are those of the first one.
+    /// Combines the runs of one scenario under several seeds, in their order, to one run. Curves,
+    /// time series and blame are those of the first run.
     ///
     /// # Errors
-    /// In words, where the runs are not of the same scenario, or two have the same seed.
+    /// A message if the runs have different scenarios, or if two have the same seed.
     pub fn over_seeds(runs: Vec<Self>) -> Result<Self, String> {
         let summaries: Vec<Summary> = runs.iter().map(|run| run.summary.clone()).collect();
         let mut runs = runs.into_iter();
@@ -197,10 +197,10 @@ impl RunData {
         }
     }
 
-    /// The runs that a page made by [`crate::render`] carries.
+    /// The runs in a page that [`crate::render`] made.
     ///
     /// # Errors
-    /// In words: what is not as it should be.
+    /// A message that names the fault of the page.
     pub fn from_page(page: &str) -> Result<Vec<Self>, String> {
         let island = page
             .split_once(OPENING)

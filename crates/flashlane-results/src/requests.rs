@@ -66,10 +66,10 @@ impl RequestFile {
         Ok(Self { full: Some(full), spent, writer: Some(writer) })
     }
 
-    /// Waits until all is written.
+    /// Waits until all records are written.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.full = None;
         match self.writer.take().map(JoinHandle::join) {

@@ -207,14 +207,15 @@ pub enum Failure<E: fmt::Display> {
 
 /// Finds the parameters with which `simulate` meets the measurements best.
 ///
-/// `simulate` gets the values of the parameters in their order and gives one number for each
-/// measurement. All measurements and all these numbers are above 0. `sigmas` are relative errors:
-/// 0.01 for 1 %. The outcome depends on nothing but the arguments, least of all on threads.
+/// `simulate` gets the values of the parameters in their order and returns one number for each
+/// measurement. All measurements and all returned numbers are above 0. `sigmas` are relative
+/// errors: 0.01 for 1 %. The result depends only on the arguments, and not on the number of
+/// threads.
 ///
 /// # Errors
-/// Lists of different lengths, no measurement, values that are not above 0, a start outside its
-/// bounds, fewer evaluations allowed than one set of derivatives takes, or a simulation that fails
-/// at the start.
+/// Fails if lists have different lengths, if there is no measurement, if a value is not above 0, or
+/// if a start is outside its bounds. Fails if fewer evaluations are allowed than one set of
+/// derivatives takes, or if the simulation fails at the start.
 pub fn calibrate<E: fmt::Display + Send>(
     parameters: &[Parameter],
     measured: &[f64],

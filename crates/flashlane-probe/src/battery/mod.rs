@@ -210,7 +210,7 @@ impl Battery<'_> {
     /// Runs every probe that may run and is not in the folder yet.
     ///
     /// # Errors
-    /// A request fails, or a file cannot be written.
+    /// Fails if a request fails or a file cannot be written.
     pub fn run(
         &self,
         target: &mut dyn Target,

@@ -80,7 +80,7 @@ pub enum Failure {
     /// The target cannot be measured, or not in this way. The place, and the reason.
     #[error("{0}: {1}")]
     Refused(String, String),
-    /// A request failed.
+    /// Fails if the request failed.
     #[error("{operation:?} of {bytes} bytes at {offset}: {reason}")]
     Request {
         /// Operation of the request.
@@ -111,7 +111,7 @@ pub trait Target {
     /// Sends a request. Returns when it was sent.
     ///
     /// # Errors
-    /// The target does not take it.
+    /// Fails if the target refuses the request.
     fn submit(
         &mut self,
         operation: Operation,
@@ -120,10 +120,10 @@ pub trait Target {
         cookie: u64,
     ) -> Result<Time, Failure>;
 
-    /// Waits for the next request that ends; the caller has some outstanding.
+    /// Waits for the next request that ends. A request must be outstanding.
     ///
     /// # Errors
-    /// A request failed.
+    /// Fails if the request failed.
     fn wait(&mut self) -> Result<Done, Failure>;
 
     /// Lets time pass until an instant of [`Target::now`]; does nothing if that is over. Requests

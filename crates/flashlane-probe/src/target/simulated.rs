@@ -26,11 +26,11 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A drive of a configuration, in the state in which its preconditioning leaves it. With
-    /// `counters` it says what it wrote, as drives with SMART counters do.
+    /// A drive with this configuration, after its preconditioning. With `counters` it reports the
+    /// data that it wrote, as drives with SMART counters do.
     ///
     /// # Errors
-    /// The configuration is refused.
+    /// Fails if the configuration is refused.
     pub fn new(config: &DeviceConfig, seed: u64, counters: bool) -> Result<Self, Failure> {
         let drive = drive(config, seed)?;
         let facts = Facts {

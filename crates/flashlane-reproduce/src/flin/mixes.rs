@@ -78,11 +78,12 @@ fn draw_category(high: u32) -> Vec<Mix> {
     mixes
 }
 
-/// One workload of each category, for studies that run every workload many times: of those with
-/// either tpcc or tpce, which together are more than the drive serves.
+/// Index of one workload of each category, for studies that run every workload many times. The
+/// workload has either tpcc or tpce, because the drive cannot serve both together.
 const SHOWN: [usize; 4] = [0, 2, 6, 7];
 
-/// That workload of each of the given categories; in a full run, all workloads of these.
+/// The workload with this index of each given category; in a full run, all workloads of the
+/// categories.
 pub(super) fn shown(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
     if lab.full || lab.smoke {
         return draw(categories, per_category(lab, 1));

@@ -297,7 +297,7 @@ impl Drive {
         (self.open, self.begun, self.dead) = (None, snapshot.begun, false);
     }
 
-    /// What the drive has done so far, as the summary of a run that ends now: rates and means are
+    /// The summary of the drive's work so far, as for a run that ends now: rates and means are
     /// over the whole time.
     ///
     /// # Errors

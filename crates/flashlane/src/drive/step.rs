@@ -74,7 +74,7 @@ impl Drive {
     ///
     /// # Errors
     ///
-    /// Those of [`Drive::step`].
+    /// The errors of [`Drive::step`].
     pub fn advance(&mut self, until: Time, completions: &mut Vec<Completion>) -> Result<(), Error> {
         let advanced = self.advance_to(until);
         self.take_completions(completions);

@@ -43,10 +43,10 @@ pub struct Linux {
 }
 
 impl Linux {
-    /// Opens a target to be measured, `writes` also by writing to it.
+    /// Opens a target for measurements. `writes`: true if measurements also write to it.
     ///
     /// # Errors
-    /// It cannot be opened, is nothing that can be measured, or is to be written and in use.
+    /// Fails if the target cannot be opened, cannot be measured, or is to be written but in use.
     pub fn open(path: &Path, writes: bool) -> Result<Self, Failure> {
         let refused = |problem: String| Failure::Refused(path.display().to_string(), problem);
         let kind = std::fs::metadata(path).map_err(|error| refused(error.to_string()))?.file_type();
