@@ -132,8 +132,8 @@ mod tests {
         assert_eq!(five.numbered().last(), Some((4, &3)));
     }
 
-    // The tests below run in release builds too, where an index beyond the end once returned another
-    // value.
+    // The tests below run in release builds too, where an index beyond the end once returned
+    // another value.
 
     #[test]
     #[should_panic(expected = "index 3 lies beyond the end")]
