@@ -1,5 +1,4 @@
-//! The native part of the Python package `flashlane`; what users see of it is in
-//! `python/flashlane`.
+//! The native part of the Python package `flashlane`. The public part is in `python/flashlane`.
 
 mod config;
 mod detached;

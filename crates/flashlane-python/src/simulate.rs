@@ -22,7 +22,7 @@ use crate::simulate_call::SimulateCall;
 use crate::table::{self, Table};
 use crate::words;
 
-/// Rows of an Arrow batch; the last one of a run may have fewer.
+/// Number of rows of an Arrow batch; the last batch of a run may have fewer.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// Keeps records of requests as Arrow batches.
@@ -38,7 +38,7 @@ impl Collector {
         Self { flows, batches: Vec::new(), rows: RequestBatch::default() }
     }
 
-    /// The rows so far are a batch.
+    /// Makes a batch of the collected rows.
     fn end_batch(&mut self) {
         if !self.rows.is_empty() {
             self.batches.push(table::requests(std::mem::take(&mut self.rows), &self.flows));
@@ -56,29 +56,29 @@ impl RequestSink for Collector {
     }
 }
 
-/// Where states of drives are kept. `program`: the file of this library.
+/// The folder in which states of drives are kept. `program`: the file of this library.
 pub(crate) fn kept_states(
     wish: Option<PathBuf>,
     program: PathBuf,
 ) -> Result<Option<Arc<KeptStates>>, Error> {
     let place = StatePlace::choose(wish);
-    // The logger that Python's `logging` has for the package.
+    // Uses the logger of the package in Python's `logging`.
     let tell = |news: &StateNews| {
         let told = Python::attach(|py| {
             let logger = py.import("logging")?.call_method1("getLogger", ("flashlane",))?;
             logger.call_method1("warning", ("%s", news.to_string())).map(drop)
         });
-        // Nothing depends on the news.
+        // A failure to log is ignored.
         drop(told);
     };
     match place.open(program, tell) {
         Err(problem) if place.is_named() => Err(Error::config("states", problem)),
-        // Nobody asked for it; the run is slower and otherwise the same.
+        // The user did not ask for states. Without them the run is only slower.
         states => Ok(states.unwrap_or_default()),
     }
 }
 
-/// What a run leaves: texts and tables, for `flashlane.Result`.
+/// Runs a simulation. Returns texts and tables for `flashlane.Result`.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -142,7 +142,8 @@ pub(crate) fn simulate<'py>(
     Ok(result)
 }
 
-/// Runs a scenario under `seeds` seeds in a row: the summary of each, and the details of the first.
+/// Runs a scenario under `seeds` consecutive seeds. Returns the summary of each, and the details of
+/// the first.
 fn under_seeds(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -155,7 +156,7 @@ fn under_seeds(
     let options: Vec<RunOptions> = (0..seeds).map(under).collect();
     let simulations: Vec<Simulation<'_>> =
         options.iter().map(|options| Simulation { device, workload, options }).collect();
-    // The share of each, and their sum.
+    // The share of each simulation, and their sum.
     let shares = Mutex::new((vec![0.0; options.len()], 0.0));
     let results = simulate_all(&simulations, options[0].threads, &|index, share| {
         let mut guard = shares.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +178,8 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| Error::Output(format!("JSON: {error}"))).or_raise()
 }
 
-/// The page of columns, each the `report` texts of one run, or of one scenario under several seeds.
+/// The page with columns. Each column has the `report` texts of one run, or of one scenario under
+/// several seeds.
 #[pyfunction]
 pub(crate) fn report(columns: Vec<Vec<String>>, module: Option<&str>) -> PyResult<String> {
     let column = |texts: Vec<String>| {

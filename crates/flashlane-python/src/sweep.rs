@@ -1,4 +1,4 @@
-//! Sweeps: the engine of the command, with devices and workloads that are there already.
+//! Sweeps: the engine of the command, for devices and workloads that are already loaded.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::detached::detached;
 use crate::error::OrRaise;
 use crate::simulate::{json, kept_states};
 
-/// What came out of a point as JSON, and the damage of its file.
+/// The result of a point as JSON, and the damage of its file.
 type Entry = (String, Option<String>);
 
 fn points_of(text: &str) -> Result<Vec<Point>, Error> {
@@ -26,20 +26,20 @@ fn points_of(text: &str) -> Result<Vec<Point>, Error> {
     Ok(points.into_iter().map(|point| point.into_iter().collect()).collect())
 }
 
-/// What an exception of a policy in Python says.
+/// The text of an exception of a policy in Python.
 fn describe(payload: &(dyn Any + Send)) -> Option<String> {
     let exception = payload.downcast_ref::<PyErr>()?;
     Some(Python::attach(|_| exception.to_string()))
 }
 
-/// The options that all points start from. `text`: keys of a run as JSON.
+/// The options that all points share. `text`: keys of a run as JSON.
 fn options_of(text: &str, states: Option<PathBuf>, program: PathBuf) -> Result<RunOptions, Error> {
     let run = points_of(&format!("[{text}]"))?.remove(0);
     let states = kept_states(states, program)?;
     flashlane_study::sweep::options(&RunOptions { states, ..RunOptions::default() }, &run)
 }
 
-/// Where and how the points of a sweep run.
+/// The parameters of a sweep.
 struct SweepCall {
     source: Source,
     options: RunOptions,
@@ -50,8 +50,8 @@ struct SweepCall {
 }
 
 impl SweepCall {
-    /// Runs or finds points. Gives of each one `{"summary": …}` or `{"error": …}` as JSON, and the
-    /// damage of its file.
+    /// Runs points or finds their results. Returns for each point `{"summary": …}` or `{"error":
+    /// …}` as JSON, and the damage of its file.
     fn run(
         self,
         py: Python<'_>,
@@ -87,7 +87,7 @@ impl SweepCall {
     }
 }
 
-/// Runs or finds points, which are JSON, of a device and a workload.
+/// Runs points of a device and a workload, or finds their results. The points are JSON.
 #[pyfunction]
 #[pyo3(signature = (device, workload, *, points, options, folder, jobs, memory, states, program,
     progress))]
@@ -120,7 +120,7 @@ pub(crate) fn grid_points(path: PathBuf) -> PyResult<(Vec<String>, String)> {
     Ok((grid.keys, json(&points)?))
 }
 
-/// Runs or finds some points of a grid file, by number.
+/// Runs some points of a grid file, given by number, or finds their results.
 #[pyfunction]
 #[pyo3(signature = (path, *, numbers, folder, jobs, memory, states, program, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.sweep")]
@@ -151,8 +151,8 @@ pub(crate) fn sweep_grid(
     )
 }
 
-/// The table of a sweep as CSV and as a Parquet file. `entries`: points with what came out of them,
-/// as JSON.
+/// The table of a sweep as CSV and as a Parquet file. `entries`: points with their results, as
+/// JSON.
 #[pyfunction]
 pub(crate) fn sweep_table<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What the experiments share: the drive, its variants, flows.
+//! The common part of the experiments: the drive, its variants, and flows.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;
@@ -13,8 +13,8 @@ pub(super) fn scheduler(policy: &str) -> String {
     format!("scheduler={policy}")
 }
 
-/// An empty drive whose reads all cost a flash access: where data lies does not matter to uniform
-/// reads.
+/// Settings of an empty drive on which every read costs a flash access. The place of the data does
+/// not matter to uniform reads.
 pub(super) const EMPTY: [&str; 2] = ["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
 
 /// The released simulator on which the paper's was built sends the data of a read before any
