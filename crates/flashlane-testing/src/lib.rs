@@ -61,7 +61,7 @@ pub fn shared(inside: &str, what: &str) -> Option<PathBuf> {
 ///
 /// # Panics
 ///
-/// Unless every one of them passes and reports once that it is skipped.
+/// If a test fails, or does not report exactly once that it is skipped.
 pub fn assert_skipped_without_shared(tests: &[&str]) {
     let empty = tempfile::tempdir().expect("a temporary folder");
     let program = std::env::current_exe().expect("the program that runs has a path");

@@ -40,7 +40,7 @@ pub(crate) enum StatesAction {
     },
 }
 
-/// The place of the states.
+/// The option that names the folder of the states.
 #[derive(Debug, Args)]
 pub(crate) struct StatesPlace {
     /// The folder, as in `run`.

@@ -249,7 +249,7 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows, tables: vec![table] })
 }
 
-/// Comparisons with the paper's statements on Fig. 4. `runs`: by case and rate.
+/// Comparisons with the paper's statements on Fig. 4. `at` gives the runs of a case at a rate.
 fn of_figure<'a>(
     lab: &Lab<'_>,
     cases: &[Case],
