@@ -37,6 +37,15 @@ const FETCH_SIZES: [u32; 2] = [16, 1024];
 /// the first one, and the pair of fs and io also runs with the others.
 const DEPTHS: [u32; 3] = [64, 256, 1024];
 
+/// The two sizes that vary between runs.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// The QueueFetchSize of the drive.
+    fetch: u32,
+    /// Number of records that io has under way.
+    depth: u32,
+}
+
 /// A run of the experiment.
 #[derive(Clone, Debug, PartialEq)]
 struct Job {
@@ -68,13 +77,13 @@ impl Measured {
     fn alone(
         &self,
         application: usize,
-        (fetch, depth): (u32, u32),
+        at: Setting,
         of: impl Fn(&ProgramResult) -> f64,
     ) -> Vec<f64> {
         let one = |&seed: &u64| {
             let job = Job {
-                fetch,
-                depth: depth_of(application, depth),
+                fetch: at.fetch,
+                depth: depth_of(application, at.depth),
                 together: vec![application],
                 seed,
             };
@@ -84,17 +93,17 @@ impl Measured {
     }
 
     /// Slowdown of an application of a pair, for every seed.
-    fn slowdown(&self, application: usize, at: (u32, u32), pair: [usize; 2]) -> Vec<f64> {
+    fn slowdown(&self, application: usize, at: Setting, pair: [usize; 2]) -> Vec<f64> {
         let alone = self.alone(application, at, |one| one.ipc);
         let together = self.seeds.iter().map(|&seed| {
-            let job = Job { fetch: at.0, depth: at.1, together: pair.to_vec(), seed };
+            let job = Job { fetch: at.fetch, depth: at.depth, together: pair.to_vec(), seed };
             self.of(application, &job).ipc
         });
         alone.into_iter().zip(together).map(|(alone, together)| alone / together).collect()
     }
 
     /// Fairness of a pair, for every seed.
-    fn fairness(&self, at: (u32, u32), pair: [usize; 2]) -> Vec<f64> {
+    fn fairness(&self, at: Setting, pair: [usize; 2]) -> Vec<f64> {
         let [first, second] = pair.map(|application| self.slowdown(application, at, pair));
         first.iter().zip(&second).map(|(a, b)| a.min(*b) / a.max(*b)).collect()
     }
@@ -214,7 +223,7 @@ fn pairs(measured: &Measured) -> Table {
     let mut table = Table::new("application-level", title, &columns);
     for (pair, depth) in pairs_and_depths() {
         for fetch in FETCH_SIZES {
-            let at = (fetch, depth);
+            let at = Setting { fetch, depth };
             table.row(vec![
                 name_of(pair, depth).as_str().into(),
                 fetch.into(),
@@ -252,7 +261,7 @@ fn alone(measured: &Measured) -> Table {
         };
         for fetch in FETCH_SIZES {
             let mean = |of: &dyn Fn(&ProgramResult) -> f64| {
-                over_seeds(&measured.alone(application, (fetch, depth), of)).0
+                over_seeds(&measured.alone(application, Setting { fetch, depth }, of)).0
             };
             let per_ms = |count: u64, one: &ProgramResult| count as f64 / one.measured_s / 1e3;
             table.row(vec![

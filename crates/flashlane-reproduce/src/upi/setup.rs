@@ -206,32 +206,59 @@ pub(super) struct Headline {
     pub(super) paper: f64,
     tenant: &'static str,
     of: fn(&Latency) -> f64,
-    /// Places in [`POLICIES`].
-    policy: usize,
-    against: usize,
+    versus: Versus,
+}
+
+/// Two policies that are compared, as indices of [`POLICIES`].
+#[derive(Clone, Copy)]
+pub(super) struct Versus {
+    /// The policy.
+    pub(super) policy: usize,
+    /// The policy with which it is compared.
+    pub(super) against: usize,
 }
 
 const fn headline(
     (metric, paper): (&'static str, f64),
     tenant: &'static str,
     of: fn(&Latency) -> f64,
-    (policy, against): (usize, usize),
+    versus: Versus,
 ) -> Headline {
-    Headline { metric, paper, tenant, of, policy, against }
+    Headline { metric, paper, tenant, of, versus }
 }
 
 /// In the order of the paper's text.
 pub(super) const HEADLINES: [Headline; 4] = [
-    headline(("lm-tbe.mean.upi-vs-partitioned", -0.161), "lm-tbe", |l| l.mean, (2, 1)),
-    headline(("lm-tbe.mean.unified-vs-partitioned", -0.138), "lm-tbe", |l| l.mean, (0, 1)),
-    headline(("das-as.p99.upi-vs-unified", -0.385), "das-as", |l| l.p99, (2, 0)),
-    headline(("das-as.p99.partitioned-vs-unified", -0.477), "das-as", |l| l.p99, (1, 0)),
+    headline(
+        ("lm-tbe.mean.upi-vs-partitioned", -0.161),
+        "lm-tbe",
+        |l| l.mean,
+        Versus { policy: 2, against: 1 },
+    ),
+    headline(
+        ("lm-tbe.mean.unified-vs-partitioned", -0.138),
+        "lm-tbe",
+        |l| l.mean,
+        Versus { policy: 0, against: 1 },
+    ),
+    headline(
+        ("das-as.p99.upi-vs-unified", -0.385),
+        "das-as",
+        |l| l.p99,
+        Versus { policy: 2, against: 0 },
+    ),
+    headline(
+        ("das-as.p99.partitioned-vs-unified", -0.477),
+        "das-as",
+        |l| l.p99,
+        Versus { policy: 1, against: 0 },
+    ),
 ];
 
 impl Headline {
     /// Relative changes, by seed, of runs of the three policies.
     pub(super) fn changes(&self, runs: &[Vec<Run>]) -> Vec<f64> {
-        changes(runs, self.tenant, self.of, (self.policy, self.against))
+        changes(runs, self.tenant, self.of, self.versus)
     }
 
     /// Mean relative change over the seeds, and half of its 95 % interval.
@@ -241,12 +268,12 @@ impl Headline {
     }
 }
 
-/// Relative change of a read latency of a tenant from the second policy to the first, by seed.
+/// Relative change of a read latency of a tenant, by seed: a policy against another.
 pub(super) fn changes(
     runs: &[Vec<Run>],
     tenant: &str,
     of: fn(&Latency) -> f64,
-    (policy, against): (usize, usize),
+    Versus { policy, against }: Versus,
 ) -> Vec<f64> {
     let value = |run: &Run| of(reads(&run.summary, tenant));
     runs[policy].iter().zip(&runs[against]).map(|(a, b)| value(a) / value(b) - 1.0).collect()
