@@ -33,7 +33,7 @@ class Entry:
 
 @dataclass
 class Lane:
-    """What is known of a tenant's work of one kind at a die."""
+    """The state of a tenant's work of one kind at a die."""
 
     queued: int = 0
     unfinished: int = 0
@@ -41,7 +41,7 @@ class Lane:
     slowdowns: float = 0.0
     departed: int = 0
     bytes: int = 0
-    """Of this epoch."""
+    """Bytes of this epoch."""
     intense: bool = False
 
 

@@ -43,7 +43,7 @@ class Fifo(fl.Scheduler, name="python-fcfs"):
         return dropped + command
 
     def next_read(self, die: int, state: fl.State) -> list[fl.Work] | None:
-        """The same, if the oldest is a read."""
+        """The choice of :meth:`next`, if the oldest work is a read."""
         queue = self.waiting[die]
         dropped = []
         while queue and state.is_pointless(queue[0]):

@@ -122,7 +122,7 @@ def alternatives(name: str, schema: dict[str, Any]) -> list[str]:
 
 
 def ordered(defs: dict[str, Any]) -> list[str]:
-    """Names with those that they use before them."""
+    """Names in such an order that each comes after the names that it uses."""
     done: list[str] = []
 
     def visit(name: str) -> None:

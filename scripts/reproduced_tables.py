@@ -128,7 +128,7 @@ def checks(folder: Path, paper: str) -> list[str]:
 
 
 def results(folder: Path, paper: str) -> list[dict]:
-    """What was measured of a paper; nothing where it was not run."""
+    """The measurements of a paper; an empty list if its experiments were not run."""
     file = folder / paper / "results.json"
     if not file.exists():
         print(f"{file}: not there, its tables stay")

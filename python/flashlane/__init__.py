@@ -1,4 +1,4 @@
-"""Who slows whom down on a shared SSD, why, and which device policy fixes it.
+"""Finds which tenant of a shared SSD slows down another, why, and which device policy fixes it.
 
 >>> import flashlane as fl
 >>> work = fl.Workload([

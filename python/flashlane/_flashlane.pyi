@@ -248,7 +248,7 @@ class _Drive:
     def summary(self) -> str: ...
     def blame(self) -> str | None: ...
 
-class Wishes(TypedDict):
+class SimulateCall(TypedDict):
     """What ``flashlane.simulate`` is asked for, beside drive and workload."""
 
     seed: int
@@ -306,7 +306,7 @@ def capacity(device: Device, workload: _Workload) -> dict[str, float]: ...
 def simulate(
     device: Device,
     workload: _Workload,
-    wishes: Wishes,
+    call: SimulateCall,
     progress: Callable[[float], object] | None,
 ) -> Outcome: ...
 def plain(value: object, place: str) -> Any: ...

@@ -56,7 +56,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Run the points on the cluster and write the table; the exit status."""
     wish = _parsed(arguments)
-    # Of the processes that are started here.
+    # For the processes that are started here.
     os.environ.setdefault("PYTHONSAFEPATH", "1")
     return ended(lambda: _sweep(wish))
 

@@ -16,7 +16,7 @@ class Drive:
     """A preconditioned drive at time 0, which the program itself loads with commands.
 
     Times are whole picoseconds of simulated time from the start (:data:`US`, :data:`MS` and :data:`S` are
-    factors). A sector has 512 bytes. The same calls give the same completions, at the same picosecond. One
+    factors). A sector has 512 bytes. Equal calls give equal completions, to the picosecond. One
     thread at a time may use a drive; several drives may run in several threads, since the interpreter's lock
     is free while a drive works.
 
@@ -26,7 +26,7 @@ class Drive:
             ``Flow`` says of its requests is only the tenant's past: what the drive and its caches hold of it.
         seed: root of all random draws.
         check: audit the state of the model during the run (slow).
-        blame: keep who delayed whom, for :meth:`blame`.
+        blame: keep which tenant delayed which, for :meth:`blame`.
 
     Raises:
         flashlane.errors.ConfigError: the device or the tenants are refused.
@@ -182,7 +182,7 @@ class Drive:
     def step(self, *, until: int | None = None) -> tuple[str, list[Completion]] | None:
         """Handle one event.
 
-        What is submitted for ``now`` before the next call is the host's reaction to the event.
+        Commands that are submitted for ``now`` before the next call are the host's reaction to the event.
 
         Args:
             until: leave an event after this time alone. Unit: picoseconds.
@@ -210,7 +210,7 @@ class Drive:
         return summary
 
     def blame(self) -> dict[str, Any] | None:
-        """Who delayed whom so far; ``None`` for a drive that was made without ``blame=True``."""
+        """Which tenant delayed which so far; ``None`` for a drive that was made without ``blame=True``."""
         text = self._native.blame()
         return None if text is None else json.loads(text)
 

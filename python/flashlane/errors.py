@@ -1,4 +1,4 @@
-"""What can go wrong. Each kind has one exception, as each has one exit status of the command."""
+"""The errors of the package. Each kind of error has one exception, and one exit status of the command."""
 
 from __future__ import annotations
 

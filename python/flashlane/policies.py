@@ -219,15 +219,15 @@ def conformance(policy: type[Scheduler] | type[VictimPolicy]) -> list[Verdict]:
 class PolicyInfo(NamedTuple):
     """A policy that a device or a workload may name."""
 
-    #: The key that takes it: ``scheduler``, ``isolation``, …
+    #: The key that takes the policy: ``scheduler``, ``isolation``, …
     family: str
-    #: Its name.
+    #: The name of the policy.
     name: str
-    #: What it does, in a sentence.
+    #: The effect of the policy, in a sentence.
     summary: str
-    #: The paper and section that it is from.
+    #: The paper and section from which the policy comes.
     source: str
-    #: Parts of it had to be worked out anew, since the source leaves them open.
+    #: True if the source leaves parts of the policy open, which were worked out anew.
     reconstructed: bool
 
 

@@ -90,7 +90,7 @@ class Estimate:
     low: float | None
     """Lower end of the 95 % confidence interval (Student t); None for a single value."""
     high: float | None
-    """Its upper end."""
+    """Upper end of the 95 % confidence interval."""
     values: tuple[float | None, ...]
     """The value under each seed; None where there is none."""
 
@@ -173,7 +173,7 @@ class Result:
 
     @cached_property
     def blame(self) -> Blame | None:
-        """blame.json as nested dictionaries: who kept whom waiting. None without ``blame=True``."""
+        """blame.json as nested dictionaries: which tenant kept which waiting. None without ``blame=True``."""
         text = self._outcome["blame"]
         if text is None:
             return None
@@ -277,7 +277,7 @@ class Result:
         return float(self.summary["flash"]["write_amplification"])
 
     def waiting(self) -> dict[str, dict[str, float]]:
-        """Who kept whom waiting: seconds by victim and culprit. Needs ``blame=True``.
+        """Which tenant kept which waiting: seconds by victim and culprit. Needs ``blame=True``.
 
         Raises:
             ValueError: the run kept no blame.
@@ -430,7 +430,7 @@ class Result:
         return plots.lines(rows, ax, backend, x="time (s)", y=plots.label(figure))
 
     def plot_blame(self, ax: Any = None, *, backend: Backend = "matplotlib") -> Any:
-        """Draw who delays whom: mean waiting time of a request by culprit, a bar a flow.
+        """Draw which tenant delays which: mean waiting time of a request by culprit, a bar a flow.
 
         Needs ``blame=True``, and matplotlib or Altair.
 

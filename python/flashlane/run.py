@@ -14,7 +14,7 @@ from flashlane.result import Result
 from flashlane.workload import Flow, Workload
 
 if TYPE_CHECKING:
-    from flashlane._flashlane import Wishes
+    from flashlane._flashlane import SimulateCall
 
 
 def simulate(
@@ -50,8 +50,8 @@ def simulate(
         device: the drive, or what ``Device`` takes.
         workload: the tenants, or what ``Workload`` takes.
         seed: root of all random draws. Range: 0 to 2^64 - 1.
-        seeds: repeat with so many seeds in a row; figures are then means, and ``Result.seeds`` has every
-            figure with its 95 % interval.
+        seeds: number of consecutive seeds with which the run is repeated; figures are then means, and
+            ``Result.seeds`` has every figure with its 95 % interval.
         alone: also run every flow by itself, and give slowdowns and fairness.
         warmup: load that does not count: a time (``"10ms"``) or a number of requests.
         until_steady: run in rounds until the last five are steady by SNIA's rule, 25 at most; what has to be
@@ -88,7 +88,7 @@ def simulate(
     named = bool(label)
     label = label or load.name or ", ".join(load.flows)
     with shown(progress, label) as told:
-        wishes: Wishes = {
+        call: SimulateCall = {
             "seed": _whole("seed", seed, 0, 2**64 - 1),
             "seeds": _whole("seeds", seeds, 1, 10_000),
             "alone": alone,
@@ -110,7 +110,7 @@ def simulate(
             "label": label,
             "named": named,
         }
-        outcome = _flashlane.simulate(drive, load._native, wishes, told)
+        outcome = _flashlane.simulate(drive, load._native, call, told)
     return Result(outcome, device=drive, workload=load, label=label)
 
 

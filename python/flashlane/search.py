@@ -35,7 +35,7 @@ from flashlane.workload import Flow, Workload
 #: Candidates that are looked at together. It never depends on the number of cores, so that the same seed
 #: gives the same study everywhere.
 BATCH = 4
-#: Of the candidates of a batch that run cheaply first, one in so many runs in full.
+#: One in this many candidates of a batch runs in full. All run cheaply first.
 SCREENED = 3
 #: Candidates drawn at random before the sampler has learnt anything.
 STARTUP = 16
@@ -46,9 +46,9 @@ _QUANTITY = re.compile(r"^[0-9][0-9._]* ?[A-Za-z%/]+$")
 class Search(Sequence[dict[str, Any]]):
     """What came out of a search: one entry for each configuration that was to run in full, in order.
 
-    Each entry is a dict with ``point`` (keys and values), ``values`` (one for each objective, in its own
-    unit), ``violated`` (how far it misses each constraint, 0 where it is kept), ``front`` (whether no other
-    one is better in every objective) and ``error`` (None, or why it could not run).
+    Each entry is a dict. ``point`` has keys and values, and ``values`` has a figure for each objective, in
+    its own unit. ``violated`` says how far each constraint is missed (0 if it is kept). ``front`` is true if
+    no other configuration is better in every objective. ``error`` is None, or the reason why it could not run.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ def search(
     """Search for the configurations that are best in one or several objectives.
 
     Candidates come from ``optuna`` (a tree-structured Parzen estimator, for several objectives too). Each
-    runs as a point of :func:`flashlane.sweep`. The same seed gives the same study, however many run at a
+    runs as a point of :func:`flashlane.sweep`. Equal seeds give equal studies, with any number of runs at a
     time, and a study that was killed goes on where it was.
 
     Args:
@@ -433,7 +433,7 @@ class _Studied:
         self.running = [t for t in self._trials() if t.state == self.optuna.trial.TrialState.RUNNING]
 
     def go(self, trials: int, told: Callable[[float], object] | None) -> Search:
-        """Run until there are so many configurations."""
+        """Run until ``trials`` configurations have run in full."""
         begun = time.monotonic()
         base = self._entry({}, self.run([{}])[0])
         while (done := len(self._full())) < trials:
@@ -456,7 +456,7 @@ class _Studied:
         return Search([dict(entry) for entry in entries], self.metrics, self.rules, base, effort)
 
     def _resumed(self) -> list[tuple[Any, Point]]:
-        """What is left of a batch whose best ones were known when the process was killed."""
+        """The rest of a batch whose best candidates were known when the process was killed."""
         batch = [self._ask() for _ in range(len(self.running))]
         for trial, _ in batch:
             if "chosen" not in trial.user_attrs:
@@ -502,7 +502,7 @@ class _Studied:
             )
 
     def _screened(self, batch: list[tuple[Any, Point]], room: int) -> list[tuple[Any, Point]]:
-        """Those of a batch that are best when they run cheaply."""
+        """The candidates of a batch that are best when they run cheaply."""
         results = self.run([{**point, **(self.cheap or {})} for _, point in batch])
         self.cheap_runs += len(batch)
         entries = [self._entry(point, result) for (_, point), result in zip(batch, results, strict=True)]

@@ -38,10 +38,10 @@ class Sweep(Sequence[dict[str, Any]]):
 
     Each entry is a dict with ``point`` (the keys that were set), and ``summary`` (summary.json without the
     figures that differ from run to run, such as wall times). The entry of a point that failed has ``error``
-    (the message) and ``error_kind`` instead: ``config`` (its configuration is refused), ``trace`` (its trace
-    is refused), ``stuck`` (its device cannot finish the work), ``changed`` (a file that it reads changed
-    while it ran), ``memory`` (it needs more than the sweep may take) or ``internal`` (a fault of the
-    simulator).
+    (the message) and ``error_kind`` instead. The kinds are ``config`` (the configuration is refused),
+    ``trace`` (the trace is refused) and ``stuck`` (the device cannot finish the work). The others are
+    ``changed`` (a file changed while the point read it), ``memory`` (the point needs more than the sweep may
+    take) and ``internal`` (a fault of the simulator).
     """
 
     def __init__(self, entries: list[dict[str, Any]], keys: list[str] | None = None) -> None:
@@ -244,10 +244,10 @@ def sweep_grid(
 
 #: What came out of a point, and the damage of its file.
 _Found = tuple[str, str | None]
-#: Hears of the share that is done.
-_Told = Callable[[float], object] | None
-#: Runs some points, so many at a time.
-_Run = Callable[[list[str], int, _Told], list[_Found]]
+#: Is called with the share that is done.
+_Progress = Callable[[float], object] | None
+#: Runs some points; the number is that of runs at a time.
+_Run = Callable[[list[str], int, _Progress], list[_Found]]
 
 
 def _whole(path: str | PathLike[str] | None) -> str | None:
@@ -271,7 +271,7 @@ def _everywhere(
             raise ValueError(f"sweep: {name}: found {value}, allowed: 1 and above")
     how = {"folder": _whole(folder), "memory": memory, "states": _whole(states)}
 
-    def run(some: list[str], jobs: int, told: _Told) -> list[_Found]:
+    def run(some: list[str], jobs: int, told: _Progress) -> list[_Found]:
         # The file of this process: on a cluster that of the worker.
         return native(some, jobs=jobs, progress=told, program=_flashlane.__file__, **how)
 
@@ -286,7 +286,7 @@ def _everywhere(
     return [text for text, _ in found]
 
 
-def _on_cluster(run: _Run, points: list[str], client: Any, told: _Told) -> list[_Found]:
+def _on_cluster(run: _Run, points: list[str], client: Any, told: _Progress) -> list[_Found]:
     """One task a point. A worker that dies takes no result with it: its tasks run on another one."""
     distributed = needed("distributed", "dask")
     futures = client.map(

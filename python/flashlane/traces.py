@@ -50,7 +50,7 @@ def read_trace(
         action: event of a request that counts in traces of Linux' block layer: ``Q`` (arrival, the
             default), ``D`` (sent to the drive), ``C`` (completed).
         devices: only requests of these devices.
-        limit: only the first so many requests.
+        limit: largest number of requests that are read.
         delay: accept times that step back: such a request arrives together with the one above it.
 
     Returns:

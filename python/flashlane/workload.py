@@ -156,7 +156,7 @@ class Workload:
         return [cls._of(native) for native in _flashlane._Workload.from_file(Path(path), set)]
 
     def replace(self, *, set: dict[str, Any]) -> Workload:
-        """The same workload with some keys changed."""
+        """A copy of the workload with some keys changed."""
         return self._of(self._native.changed(set))
 
     def to_toml(self) -> str:
@@ -179,7 +179,7 @@ class Workload:
 
     @property
     def warnings(self) -> list[str]:
-        """What was ignored or assumed."""
+        """Messages about keys that were ignored and values that were assumed."""
         return self._native.warnings
 
     def __repr__(self) -> str:

@@ -107,7 +107,7 @@ def _endless(make: str) -> object:
 
 
 class _Item:
-    """Its number is such an object again."""
+    """An object whose number is again an object of this class."""
 
     def item(self) -> _Item:
         return self

@@ -302,7 +302,7 @@ def test_recorded_arrivals_complete_at_the_same_picosecond() -> None:
         replayed = fl.Drive(device, flows, seed=run, check=True).replay(recording)
         assert pa.table(replayed).select(columns).to_pylist() == wanted, f"run {run}"
 
-        # The same by single commands and steps.
+        # Single commands and steps give these rows, too.
         it = fl.Drive(device, flows, seed=run)
         done: list[fl.Completion] = []
         for cookie, row in enumerate(recording.to_pylist()):

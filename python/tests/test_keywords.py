@@ -74,7 +74,7 @@ def test_keys_by_name_go_over_the_source_and_under_set() -> None:
     made = fl.Device("tiny", flash={"channels": 4}, ftl={"gc": {"victim": {"rga": {"choices": 3}}}})
     assert made.to_dict()["flash"]["channels"] == 4
     assert made.to_dict()["ftl"]["gc"]["victim"] == {"rga": {"choices": 3}}
-    # What is not named stays.
+    # Keys that are not named keep their values.
     assert made.to_dict()["flash"]["page_size"] == fl.Device("tiny").to_dict()["flash"]["page_size"]
     assert (
         fl.Device("tiny", flash={"channels": 4}, set={"flash.channels": 1}).to_dict()["flash"]["channels"]

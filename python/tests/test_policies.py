@@ -241,7 +241,7 @@ def test_parameters_and_names_are_checked() -> None:
 
 
 def test_a_snapshot_copies_the_policy() -> None:
-    """What is restored goes on as the drive did."""
+    """A restored drive continues as the original did."""
     drive = fl.Drive(fl.Device("tiny", scheduler="python-turns"), ["a", "b"])
     for request in range(300):
         drive.submit("ab"[request % 2], "write" if request % 3 else "read", request * 8, 8)

@@ -160,7 +160,7 @@ def test_rewritten_clones_jobs_and_device_files_give_their_own_results(tmp_path:
 def test_points_that_fail_end_no_sweep(device: fl.Device, tmp_path: Path) -> None:
     good, bad = _trace(tmp_path / "good.trace", 50), tmp_path / "bad.trace"
     bad.write_text("20 0 8 8 1\n10 0 8 8 1\n")
-    # Its requests last a little longer than simulated time, with this seed.
+    # The requests last a little longer than simulated time, with this seed.
     slow = {"iops": 0.001, "requests": 18400}
     points: list[dict[str, object]] = [
         {"seed": 1},

@@ -1,6 +1,6 @@
-//! A fixed piece of work beside the simulation, so that machines and their noise compare: the hold
-//! model of event queues (take the earliest event, schedule another) and reads of a table at random
-//! places.
+//! A fixed piece of work beside the simulation, which makes results of different machines and of
+//! noisy machines comparable: the hold model of event queues (take the earliest event, schedule
+//! another) and reads of a table at random places.
 //!
 //! It shares no code with the simulator, and it must never change: every recorded rate is divided
 //! by its rate.
@@ -26,7 +26,7 @@ pub(crate) struct Calibration {
     pending: BinaryHeap<Reverse<(u64, u64)>>,
     table: Vec<u64>,
     random: u64,
-    /// What the reads add up to.
+    /// Sum of the values that were read.
     sum: u64,
     /// Holds done.
     pub(crate) holds: u64,

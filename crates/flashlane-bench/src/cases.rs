@@ -1,24 +1,24 @@
-//! What is measured.
+//! The cases that are measured.
 
 use crate::workloads::{
     bursts, nothing, overwriter, reader, readers, rewriter, streams, tenants, writers,
 };
 
-/// One measured workload.
+/// A measured workload.
 pub(crate) struct Case {
     /// Name on the command line and in every file.
     pub(crate) name: &'static str,
-    /// What it is, for the table.
+    /// Description, for the table.
     pub(crate) about: &'static str,
     /// The drive, as TOML.
     pub(crate) device: &'static str,
-    /// The workload of so many requests, as TOML.
+    /// The workload with about the given number of requests, as TOML.
     pub(crate) workload: fn(u64) -> String,
-    /// Most requests of a run, with the reason.
+    /// Largest number of requests of a run, with the reason.
     pub(crate) most: Option<(u64, &'static str)>,
-    /// Without time (`run --waf-only`).
+    /// True for runs without time (`run --waf-only`).
     pub(crate) waf_only: bool,
-    /// How instructions are counted; `None`: not.
+    /// How instructions are counted; `None` if they are not.
     pub(crate) count: Option<Count>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Count {
 }
 
 impl Case {
-    /// Requests of a run of which `wanted` are asked for.
+    /// The number of requests of a run if `wanted` are asked for.
     pub(crate) fn requests(&self, wanted: u64) -> u64 {
         self.most.map_or(wanted, |(most, _)| wanted.min(most))
     }
@@ -42,8 +42,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Case> {
     CASES.iter().find(|case| case.name == name)
 }
 
-/// FAST'18 section 6.1.4: no cache, every translation hits; an empty drive whose reads are really
-/// done.
+/// FAST'18 section 6.1.4: no cache, every translation hits; an empty drive, with real reads.
 const CONTENTION: &str = r#"
 base = "fast18"
 [ftl]
@@ -52,7 +51,7 @@ mapping.ideal = true
 precondition.enabled = false
 "#;
 
-/// The configuration that the released MQSim ships with: an empty drive with a small mapping cache.
+/// The configuration of the released MQSim: an empty drive with a small mapping cache.
 const MQSIM: &str = r#"
 base = "fast18"
 scheduler = "priority-out-of-order"
@@ -122,7 +121,7 @@ const NO_KEYS: &[&str] = &[];
 const FEW_PAGES: &[&str] =
     &["flash.blocks_per_plane=64", "flash.pages_per_block=64", "cache.capacity=8MiB"];
 
-/// The end of a run of a preconditioning case: enough to show that the drive works.
+/// A short run of a preconditioning case, which is enough to show that the drive works.
 const PRECONDITION: Option<(u64, &str)> = Some((1_000, "measures preconditioning"));
 
 /// Every case, in the order of the table.

@@ -1,4 +1,4 @@
-//! The child's side: one simulation in a process of its own.
+//! The child process, which runs one simulation.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -16,36 +16,36 @@ use crate::cases::Case;
 /// Length of a turn of the calibration loop, and the time between two turns.
 const TURN: Duration = Duration::from_millis(100);
 const BETWEEN_TURNS: Duration = Duration::from_secs(2);
-/// Calls of the progress function whose allocations are kept; later ones change nothing.
+/// Most calls of the progress function whose allocations are kept; later calls have no effect.
 const LOOKS_MAX: usize = 1 << 20;
 
-/// What the child tells its parent.
+/// Report of the child to its parent.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct ChildReport {
     pub(crate) summary: Summary,
     /// Time for the calibration loop and its table, which is not the simulator's. Unit: seconds.
     pub(crate) calibration_s: f64,
     /// Holds per second.
     pub(crate) holds_per_s: f64,
-    /// Holds per second on the processor; null where the system does not tell.
+    /// Holds per second of processor time; null if the system does not report it.
     pub(crate) holds_per_cpu_s: Option<f64>,
-    /// Time on the processor, the calibration loop's left out; null where the system does not tell.
-    /// Unit: seconds.
+    /// Processor time without the calibration loop; null if the system does not report it. Unit:
+    /// seconds.
     pub(crate) cpu_s: Option<f64>,
-    /// Peak resident memory, the calibration loop's table left out. Unit: bytes.
+    /// Peak resident memory without the table of the calibration loop. Unit: bytes.
     pub(crate) peak_rss_bytes: u64,
     /// Calls of the allocator per million requests in the second half of the run; null for short
     /// runs.
     pub(crate) allocations_per_million: Option<f64>,
 }
 
-/// What the progress function keeps.
+/// Data of the progress function.
 struct Watch {
     calibration: Calibration,
-    /// Time on the processor for the calibration loop.
+    /// Processor time of the calibration loop.
     calibration_cpu: Duration,
     last_turn: Instant,
-    /// Calls of the allocator at each call, which come after equal numbers of events.
+    /// Calls of the allocator at each look; looks come after equal numbers of events.
     looks: Vec<u64>,
 }
 
@@ -66,8 +66,8 @@ impl Watch {
         }
     }
 
-    /// Calls of the allocator over the second half of the looks, scaled to a million requests of a
-    /// run with so many events per look.
+    /// Calls of the allocator in the second half of the looks, scaled to a million requests of a
+    /// run of `requests` requests.
     fn allocations_per_million(&self, requests: u64) -> Option<f64> {
         // The last look is at the end of the run, when the summary has been made.
         let looks = &self.looks[..self.looks.len().checked_sub(1)?];
@@ -79,7 +79,7 @@ impl Watch {
 }
 
 /// Simulates a case with the calibration loop beside it.
-pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
+pub(crate) fn run(case: &Case, requests: u64) -> Result<ChildReport, String> {
     let (start, cpu_start) = (Instant::now(), cpu_time());
     let calibration = Calibration::new();
     let (table_time, table_cpu) = (start.elapsed(), cpu_since(cpu_start));
@@ -99,7 +99,7 @@ pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
     watch.turn();
     let calibration = &watch.calibration;
     let cpu_s = watch.calibration_cpu.as_secs_f64();
-    Ok(Told {
+    Ok(ChildReport {
         calibration_s: (table_time + calibration.time).as_secs_f64(),
         holds_per_s: calibration.rate(),
         holds_per_cpu_s: (cpu_s > 0.0).then(|| calibration.holds as f64 / cpu_s),
@@ -111,7 +111,8 @@ pub(crate) fn run(case: &Case, requests: u64) -> Result<Told, String> {
     })
 }
 
-/// Simulates a case on its small drive and nothing else. Gives the requests done.
+/// Simulates a case on its small drive, without the calibration loop. Returns the number of
+/// requests.
 pub(crate) fn run_small(case: &Case, requests: u64) -> Result<u64, String> {
     let sets = case.count.as_ref().map_or(&[][..], |count| count.sets);
     let (device, workload) = configurations(case, requests, sets)?;
@@ -155,14 +156,14 @@ pub(crate) fn loaded(
     Ok((device.config, workload.config))
 }
 
-/// Time of this process on the processor. The simulation has one thread, so that of the first one
+/// Processor time of this process. The simulation has one thread, so the time of the first thread
 /// is all.
 pub(crate) fn cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
-/// Time on the processor since an earlier look; zero where the system does not tell.
+/// Processor time since an earlier look; zero if the system does not report it.
 pub(crate) fn cpu_since(before: Option<Duration>) -> Duration {
     cpu_time().zip(before).map_or(Duration::ZERO, |(now, before)| now - before)
 }

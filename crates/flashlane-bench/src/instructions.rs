@@ -1,4 +1,5 @@
-//! Instructions per request: the difference of two runs of unlike length, so that start-up cancels.
+//! Instructions per request, from the difference of two runs of unlike length, so that start-up
+//! cancels.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -9,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cases::{CASES, Case};
 
-/// The longer run has so many times the requests of the shorter one.
+/// The longer run has this many times the requests of the shorter one.
 const LONGER: u64 = 4;
 
-/// What counts instructions.
+/// A tool that counts instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Tool {
@@ -30,7 +31,7 @@ pub(crate) struct Counts {
 }
 
 impl Tool {
-    /// The better one of those that work here.
+    /// The best tool that works here.
     pub(crate) fn found() -> Option<Self> {
         [Self::Perf, Self::Callgrind].into_iter().find(|tool| tool.works())
     }
@@ -53,7 +54,7 @@ impl Tool {
         command
     }
 
-    /// The count in what the tool says.
+    /// The count in the output of the tool.
     fn counted(self, said: &str) -> Option<u64> {
         let text = match self {
             Self::Perf => {
@@ -101,7 +102,7 @@ pub(crate) fn count(tool: Tool, names: &[String]) -> Result<Counts, String> {
     Ok(Counts { tool, instructions_per_request })
 }
 
-/// Requests and instructions of one run of this program, which says its requests first.
+/// Requests and instructions of a run of this program, which prints its requests first.
 pub(crate) fn count_run(
     tool: Tool,
     name: &str,
@@ -120,7 +121,7 @@ pub(crate) fn count_run(
     }
 }
 
-/// How a count compares with the committed one.
+/// Comparison of a count with the committed one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Same,
@@ -129,7 +130,7 @@ pub(crate) enum Verdict {
     NotCommitted,
 }
 
-/// Compares a count with the committed one: 2 % either way is the same.
+/// Compares a count with the committed one: a difference of up to 2 % counts as equal.
 pub(crate) fn verdict(counted: f64, committed: Option<f64>) -> Verdict {
     match committed {
         None => Verdict::NotCommitted,

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Options {
     requests: u64,
     runs: u32,
@@ -143,7 +143,7 @@ fn count(options: &Options) -> Result<(), String> {
     if options.record { record::commit_counts(&counts) } else { Ok(()) }
 }
 
-/// Fails where a case takes over 2 % more instructions than committed.
+/// Fails if a case takes over 2 % more instructions than committed.
 fn check() -> Result<(), String> {
     let committed = record::committed()?;
     let tool = committed.tool;

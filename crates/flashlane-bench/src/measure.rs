@@ -1,4 +1,4 @@
-//! The parent's side: a process for every run, and a row for every case.
+//! The parent process: a child for every run, and a row for every case.
 
 use std::process::Command;
 use std::time::Instant;
@@ -7,9 +7,10 @@ use flashlane::metrics::FlashSummary;
 use serde::{Deserialize, Serialize};
 
 use crate::cases::Case;
-use crate::child::Told;
+use crate::child::ChildReport;
 
-/// One case, measured. Rates are those of the whole process, start-up and preconditioning included.
+/// Measurements of a case. Rates are those of the whole process, including start-up and
+/// preconditioning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) case: String,
@@ -18,16 +19,16 @@ pub(crate) struct Row {
     pub(crate) events: u64,
     pub(crate) wall_s: f64,
     pub(crate) cpu_s: Option<f64>,
-    /// Wall time of the slowest run over that of the fastest, which is the one shown.
+    /// Wall time of the slowest run divided by that of the fastest, which is the one shown.
     pub(crate) slowest_over_fastest: f64,
     pub(crate) requests_per_s: f64,
     pub(crate) transactions_per_s: f64,
     pub(crate) events_per_s: f64,
-    /// The calibration loop beside it.
+    /// Rate of the calibration loop during the run.
     pub(crate) holds_per_s: f64,
     pub(crate) holds_per_cpu_s: Option<f64>,
-    /// Rates over that of the loop, both by processor time where the system tells it, else by wall
-    /// time.
+    /// Rates divided by that of the loop, both by processor time if the system reports it,
+    /// otherwise by wall time.
     pub(crate) requests_per_hold: f64,
     pub(crate) transactions_per_hold: f64,
     pub(crate) events_per_hold: f64,
@@ -37,20 +38,19 @@ pub(crate) struct Row {
     pub(crate) allocations_per_million: Option<f64>,
     pub(crate) physical_pages: u64,
     pub(crate) table_bytes_per_page: f64,
-    /// Peak memory of the process over the pages of the drive.
+    /// Peak memory of the process divided by the pages of the drive.
     pub(crate) rss_bytes_per_page: f64,
     pub(crate) precondition_s: f64,
-    /// Pages of the drive over the holds that fit into its preconditioning, by its share of the
-    /// wall time.
+    /// Pages of the drive, divided by the holds that fit into the time of its preconditioning.
     pub(crate) precondition_pages_per_hold: f64,
     pub(crate) write_amplification: f64,
-    /// Pages programmed per second of processor time, or of wall time where the system does not
-    /// tell that.
+    /// Pages programmed per second of processor time, or of wall time if the system does not report
+    /// that.
     #[serde(default)]
     pub(crate) page_writes_per_s: f64,
 }
 
-/// Page operations of the flash, of hosts, mapping and collection.
+/// Page operations of the flash, for hosts, mapping and collection.
 fn transactions(flash: &FlashSummary) -> u64 {
     flash.user_reads
         + flash.user_programs
@@ -86,14 +86,15 @@ fn once(case: &Case, requests: u64) -> Result<Row, String> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{}: {} {said}", case.name, output.status));
     }
-    let told: Told = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    Ok(row(case, elapsed - told.calibration_s, &told))
+    let report: ChildReport =
+        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    Ok(row(case, elapsed - report.calibration_s, &report))
 }
 
-fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
-    let summary = &told.summary;
+fn row(case: &Case, wall_s: f64, report: &ChildReport) -> Row {
+    let summary = &report.summary;
     let (requests, events) = (summary.requests_completed, summary.events);
-    // The wall time is that of the whole run.
+    // The wall time is for the whole run.
     let whole = |of: fn(&FlashSummary) -> u64| {
         of(&summary.before_window.flash) + of(&summary.flash) + of(&summary.after_window.flash)
     };
@@ -101,7 +102,7 @@ fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
     let pages = summary.memory.physical_pages;
     let rate = |amount: u64| amount as f64 / wall_s;
     let (busy_s, holds_per_busy_s) =
-        told.cpu_s.zip(told.holds_per_cpu_s).unwrap_or((wall_s, told.holds_per_s));
+        report.cpu_s.zip(report.holds_per_cpu_s).unwrap_or((wall_s, report.holds_per_s));
     let holds = busy_s * holds_per_busy_s;
     let per_hold = |amount: u64| amount as f64 / holds;
     let precondition_holds = holds * summary.precondition_wall_s / wall_s;
@@ -111,23 +112,23 @@ fn row(case: &Case, wall_s: f64, told: &Told) -> Row {
         transactions,
         events,
         wall_s,
-        cpu_s: told.cpu_s,
+        cpu_s: report.cpu_s,
         slowest_over_fastest: 1.0,
         requests_per_s: rate(requests),
         transactions_per_s: rate(transactions),
         events_per_s: rate(events),
-        holds_per_s: told.holds_per_s,
-        holds_per_cpu_s: told.holds_per_cpu_s,
+        holds_per_s: report.holds_per_s,
+        holds_per_cpu_s: report.holds_per_cpu_s,
         requests_per_hold: per_hold(requests),
         transactions_per_hold: per_hold(transactions),
         events_per_hold: per_hold(events),
         events_per_request: events as f64 / requests as f64,
         ns_per_request: wall_s * 1e9 / requests as f64,
-        peak_rss_bytes: told.peak_rss_bytes,
-        allocations_per_million: told.allocations_per_million,
+        peak_rss_bytes: report.peak_rss_bytes,
+        allocations_per_million: report.allocations_per_million,
         physical_pages: pages,
         table_bytes_per_page: summary.memory.page_table_bytes as f64 / pages as f64,
-        rss_bytes_per_page: told.peak_rss_bytes as f64 / pages as f64,
+        rss_bytes_per_page: report.peak_rss_bytes as f64 / pages as f64,
         precondition_s: summary.precondition_wall_s,
         precondition_pages_per_hold: pages as f64 / precondition_holds,
         write_amplification: summary.flash.write_amplification,

@@ -35,12 +35,12 @@ pub(crate) fn keep(commit: String, cases: Vec<Row>) -> Result<(), String> {
         .map_err(|error| format!("{HISTORY}: {error}"))
 }
 
-/// Writes instruction counts as those to compare with.
+/// Writes the instruction counts for later comparisons.
 pub(crate) fn commit_counts(counts: &Counts) -> Result<(), String> {
     write(INSTRUCTIONS, &serde_json::to_string_pretty(counts).map_err(|error| error.to_string())?)
 }
 
-/// The instruction counts to compare with.
+/// The instruction counts for comparisons.
 pub(crate) fn committed() -> Result<Counts, String> {
     let text = std::fs::read_to_string(INSTRUCTIONS)
         .map_err(|error| format!("{INSTRUCTIONS}: {error}"))?;

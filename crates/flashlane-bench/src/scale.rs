@@ -1,5 +1,5 @@
 //! How the cost of a request grows with the problem: random 8 KiB reads of an empty drive, on which
-//! one thing grows and the rest stays. On the axis `writes` one request in ten is a write, and
+//! one quantity grows and the rest stays. On the axis `writes` one request in ten is a write, and
 //! reads wait for it.
 
 use std::process::Command;
@@ -9,17 +9,17 @@ use crate::child;
 use crate::instructions::{Tool, count_run};
 use crate::workloads::{hot_rewriter, readers, several};
 
-/// Requests of the shorter of two counted runs, at least; the longer one has twice as many.
+/// Fewest requests of the shorter of two counted runs; the longer one has twice as many.
 const COUNTED: u64 = 20_000;
-/// The same of timed runs.
+/// Fewest requests of the shorter of two timed runs; the longer one has twice as many.
 const TIMED: u64 = 200_000;
-/// Most requests of a run that are counted.
+/// Most requests of a counted run.
 const COUNTED_MAX: u64 = 1_000_000;
-/// Requests outstanding where their number stays.
+/// Number of outstanding requests, where it stays constant.
 const DEPTH: u64 = 64;
 /// Blocks and pages that keep thousands of chips small.
 const FEW_BLOCKS: [&str; 2] = ["flash.blocks_per_plane=64", "flash.pages_per_block=64"];
-/// A drive so small that many reads are of pages that are just being written.
+/// A drive so small that many reads are of pages that are being written.
 const FEW_CHIPS: [&str; 4] = [
     "flash.channels=2",
     "flash.chips_per_channel=2",
@@ -27,7 +27,7 @@ const FEW_CHIPS: [&str; 4] = [
     "ftl.over_provisioning=0.28",
 ];
 
-/// What grows, and to what.
+/// The quantities that grow, with their values.
 const AXES: [(&str, &[u64]); 5] = [
     ("flows", &[1, 4, 16, 64]),
     ("chips", &[1, 32, 256, 1024, 4096]),
@@ -36,14 +36,14 @@ const AXES: [(&str, &[u64]); 5] = [
     ("requests", &[10_000, 100_000, 1_000_000, 10_000_000]),
 ];
 
-/// One place on an axis.
+/// A point on an axis.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     axis: &'static str,
     value: u64,
 }
 
-/// What a run took.
+/// Cost of a run.
 struct Cost {
     requests: u64,
     cpu_s: f64,
@@ -62,7 +62,7 @@ impl Point {
         let mut sets = Vec::new();
         match self.axis {
             "chips" => {
-                // As many channels as chips on each, or twice as many chips.
+                // As many channels as chips on each channel, or half as many.
                 let channels = 1 << (self.value.ilog2() / 2);
                 sets.push(format!("flash.channels={channels}"));
                 sets.push(format!("flash.chips_per_channel={}", self.value / channels));
@@ -80,7 +80,7 @@ impl Point {
         sets
     }
 
-    /// Flows of so many requests in all.
+    /// Flows of `requests` requests in all.
     fn workload(self, requests: u64) -> String {
         match self.axis {
             "flows" => several(self.value, DEPTH / self.value, requests),
@@ -91,7 +91,7 @@ impl Point {
         }
     }
 
-    /// Requests of a shorter run, which has at least so many.
+    /// Number of requests of a shorter run, which has at least `least`.
     fn requests(self, least: u64) -> u64 {
         match self.axis {
             "depth" | "writes" => least.max(4 * self.value),
@@ -101,8 +101,8 @@ impl Point {
     }
 }
 
-/// The child's side: one run. Gives requests, processor time (unit: seconds) and peak memory (unit:
-/// bytes).
+/// The child process: a single run. Returns requests, processor time (unit: seconds) and peak
+/// memory (unit: bytes).
 pub(crate) fn run_point(axis: &str, value: u64, requests: u64) -> Result<String, String> {
     let point = Point::named(axis, value)?;
     let case = cases::find("backend-2-2").expect("the case exists");
@@ -115,7 +115,7 @@ fn arguments(point: Point, requests: u64) -> [String; 4] {
     ["point".into(), point.axis.into(), point.value.to_string(), requests.to_string()]
 }
 
-/// Runs a point in a process of its own.
+/// Runs a point in a separate process.
 fn cost(point: Point, requests: u64) -> Result<Cost, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
@@ -141,11 +141,11 @@ fn counted(tool: Tool, point: Point) -> Result<f64, String> {
     Ok((long - short) as f64 / (many - few) as f64)
 }
 
-/// Most by which a request at a large depth may be dearer than at a small one.
+/// Largest ratio of the costs of a request at a large and at a small depth.
 const STEEPEST: f64 = 1.15;
 
-/// Fails where a request beside writes costs more at a large queue depth than at a small one: then
-/// something looks through all that wait.
+/// Fails if a request beside writes costs more at a large queue depth than at a small one: that
+/// would mean a search through all waiting transactions.
 pub(crate) fn check_depth(tool: Tool) -> Result<(), String> {
     let at = |value| counted(tool, Point::named("writes", value)?);
     let (small, large) = (at(4096)?, at(16_384)?);

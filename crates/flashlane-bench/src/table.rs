@@ -49,7 +49,7 @@ pub(crate) fn line(row: &Row) {
     );
 }
 
-/// What the cases are, and why some are shorter.
+/// Explains the cases, and why some are shorter.
 pub(crate) fn foot(rows: &[Row]) {
     println!();
     for row in rows.iter().filter(|row| cases::find(&row.case).is_some_and(|case| case.waf_only)) {

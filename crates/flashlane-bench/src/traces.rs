@@ -1,5 +1,5 @@
-//! How fast traces are read: records per second of processor time, of files of one line of each
-//! format, or of files that are there, beside their replay.
+//! Reading speed of traces: records per second of processor time, for a generated file of each
+//! format, or for given files and their replay.
 
 use std::io::{BufWriter, Write};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::{cases, child, workloads};
 
 /// Lines of a file.
 const LINES: u64 = 2_000_000;
-/// Requests of a replay, at least, and records that are read beside it.
+/// Fewest requests of a replay, and of records that are read beside it.
 const REPLAYED: u64 = 400_000;
 
-/// Reads files, replays them, and prints what both took. `FILE=FORMAT` where a file does not say
-/// what it is.
+/// Reads files, replays them, and prints the times of both. `FILE=FORMAT` for a file that does not
+/// describe itself.
 pub(crate) fn replays(files: &[String]) -> Result<(), String> {
     println!("million records/s      read    replayed   read/replayed");
     for file in files {
@@ -38,7 +38,7 @@ pub(crate) fn replays(files: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a file to its end. Gives its requests.
+/// Reads a file to its end. Returns the number of its requests.
 fn read(path: &str, format: Option<&str>) -> Result<u64, String> {
     let text = |error: flashlane_trace::TraceError| error.to_string();
     let format = format.map(|name| Format::by_name(name).map_err(text)).transpose()?;
@@ -52,8 +52,8 @@ fn read(path: &str, format: Option<&str>) -> Result<u64, String> {
     if records > 0 { Ok(records) } else { Err(format!("{path}: no request")) }
 }
 
-/// Reads a file of each format and prints how fast that went. Formats whose lines mean nothing by
-/// themselves are left out.
+/// Reads a file of each format and prints the speed. Formats whose lines depend on other lines are
+/// left out.
 pub(crate) fn traces() -> Result<(), String> {
     let text = |error: std::io::Error| error.to_string();
     println!("format        records   million records/s  bytes/record");

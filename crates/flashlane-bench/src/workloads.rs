@@ -1,4 +1,4 @@
-//! The workloads of the cases, as TOML, of about so many requests.
+//! The workloads of the cases, as TOML, for about a given number of requests.
 
 /// Flows that end a run, and flows that load the drive until then.
 const STOP: &str = "stop";
@@ -23,7 +23,7 @@ pub(crate) fn readers(first: (u32, u64), second: (u32, u64)) -> String {
     flow("first", REPEAT, "off", &reads(first)) + &flow("second", STOP, "off", &reads(second))
 }
 
-/// Closed loops of random reads of one depth, which have so many requests in all.
+/// Closed loops of random reads at one depth, with `requests` requests in all.
 pub(crate) fn several(flows: u64, depth: u64, requests: u64) -> String {
     let kind = synthetic(depth as u32, 1.0, "8KiB", "8KiB", requests / flows);
     (0..flows).map(|reader| flow(&format!("reader-{reader}"), STOP, "off", &kind)).collect()
@@ -48,7 +48,7 @@ pub(crate) fn rewriter(requests: u64) -> String {
     flow("writer", STOP, "write", &synthetic(32, 0.0, "8KiB", "8KiB", requests))
 }
 
-/// The same past the cache.
+/// A closed loop of random page writes that bypass the cache.
 pub(crate) fn overwriter(requests: u64) -> String {
     flow("writer", STOP, "off", &synthetic(32, 0.0, "8KiB", "8KiB", requests))
 }
@@ -58,7 +58,7 @@ pub(crate) fn reader(requests: u64) -> String {
     flow("reader", STOP, "off", &synthetic(1, 1.0, "4KiB", "4KiB", requests))
 }
 
-/// A trace from a file, so many times, as fast as a closed loop of 64 takes it.
+/// A trace from a file, repeated `passes` times, at the speed of a closed loop of 64.
 pub(crate) fn replay(path: &str, format: Option<&str>, passes: u64) -> String {
     let format = format.map_or_else(String::new, |name| format!("format = {name:?}\n"));
     let kind = format!(
@@ -67,7 +67,8 @@ pub(crate) fn replay(path: &str, format: Option<&str>, passes: u64) -> String {
     flow("trace", STOP, "off", &kind)
 }
 
-/// Tenants of FLIN's Table 2 with their bursts; shares are those of their rates.
+/// Tenants of FLIN's Table 2 with their bursts; their shares of the requests follow from their
+/// rates.
 pub(crate) fn bursts(requests: u64) -> String {
     [("tpcc", 1.0, 0.41), ("tpce", 1.0, 0.41), ("msnfs", 0.5, 0.11), ("wsrch", 0.2, 0.07)]
         .map(|(name, time_scale, share)| {
@@ -88,13 +89,13 @@ pub(crate) fn streams(requests: u64) -> String {
     flow("reader", REPEAT, "off", &stream(1.0)) + &flow("writer", REPEAT, "write", &stream(0.0))
 }
 
-/// As many flows as a drive takes.
+/// As many flows as a drive accepts.
 pub(crate) fn tenants(requests: u64) -> String {
     let kind = synthetic(4, 0.7, "8KiB", "8KiB", requests / 64);
     (0..64).map(|tenant| flow(&format!("tenant-{tenant}"), REPEAT, "write", &kind)).collect()
 }
 
-/// Next to nothing: what counts is the state of the drive before it.
+/// Hardly any requests: only the state of the drive before them counts.
 pub(crate) fn nothing(requests: u64) -> String {
     flow("reader", STOP, "off", &synthetic(1, 1.0, "16KiB", "16KiB", requests))
 }

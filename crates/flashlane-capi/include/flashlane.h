@@ -63,7 +63,7 @@
 #define FLASHLANE_CHECK 1
 
 /**
- * Flag of a drive: keep who delayed whom, for flashlane_blame().
+ * Flag of a drive: keep which tenant delayed which, for flashlane_blame().
  */
 #define FLASHLANE_BLAME 2
 
@@ -82,7 +82,7 @@ enum flashlane_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is done.
+     * The function has done its work.
      */
     FLASHLANE_STATUS_OK = 0,
     /**
@@ -304,7 +304,7 @@ typedef struct flashlane_config {
      */
     size_t tenants_count;
     /**
-     * Root of all random draws. The same seed gives the same drive.
+     * Root of all random draws. Equal seeds give equal drives.
      */
     uint64_t seed;
     /**
@@ -588,9 +588,9 @@ const char *flashlane_version(void);
 flashlane_status flashlane_summary(struct flashlane_drive *drive, char **json);
 
 /**
- * Who delayed whom so far, as a JSON text with the keys of blame.json (docs/blame.md). The drive
- * needs the flag FLASHLANE_BLAME. Free *json with flashlane_string_free(). After a failure it is
- * NULL.
+ * Which tenant delayed which other so far, as a JSON text with the keys of blame.json
+ * (docs/blame.md). The drive needs the flag FLASHLANE_BLAME. Free *json with
+ * flashlane_string_free(). After a failure *json is NULL.
  */
 flashlane_status flashlane_blame(struct flashlane_drive *drive, char **json);
 

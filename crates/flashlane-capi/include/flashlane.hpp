@@ -228,7 +228,7 @@ public:
     /** What the drive has done so far, as JSON. */
     std::string summary() { return text(flashlane_summary); }
 
-    /** Who delayed whom so far, as JSON; for drives with Config::blame. */
+    /** Which tenant delayed which other so far, as JSON; for drives with Config::blame. */
     std::string blame() { return text(flashlane_blame); }
 
     /** The drive for functions of flashlane.h. It stays the property of this object. */

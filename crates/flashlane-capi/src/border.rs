@@ -7,17 +7,17 @@ use std::sync::TryLockError;
 
 use flashlane::need::{self, OutOfMemory};
 
-use crate::drive::{Drive, Life, State};
+use crate::drive::{Drive, DriveLife, State};
 use crate::error::{Failure, Status, keep};
 use crate::pointers::shared;
 
-/// Does something that needs no drive.
+/// Runs work that needs no drive.
 pub(crate) fn guard(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
     let done = catch_unwind(AssertUnwindSafe(work));
     done.unwrap_or_else(|panic| Err(fault(&*panic))).unwrap_or_else(|failure| keep(&failure))
 }
 
-/// The failure that a panic becomes.
+/// Turns a panic into a failure.
 fn fault(panic: &(dyn Any + Send)) -> Failure {
     if let Some(memory) = panic.downcast_ref::<OutOfMemory>() {
         return Failure::new(Status::Memory, need::lacking(memory.bytes));
@@ -27,7 +27,7 @@ fn fault(panic: &(dyn Any + Send)) -> Failure {
     Failure::new(Status::Panic, format!("a fault of the simulator: {said}"))
 }
 
-/// Does something with a drive, whether it is alive or dead. A panic makes it dead for good.
+/// Runs work on a drive, whether it is alive or dead. A panic makes it dead for good.
 pub(crate) fn with_state(
     drive: Option<NonNull<Drive>>,
     work: impl FnOnce(&mut State) -> Result<Status, Failure>,
@@ -44,36 +44,36 @@ pub(crate) fn with_state(
                 ));
             }
         };
-        if state.life == Life::Broken {
+        if state.life == DriveLife::Broken {
             return Err(Failure::new(Status::Dead, "the drive is dead after a fault"));
         }
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut state)));
         done.unwrap_or_else(|panic| {
-            state.life = Life::Broken;
+            state.life = DriveLife::Broken;
             Err(fault(&*panic))
         })
     })
 }
 
-/// Does something with a drive that is alive.
+/// Runs work on a drive that is alive.
 pub(crate) fn with_living(
     drive: Option<NonNull<Drive>>,
     work: impl FnOnce(&mut State) -> Result<Status, Failure>,
 ) -> Status {
     with_state(drive, |state| {
-        if state.life == Life::Stuck {
+        if state.life == DriveLife::Stuck {
             let text = "an earlier call failed, and the drive cannot go on";
             return Err(Failure::new(Status::Dead, text));
         }
         let done = work(state);
         if matches!(&done, Err(Failure { status: Status::Stuck, .. })) {
-            state.life = Life::Stuck;
+            state.life = DriveLife::Stuck;
         }
         done
     })
 }
 
-/// For tests: does something with a drive, as every function of the header does.
+/// For tests: runs work on a drive, as every function of the header does.
 #[doc(hidden)]
 pub fn on_drive(
     drive: Option<NonNull<Drive>>,

@@ -1,4 +1,4 @@
-//! Drives: made, loaded, stepped and asked.
+//! Drives: making, loading, stepping and queries.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -25,17 +25,17 @@ pub(crate) struct State {
     /// Tells drives apart, for their snapshots.
     pub(crate) number: u64,
     pub(crate) tenants: usize,
-    pub(crate) life: Life,
+    pub(crate) life: DriveLife,
     /// Completions on their way to the caller; empty between calls.
     completions: Vec<drive::Completion>,
 }
 
-/// Whether a drive can go on.
+/// Whether a drive can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
-    /// It can.
+pub(crate) enum DriveLife {
+    /// The drive can continue.
     Alive,
-    /// It cannot finish its work. A snapshot can be restored.
+    /// The drive cannot finish its work. A snapshot can be restored.
     Stuck,
     /// A panic left it in an unknown state.
     Broken,
@@ -52,7 +52,7 @@ pub extern "C" fn flashlane_drive_new(
         let place = needed(drive, "drive")?.write(None);
         let (made, tenants) = make::drive(&pointers::config(config)?)?;
         let number = DRIVES.fetch_add(1, Ordering::Relaxed);
-        let (life, completions) = (Life::Alive, Vec::new());
+        let (life, completions) = (DriveLife::Alive, Vec::new());
         let state = State { drive: made, number, tenants, life, completions };
         *place = Some(Box::new(Drive { state: Mutex::new(state) }));
         Ok(Status::Ok)
@@ -108,7 +108,7 @@ fn enter(
 ) -> Status {
     with_living(drive, |state| {
         let command = needed(command, "command")?;
-        // No list has a place for numbers that do not fit.
+        // A list has no element for a number that does not fit.
         let tenant = usize::try_from(command.tenant).unwrap_or(usize::MAX);
         enter(&mut state.drive, Time(at_ps), tenant, command.to_drive()?, command.cookie)?;
         Ok(Status::Ok)

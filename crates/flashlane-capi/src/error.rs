@@ -1,4 +1,4 @@
-//! What functions return, and the text of the last failure.
+//! Results of functions, and the text of the last failure.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -11,7 +11,7 @@ use flashlane::{Error, visible};
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It is done.
+    /// The function has done its work.
     Ok = 0,
     /// flashlane_advance() stopped before the time, because the buffer is full. Call it again.
     More = 1,
@@ -73,7 +73,7 @@ const NAMES: &[(Status, &CStr)] = &[
     (Status::Unsupported, c"FLASHLANE_STATUS_UNSUPPORTED"),
 ];
 
-/// Why a function did not do what it was asked for.
+/// Reason why a function did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub(crate) status: Status,
@@ -123,7 +123,7 @@ thread_local! {
 pub(crate) fn keep(failure: &Failure) -> Status {
     // Names of users may hold control characters. Zero bytes are among them.
     let text = CString::new(visible(&failure.text).into_owned()).unwrap_or_default();
-    // A thread that is ending has no place for it any more.
+    // A thread that is ending has no place for the text any more.
     let _ = LAST.try_with(|last| last.replace(text));
     failure.status
 }

@@ -1,4 +1,4 @@
-//! From the configuration of a C program to a drive.
+//! Makes a drive from the configuration of a C program.
 
 use std::path::Path;
 

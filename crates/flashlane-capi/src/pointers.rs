@@ -1,7 +1,7 @@
 //! All unsafe code of the crate: pointers from C programs become references, slices and texts.
 //!
-//! A pointer that is not NULL cannot be checked. That it points to what the header says is the
-//! contract of the header, which every function here relies on.
+//! A pointer that is not NULL cannot be checked. Every function here relies on the header's
+//! contract about what it points to.
 
 use std::ffi::{CStr, CString, c_char};
 use std::mem::MaybeUninit;
@@ -20,22 +20,22 @@ pub(crate) fn needed<T>(argument: Option<T>, name: &str) -> Result<T, Failure> {
     argument.ok_or_else(|| wrong(format!("{name}: found NULL, allowed: a valid pointer")))
 }
 
-/// What a handle points to. The header lets several threads call with one handle: the reference is
-/// a shared one, and the lock of the drive decides.
+/// The value of a handle. The header lets several threads call with one handle, so the reference is
+/// shared, and the lock of the drive decides.
 pub(crate) fn shared<'a, T>(handle: Option<NonNull<T>>, name: &str) -> Result<&'a T, Failure> {
     let handle = needed(handle, name)?;
     // SAFETY: by the header, a handle is one of this library that has not been freed.
     Ok(unsafe { handle.as_ref() })
 }
 
-/// Where completions of a call go.
+/// The destination of the completions of a call.
 pub(crate) struct Buffer<'a> {
     places: &'a mut [MaybeUninit<Completion>],
     used: usize,
 }
 
 impl Buffer<'_> {
-    /// The places from a pointer on, of which there is one at least.
+    /// The places from a pointer on; at least one.
     pub(crate) fn new(
         first: Option<NonNull<MaybeUninit<Completion>>>,
         capacity: usize,

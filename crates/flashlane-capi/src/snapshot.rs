@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use flashlane::drive;
 
 use crate::border::{guard, with_living, with_state};
-use crate::drive::{Drive, Life};
+use crate::drive::{Drive, DriveLife};
 use crate::error::{Failure, Status};
 use crate::pointers::needed;
 
@@ -49,7 +49,7 @@ pub extern "C" fn flashlane_snapshot_restore(
             ));
         }
         state.drive.restore(&snapshot.kept);
-        state.life = Life::Alive;
+        state.life = DriveLife::Alive;
         Ok(Status::Ok)
     })
 }

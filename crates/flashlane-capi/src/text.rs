@@ -45,9 +45,9 @@ pub extern "C" fn flashlane_summary(
     give(json, drive, |drive| json_of(&drive.summary()?))
 }
 
-/// Who delayed whom so far, as a JSON text with the keys of blame.json (docs/blame.md). The drive
-/// needs the flag FLASHLANE_BLAME. Free *json with flashlane_string_free(). After a failure it is
-/// NULL.
+/// Which tenant delayed which other so far, as a JSON text with the keys of blame.json
+/// (docs/blame.md). The drive needs the flag FLASHLANE_BLAME. Free *json with
+/// flashlane_string_free(). After a failure *json is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn flashlane_blame(
     drive: Option<NonNull<Drive>>,

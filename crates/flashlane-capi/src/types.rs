@@ -21,7 +21,7 @@ pub const FLASHLANE_NEVER: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 /// Flag of a drive: compare the whole state of the model with itself during the run. This is slow.
 pub const FLASHLANE_CHECK: u32 = 1;
 
-/// Flag of a drive: keep who delayed whom, for flashlane_blame().
+/// Flag of a drive: keep which tenant delayed which, for flashlane_blame().
 pub const FLASHLANE_BLAME: u32 = 2;
 
 /// Flag of a command: "placement" is set.
@@ -170,7 +170,7 @@ pub struct Config {
     pub tenants: *const Tenant,
     /// Number of tenants.
     pub tenants_count: usize,
-    /// Root of all random draws. The same seed gives the same drive.
+    /// Root of all random draws. Equal seeds give equal drives.
     pub seed: u64,
     /// FLASHLANE_CHECK and FLASHLANE_BLAME, or 0.
     pub flags: u32,

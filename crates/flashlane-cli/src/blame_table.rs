@@ -4,10 +4,11 @@ use flashlane::observe::{Blame, BlameVictim};
 
 use crate::table::{Table, number};
 
-/// Culprits that get a column; the others share one.
+/// Largest number of culprits with their own column; the others share one.
 const COLUMNS_MAX: usize = 8;
 
-/// Rows victims, columns culprits: mean wait of a request, and its largest cause.
+/// Rows are victims, columns are culprits. A cell has the mean wait of a request, and its largest
+/// cause.
 pub(crate) fn blame(blame: &Blame) -> String {
     let mut culprits: Vec<(u128, &str)> = blame
         .flows
@@ -55,7 +56,7 @@ pub(crate) fn blame(blame: &Blame) -> String {
     )
 }
 
-/// Cells are sorted, the largest first.
+/// The cause with the largest wait. Cells are sorted, the largest first.
 fn largest_cause<'a>(victim: &'a BlameVictim, culprit: &str) -> &'a str {
     victim.cells.iter().find(|cell| cell.culprit == culprit).map_or("", |cell| &cell.cause)
 }

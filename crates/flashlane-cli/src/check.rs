@@ -9,7 +9,7 @@ use flashlane::{Error, Problem};
 
 use crate::output::{note, print};
 
-/// What one file holds.
+/// The content of a file.
 enum Checked {
     Device(Box<Loaded<DeviceConfig>>),
     Workloads(Vec<Loaded<WorkloadConfig>>),
@@ -62,7 +62,7 @@ fn check_one(checked: &Checked, device: Option<&Loaded<DeviceConfig>>) -> Result
             Ok(format!("device {}", device.config.name))
         }
         Checked::Workloads(workloads) => {
-            // Scenarios of one file share most of what there is to warn of.
+            // The scenarios of one file have most warnings in common.
             let mut told: Vec<String> = Vec::new();
             for workload in workloads {
                 let new = workload.warnings.iter().filter(|warning| !told.contains(warning));

@@ -12,10 +12,10 @@ use crate::output::{OutFile, print, print_data, refuse_input, show};
 use crate::report;
 use crate::side_by_side::{Column, side_by_side, table};
 
-/// A run, the folders that lead to it from the outside in, and the files that it was read from.
+/// A run, the folders that lead to its files (outermost first), and the files themselves.
 type Found = (RunData, Vec<String>, Vec<PathBuf>);
 
-/// Reads the results, prints them side by side, and writes the page if it is asked for.
+/// Reads the results, prints them side by side, and writes the page if it is wanted.
 pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     let mut found = Vec::new();
     for path in &arguments.results {
@@ -77,7 +77,7 @@ fn json_line(run: &RunData) -> Result<String, Error> {
     Ok(format!("{value}\n"))
 }
 
-/// Says which columns are means, and over how many seeds.
+/// Prints which columns are means, and over how many seeds.
 fn notes(runs: &[RunData], data: bool) -> Result<(), Error> {
     for run in runs {
         if let Some(seeds) = &run.seeds {
@@ -100,7 +100,7 @@ fn text(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|error| refuse(path, format!("cannot be read: {error}")))
 }
 
-/// The runs behind a path: a report, a summary, or a folder with one of them or with folders of
+/// The runs at a path: a report, a summary, or a folder with one of these or with folders of
 /// scenarios.
 fn read(path: &Path) -> Result<Vec<Found>, Error> {
     if path.is_dir() {
@@ -137,7 +137,7 @@ fn read(path: &Path) -> Result<Vec<Found>, Error> {
     Ok(vec![(run, steps_to(path), files)])
 }
 
-/// The statistics over several seeds, which stand beside the summary of the first one.
+/// The statistics over several seeds, from the file beside the summary of the first seed.
 fn seeds_beside(path: &Path, summary: &Summary) -> Result<Option<SeedStatistics>, Error> {
     let file = path.with_file_name("seeds.json");
     if !path.ends_with("summary.json") || !file.is_file() {
@@ -149,7 +149,7 @@ fn seeds_beside(path: &Path, summary: &Summary) -> Result<Option<SeedStatistics>
     Ok(Some(seeds).filter(|seeds| seeds.seeds.len() > 1))
 }
 
-/// The folders that lead to a file, and its name unless it is one that `run` gives.
+/// The folders that lead to a file, and the name of the file unless it is a name that `run` gives.
 fn steps_to(path: &Path) -> Vec<String> {
     let usual = ["summary.json", "report.html"].iter().any(|name| path.ends_with(name));
     let place = if usual { path.parent().unwrap_or(Path::new("")) } else { path };
@@ -162,7 +162,7 @@ fn steps_to(path: &Path) -> Vec<String> {
     };
     let found = names(place);
     match found.is_empty() {
-        // The current folder, under the name that it has.
+        // The current folder, by its real name.
         true => place.canonicalize().map(|path| names(&path)).unwrap_or_default(),
         false => found,
     }

@@ -1,4 +1,4 @@
-//! `flashlane conformance`: the rules of each family, tried on its policies.
+//! `flashlane conformance`: tests policies against the rules of their family.
 
 use flashlane::Error;
 use flashlane::config::PolicyInfo;
@@ -45,7 +45,7 @@ const FAMILIES: [Rules; 5] = [
     },
 ];
 
-/// Tries the rules; an error if one is broken.
+/// Tests the policies; an error if one breaks a rule.
 pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<(), Error> {
     let chosen = choose(arguments)?;
     let mut broken = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<(), Error> {
     if broken.is_empty() { Ok(()) } else { Err(Error::Config(broken)) }
 }
 
-/// The policies that are asked for.
+/// The policies that are to be tested.
 fn choose(arguments: &ConformanceArgs) -> Result<Vec<(&'static Rules, String)>, Error> {
     if let Some(key) = &arguments.family
         && FAMILIES.iter().all(|family| family.key != key)

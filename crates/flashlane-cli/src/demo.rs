@@ -14,11 +14,11 @@ use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
 use crate::{blame_table, report, summary_table};
 
-/// A policy of the demonstration: what its column and its folder are called, the scheduler, and the
+/// A policy of the demonstration: the name of its column and folder, the scheduler, and the
 /// isolation.
 type Policy = (&'static str, &'static str, &'static str);
 
-/// What the demonstration compares.
+/// The policies that the demonstration compares.
 const POLICIES: [Policy; 3] = [
     ("fcfs", "fcfs", "unified"),
     ("out-of-order", "out-of-order", "unified"),
@@ -46,7 +46,7 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     }
     let options =
         RunOptions { seed: common.seed, alone: true, check: common.check, ..RunOptions::default() };
-    // All policies on one page.
+    // One page shows all policies.
     let mut watch = common.watch;
     watch.report |= folder.is_some();
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
@@ -95,7 +95,7 @@ fn check_options(arguments: &DemoArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints each run for people. `json`: standard output is for data.
+/// Prints each run for people. `json`: true if standard output is for data.
 fn show_each(outcomes: &[Outcome], json: bool) -> Result<(), Error> {
     for outcome in outcomes {
         let (shown, seeds) = (outcome.shown()?, outcome.seeds.as_ref());
@@ -108,7 +108,7 @@ fn show_each(outcomes: &[Outcome], json: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// One page of all runs.
+/// A page of all runs.
 fn page(scenarios: &[Scenario<'_>], outcomes: &[Outcome]) -> Result<(PathBuf, Content), Error> {
     let mut runs = Vec::new();
     for (((label, ..), scenario), outcome) in POLICIES.iter().zip(scenarios).zip(outcomes) {
@@ -119,7 +119,7 @@ fn page(scenarios: &[Scenario<'_>], outcomes: &[Outcome]) -> Result<(PathBuf, Co
     Ok((PathBuf::from("report.html"), report::page(&runs)?))
 }
 
-/// Prints the runs side by side, and what is asked for as data.
+/// Prints the runs side by side, and the data that are wanted.
 fn show_beside(arguments: &DemoArgs, outcomes: &[Outcome]) -> Result<(), Error> {
     let common = &arguments.common;
     let json = common.format != Format::Text;

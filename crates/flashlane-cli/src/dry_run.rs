@@ -20,7 +20,7 @@ struct Resolved<'a> {
     workload: &'a WorkloadConfig,
 }
 
-/// Prints resolved configuration, capacity, over-provisioning and peak bounds of each scenario.
+/// Prints the resolved configuration, capacity, over-provisioning and peak bounds of each scenario.
 pub(crate) fn dry_run(
     device: &DeviceConfig,
     workloads: &[Loaded<WorkloadConfig>],

@@ -1,4 +1,4 @@
-//! What tenants spend: energy and wear, for people.
+//! Tables of energy and wear by tenant.
 
 use flashlane::metrics::{EnergySummary, SeedStatistics, Summary, WearSummary};
 use flashlane::visible_line;
@@ -6,7 +6,7 @@ use flashlane::visible_line;
 use crate::summary_table::shown;
 use crate::table::{Table, maybe, number};
 
-/// Energy and wear by tenant, with a row for the drive; empty where nothing was counted.
+/// Energy and wear by tenant, with a row for the drive; empty if neither was counted.
 pub(crate) fn energy(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let Some(wear) = &summary.wear else { return String::new() };
     let window_s = summary.window_end_s - summary.window_start_s;
@@ -51,7 +51,7 @@ pub(crate) fn energy(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     format!("\n{joules}\n{}", worn.render())
 }
 
-/// A row in the making.
+/// A row under construction.
 struct Row<'a> {
     path: String,
     seeds: Option<&'a SeedStatistics>,
@@ -59,7 +59,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The mean over the seeds, or the figure of the only one.
+    /// The mean over the seeds, or the figure of the only seed.
     fn mean(&self, key: &str, value: f64) -> f64 {
         let path = format!("{}{key}", self.path);
         self.seeds.and_then(|seeds| seeds.get(&path)).map_or(value, |estimate| estimate.mean)
@@ -112,7 +112,7 @@ impl Row<'_> {
     }
 }
 
-/// A life in the unit that suits it.
+/// A lifetime in a suitable unit.
 fn lifetime(years: f64) -> String {
     let days = years * 365.25;
     let (value, unit) = match days {

@@ -12,7 +12,7 @@ use crate::execute::{pretty, to_json};
 use crate::output::{Content, OutFile, OutFolder, RUN, note, places_of_results, print, print_data};
 use crate::table::{Table, bytes, maybe, number};
 
-/// Loads, runs, reports.
+/// Loads the configuration, runs the programs, and reports the results.
 pub(crate) fn exec(arguments: &ExecArgs) -> Result<(), Error> {
     let config = configuration(arguments)?;
     let overrides = Overrides { sets: config.set.clone(), ..Overrides::default() };
@@ -60,7 +60,7 @@ pub(crate) fn exec(arguments: &ExecArgs) -> Result<(), Error> {
     print(&report(&results))
 }
 
-/// What the file says, and the command line on top.
+/// The configuration from the file. Options of the command line override it.
 fn configuration(arguments: &ExecArgs) -> Result<ExecConfig, Error> {
     let mut config = match &arguments.config {
         Some(path) => {

@@ -19,23 +19,23 @@ pub(crate) struct Scenario<'a> {
     pub(crate) device: &'a DeviceConfig,
     pub(crate) workload: &'a WorkloadConfig,
     pub(crate) options: RunOptions,
-    /// `--seeds`.
+    /// The number of seeds of `--seeds`.
     pub(crate) seeds: Option<u64>,
 }
 
-/// What came out of it.
+/// The results of a scenario.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// Of the first seed.
+    /// Summary of the first seed.
     pub(crate) summary: Summary,
-    /// The same: what a summary has no room for.
+    /// Details of the first seed that are not in the summary.
     pub(crate) details: Details,
-    /// Over all seeds, with `--seeds`.
+    /// Statistics over all seeds, with `--seeds`.
     pub(crate) seeds: Option<SeedStatistics>,
 }
 
 impl Outcome {
-    /// What tables show: the summary; with several seeds, the means over them.
+    /// The summary that tables show. With several seeds it holds the means over the seeds.
     pub(crate) fn shown(&self) -> Result<Cow<'_, Summary>, Error> {
         match &self.seeds {
             Some(seeds) => seeds.mean_summary(&self.summary).map(Cow::Owned).map_err(Error::Output),
@@ -52,8 +52,8 @@ impl Outcome {
         Ok(format!("{value}\n"))
     }
 
-    /// `summary.json` and, with `--seeds`, `seeds.json`, with `--until-steady`, `steady.json`:
-    /// names and texts.
+    /// Names and texts of the result files: `summary.json`, with `--seeds` `seeds.json`, with
+    /// `--until-steady` `steady.json`.
     pub(crate) fn files(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let mut files = vec![("summary.json", pretty(&to_json(&self.summary)?))];
         if let Some(seeds) = &self.seeds {
@@ -75,7 +75,7 @@ pub(crate) fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Runs scenarios, the seeds of all of them at once. Results are in the order of the scenarios.
+/// Runs scenarios, with all their seeds in parallel. Results are in the order of the scenarios.
 pub(crate) fn execute(
     scenarios: &[Scenario<'_>],
     threads: usize,
@@ -123,12 +123,12 @@ pub(crate) fn execute(
     scenarios.iter().map(outcome).collect()
 }
 
-/// The bar of some simulations. Before the first of them runs it shows how far the state of its
-/// drive is.
+/// The progress bar of several simulations. Before the first of them runs, the bar shows the
+/// progress of the initial state of its drive.
 struct Bar {
     bar: ProgressBar,
     label: String,
-    /// Steps that are done of each.
+    /// Number of steps that are done, for each simulation.
     done: Vec<AtomicU64>,
     runs: AtomicBool,
 }
@@ -139,7 +139,7 @@ impl Bar {
         Self { bar, label: label.to_owned(), done, runs: AtomicBool::new(false) }
     }
 
-    /// A share of the state of a drive is there.
+    /// Shows that a share of the state of a drive is done.
     fn sets_state(&self, step: StateStep, share: f64) {
         if self.runs.load(Ordering::Relaxed) {
             return;
@@ -152,7 +152,7 @@ impl Bar {
         self.bar.set_position((share.clamp(0.0, 1.0) * length as f64) as u64);
     }
 
-    /// A share of a simulation is done.
+    /// Shows that a share of a simulation is done.
     fn runs(&self, index: usize, share: f64) {
         if !self.runs.swap(true, Ordering::Relaxed) {
             self.bar.set_message(self.label.clone());
@@ -165,7 +165,7 @@ impl Bar {
 }
 
 pub(crate) fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar {
-    // Hidden by indicatif itself where standard error is not a terminal.
+    // indicatif hides the bar itself if standard error is not a terminal.
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
     let style = ProgressStyle::with_template("{msg} [{wide_bar}] {percent:>3} % {eta:>5}")
@@ -175,7 +175,7 @@ pub(crate) fn progress_bar(length: u64, label: &str, quiet: bool) -> ProgressBar
     bar
 }
 
-/// Progress through something of unknown length: a count of requests.
+/// Shows the progress of a loop of unknown length: a count of requests.
 pub(crate) fn spinner(label: &str, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(shown(), ("keeping the drive's state".to_owned(), STEPS / 2));
         bar.runs(1, 0.1);
         assert_eq!(shown(), ("simulating".to_owned(), STEPS / 10));
-        // The other simulation may still wait for its drive.
+        // The other simulation may still wait for the state of its drive.
         bar.sets_state(StateStep::Making, 0.9);
         assert_eq!(shown(), ("simulating".to_owned(), STEPS / 10));
     }

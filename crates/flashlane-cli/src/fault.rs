@@ -1,4 +1,4 @@
-//! Internal faults: one line, a request to report, exit status 1.
+//! Handles internal faults: prints one line that asks for a report, and ends with exit status 1.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
@@ -10,11 +10,11 @@ use flashlane_engine::memory::WatchedAllocator;
 
 /// Held by the thread whose fault ends the process.
 static LAST: Mutex<()> = Mutex::new(());
-/// Memory that is kept for the words at the end.
+/// Memory that is reserved for the last message.
 static RESERVE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Replaces the panic message by one line and ends the process with exit status 1. A second thread
-/// with a fault waits for that end: it would cut short what the first one writes.
+/// with a fault waits for this end, because it would cut off the message of the first thread.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|info| {
         let _last = LAST.lock();
@@ -27,13 +27,13 @@ pub(crate) fn install_hook() {
     }));
 }
 
-/// From now on the process ends with exit status 2 where an allocation fails, if its allocator
-/// tells: that is no fault of the program. A sweep goes on behind the point.
+/// From now on the process ends with exit status 2 if an allocation fails and the allocator reports
+/// it, because a lack of memory is no fault of the program. A sweep continues after the point.
 pub(crate) fn watch_memory() {
-    // Given back before anything is said, so that there is memory to say it with.
+    // The reserve is released before the message, which needs memory.
     RESERVE.lock().unwrap_or_else(PoisonError::into_inner).reserve_exact(1 << 20);
     WatchedAllocator::watch(|bytes| {
-        // Where this thread is in the hook above, it has the lock.
+        // If this thread is in the hook above, it already has the lock.
         let _last = LAST.try_lock();
         if let Ok(mut reserve) = RESERVE.try_lock() {
             drop(std::mem::take(&mut *reserve));
@@ -47,15 +47,15 @@ pub(crate) fn watch_memory() {
     });
 }
 
-/// Says to a sweep that a fault at one of its points started it again.
+/// Variable that tells a sweep that a fault at one of its points started it again.
 const AGAIN: &str = "FLASHLANE_SWEEP_STARTED_AGAIN";
 
-/// This process goes on where the one before it had a fault.
+/// True if this process continues the work of a process that had a fault.
 pub(crate) fn started_again() -> bool {
     std::env::var_os(AGAIN).is_some()
 }
 
-/// Starts the same command in this process again. Comes back only if that cannot be done.
+/// Starts the same command in this process again. Returns only if that fails.
 #[cfg(unix)]
 fn start_again() {
     use std::os::unix::process::CommandExt;
@@ -68,7 +68,7 @@ fn start_again() {
 #[cfg(not(unix))]
 fn start_again() {}
 
-/// The program registered policies of its own.
+/// True if the program registered policies of its own.
 fn brought_policies() -> bool {
     !(Scheduling::outside().list().is_empty()
         && Isolation::outside().list().is_empty()

@@ -1,4 +1,4 @@
-//! `flashlane fit`: the device file that behaves as figures say.
+//! `flashlane fit`: finds the device file that behaves like the measured figures.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::execute::spinner;
 use crate::output::{Content, OutFolder, note, print, refuse_input};
 use crate::table::{Table, number};
 
-/// The base of a fit to measurements where none is named.
+/// The base of a fit to measurements if none is named.
 const DRIVE_BASE: &str = "fast18";
 
 /// Fits a device to measurements or to a table of figures, and writes the outcome.
@@ -54,7 +54,7 @@ fn to_drive(arguments: &FitArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Work that the fit does not see, measured on the same target.
+/// Work that is not used for the fit, measured on the same target.
 fn held_back(folder: &Path, data: &Collected) -> Result<Measured, Error> {
     let place = || folder.display().to_string();
     let other = Collected::load(folder)
@@ -99,7 +99,8 @@ fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Folder and name of the device file, which no file of somebody else has.
+/// The folder and the name of the device file. A file of this name that Flashlane did not write is
+/// refused.
 fn place(arguments: &FitArgs) -> Result<(OutFolder, PathBuf), Error> {
     let out = &arguments.out;
     let base = arguments.base.iter().map(PathBuf::from);
@@ -125,7 +126,7 @@ fn save(folder: OutFolder, name: PathBuf, report: &Report) -> Result<(), Error> 
     folder.write(files.map(|(path, text)| (path, Content::from(text))))
 }
 
-/// The keys with their intervals, and what to know before using them.
+/// The keys with their intervals, and warnings about their use.
 fn summary(report: &Report) -> String {
     let mut table = Table::new(&["key", "value", "95 % interval", "base", "told by"]);
     for key in report.keys.iter().filter(|key| key.source != Source::Base) {
@@ -135,7 +136,7 @@ fn summary(report: &Report) -> String {
             key.text.clone(),
             format!("{}{bound}", key.interval_text),
             key.base_text.clone(),
-            key.told_by.clone(),
+            key.determined_by.clone(),
         ]);
     }
     let mut text = table.render();
@@ -150,7 +151,7 @@ fn summary(report: &Report) -> String {
     if !verdict.converged {
         text += "the search ended for want of evaluations\n";
     }
-    for one in &report.untold {
+    for one in &report.undetermined {
         text += &format!("cannot be told: {}\n", one.text);
     }
     if !report.also.is_empty() {
@@ -177,7 +178,7 @@ fn summary(report: &Report) -> String {
     text
 }
 
-/// Measured beside predicted, of work that was not fitted to.
+/// Measured and predicted figures of work that was not used for the fit.
 fn validated(validation: &Validation) -> String {
     let mut table = Table::new(&["work not fitted to", "measured (us)", "predicted (us)", "error"]);
     for one in &validation.latencies {

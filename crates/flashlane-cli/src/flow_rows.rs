@@ -10,11 +10,10 @@ use crate::output::{print, print_data};
 use crate::summary_table;
 use crate::table::Table;
 
-/// A scenario: its name, its figures, and the statistics behind them where it ran with several
-/// seeds.
+/// A scenario: its name, its figures, and their statistics if it ran with several seeds.
 pub(crate) type Named<'a> = (String, &'a Summary, Option<&'a SeedStatistics>);
 
-/// Prints the flows of all scenarios in one table, where the format is one of a table.
+/// Prints the flows of all scenarios in one table, if the format is a table.
 pub(crate) fn print_rows(scenarios: &[Named<'_>], format: Format) -> Result<(), flashlane::Error> {
     match format {
         Format::Csv => print_data(&csv(scenarios)?),
@@ -24,7 +23,7 @@ pub(crate) fn print_rows(scenarios: &[Named<'_>], format: Format) -> Result<(), 
     }
 }
 
-/// The table of a sweep whose points are the scenarios: every figure in full.
+/// The table of a sweep whose points are the scenarios, with all figures.
 fn csv(scenarios: &[Named<'_>]) -> Result<String, flashlane::Error> {
     const KEYS: [&str; 5] = ["scenario", "device", "scheduler", "isolation", "seed"];
     let mut points: Vec<(sweep::Point, sweep::Outcome)> = Vec::new();
@@ -43,7 +42,7 @@ fn csv(scenarios: &[Named<'_>]) -> Result<String, flashlane::Error> {
     Ok(sweep::Table::of(&keys, points.iter().map(|(point, outcome)| (point, outcome))).csv())
 }
 
-/// The table for people, with the name of the scenario in front where there are several.
+/// The table for people. If there are several scenarios, the first column has their names.
 fn rounded(scenarios: &[Named<'_>]) -> Table {
     let tables = scenarios
         .iter()

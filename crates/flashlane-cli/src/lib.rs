@@ -70,11 +70,11 @@ use std::process::ExitCode;
 use args::Command;
 use flashlane::Error;
 
-/// Runs the command with the arguments of the process. Gives its exit status.
+/// Runs the command with the arguments of the process. Returns the exit status.
 ///
 /// A program whose `#[global_allocator]` is a
-/// [`WatchedAllocator`](flashlane_engine::memory::WatchedAllocator) says so where memory runs out,
-/// and ends with exit status 2; with another allocator it is aborted.
+/// [`WatchedAllocator`](flashlane_engine::memory::WatchedAllocator) reports a lack of memory, and
+/// ends with exit status 2; with another allocator it is aborted.
 #[must_use]
 pub fn main() -> ExitCode {
     fault::install_hook();

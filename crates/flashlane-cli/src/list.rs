@@ -1,4 +1,4 @@
-//! `flashlane preset`, `policies` and `schema`: what the program knows.
+//! `flashlane preset`, `policies` and `schema`: list what is built into the program.
 
 use flashlane::Error;
 use flashlane::config::load;
@@ -10,7 +10,7 @@ use crate::args::{PresetAction, PresetArgs, SchemaOf};
 use crate::execute::pretty;
 use crate::output::print;
 
-/// Lists presets or prints one.
+/// Lists the presets, or prints one.
 pub(crate) fn preset(arguments: &PresetArgs) -> Result<(), Error> {
     match &arguments.action {
         PresetAction::List => {
@@ -27,7 +27,7 @@ pub(crate) fn preset(arguments: &PresetArgs) -> Result<(), Error> {
     }
 }
 
-/// Lists every policy by the key that takes it.
+/// Lists every policy by its configuration key.
 pub(crate) fn policies() -> Result<(), Error> {
     let families = families();
     let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Where memory runs out, the command says so: see `flashlane_cli::main`.
+/// With this allocator the command reports a lack of memory: see `flashlane_cli::main`.
 #[global_allocator]
 static ALLOCATOR: flashlane_engine::memory::WatchedAllocator =
     flashlane_engine::memory::WatchedAllocator;

@@ -6,8 +6,8 @@ use flashlane::visible_line;
 use crate::summary_table::shown;
 use crate::table::{Table, number};
 
-/// Two rows for each flow whose trace has completions: what the trace measured and what the model
-/// says. Empty where no trace has them.
+/// Two rows for each flow whose trace has completions: the times in the trace and those of the
+/// model. Empty if no trace has completions.
 pub(crate) fn measured(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let mut table =
         Table::new(&["flow", "", "requests", "mean", "p50", "p90", "p99", "p99.9", "max", "error"]);

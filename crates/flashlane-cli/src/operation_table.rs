@@ -6,8 +6,8 @@ use flashlane::visible_line;
 use crate::summary_table::shown;
 use crate::table::Table;
 
-/// A row for each operation that a flow has requests of. Empty where every flow only reads or only
-/// writes: the table of the flows has their figures.
+/// A row for each operation of which a flow has requests. Empty if every flow only reads or only
+/// writes, because the table of the flows then has these figures.
 pub(crate) fn operations(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let kinds = |flow: &flashlane::metrics::FlowSummary| {
         flow.by_operation().map(|(_, latency)| latency.count > 0)

@@ -12,19 +12,20 @@ use tempfile::NamedTempFile;
 
 use crate::signals;
 
-/// Writes a line to standard error. A closed standard error is nobody's problem.
+/// Writes a line to standard error. A closed standard error is ignored.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }
 
-/// Tells people what went wrong, one line per problem.
+/// Prints an error for people, one line per problem.
 pub(crate) fn report(error: &Error) {
     for line in error.to_string().lines() {
         note(&format!("error: {line}"));
     }
 }
 
-/// A table for people: on standard output, or on standard error where that is for data.
+/// Prints a table for people on standard output, or on standard error if standard output is for
+/// data.
 pub(crate) fn show(text: &str, data_on_stdout: bool) -> Result<(), Error> {
     if data_on_stdout {
         note(text);
@@ -33,17 +34,18 @@ pub(crate) fn show(text: &str, data_on_stdout: bool) -> Result<(), Error> {
     print(&format!("{text}\n"))
 }
 
-/// Writes text to standard output. A reader that went away is no error.
+/// Writes text to standard output. It is no error if the reader has closed the pipe.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     write_out(&visible(text))
 }
 
-/// Writes text of the program's own, with the colours of a terminal, to standard output.
+/// Writes text of the program itself, with the colours of a terminal, to standard output.
 pub(crate) fn print_as_is(text: &str) -> Result<(), Error> {
     write_out(text)
 }
 
-/// Writes JSON or TOML to standard output: control characters are escaped as both escape them.
+/// Writes JSON or TOML to standard output. Control characters are escaped in the way of both
+/// formats.
 pub(crate) fn print_data(text: &str) -> Result<(), Error> {
     write_out(&visible_json(text))
 }
@@ -62,12 +64,12 @@ fn refuse(path: &Path, what: &str, error: &std::io::Error) -> Error {
     Error::Output(format!("{}: {what}: {error}", path.display()))
 }
 
-/// What becomes a file.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
     Bytes(Vec<u8>),
-    /// Written already, under a name for the time being.
+    /// Content that is already written, under a temporary name.
     Staged(NamedTempFile),
 }
 
@@ -77,8 +79,8 @@ impl From<String> for Content {
     }
 }
 
-/// A folder for results. Folders that it made disappear again unless something is written. Files
-/// that Flashlane did not write stay as they are.
+/// A folder for results. Folders that were made for it are removed again unless a result is
+/// written. Files that Flashlane did not write are kept.
 #[derive(Debug)]
 pub(crate) struct OutFolder {
     root: PathBuf,
@@ -86,26 +88,27 @@ pub(crate) struct OutFolder {
     set: Option<&'static str>,
     made: Vec<PathBuf>,
     keep: bool,
-    /// Held until the folder is written.
+    /// The lock of the folder, which is held until the results are written.
     lock: Option<Lock>,
 }
 
-/// Results of `run`, `demo` and `exec` replace each other as a whole.
+/// Name of the result set of `run`, `demo` and `exec`, which replace each other as a whole.
 pub(crate) const RUN: &str = "run";
 
-/// The traces of tenants replace each other as a whole.
+/// Name of the result set of the traces of tenants, which replace each other as a whole.
 pub(crate) const SPLIT: &str = "split";
 
 impl OutFolder {
-    /// Makes the folder, holds it for this process, and tries it out, so that a run is not wasted
-    /// on a full or closed disk. `overwrite`: files of others may be replaced.
+    /// Makes the folder, locks it for this process, and tests it, so that no run is wasted on a
+    /// full or closed disk. `overwrite`: true if files of others may be replaced.
     pub(crate) fn prepare(root: &Path, overwrite: bool) -> Result<Self, Error> {
         let mut folder = Self::shared(root, overwrite)?;
         folder.lock = signals::take_lock(|| hold_folder(root)).map_err(of_refusal)?;
         Ok(folder)
     }
 
-    /// As [`OutFolder::prepare`], for a folder that several processes write at a time.
+    /// Does what [`OutFolder::prepare`] does, for a folder into which several processes write at a
+    /// time.
     pub(crate) fn shared(root: &Path, overwrite: bool) -> Result<Self, Error> {
         let (root, made) = (root.to_owned(), Vec::new());
         let mut folder = Self { root, overwrite, set: None, made, keep: false, lock: None };
@@ -114,7 +117,7 @@ impl OutFolder {
         Ok(folder)
     }
 
-    /// The results are of a set: those of the set that an earlier process left go.
+    /// Sets the result set. Results of this set from an earlier process are removed.
     pub(crate) fn of_set(mut self, set: &'static str) -> Self {
         self.set = Some(set);
         self
@@ -124,7 +127,7 @@ impl OutFolder {
         Rules { set: self.set, ..rules(self.overwrite) }
     }
 
-    /// Refuses a folder in which files of others have one of these names, before any work is done.
+    /// Refuses a folder in which a file of others has one of these names, before any work is done.
     pub(crate) fn expect<P: Into<PathBuf>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -148,8 +151,7 @@ impl OutFolder {
         Ok(())
     }
 
-    /// Starts a file that is long in the making. It disappears unless it is written with the
-    /// others.
+    /// Starts a file that takes long to write. It is removed unless it is written with the others.
     pub(crate) fn stage(&mut self, path: &Path) -> Result<NamedTempFile, Error> {
         let path = self.root.join(path);
         let folder = path.parent().unwrap_or(&self.root).to_owned();
@@ -212,7 +214,7 @@ fn of_refusal(refusal: Refusal) -> Error {
     Error::Output(refusal.to_string())
 }
 
-/// What a run may leave in the folder of a scenario.
+/// The files that a run may leave in the folder of a scenario.
 pub(crate) const RESULTS: [&str; 8] = [
     "summary.json",
     "seeds.json",
@@ -224,7 +226,7 @@ pub(crate) const RESULTS: [&str; 8] = [
     "timeline.pftrace",
 ];
 
-/// The places of results in a folder and in folders below it.
+/// The paths of results in a folder and in folders below it.
 pub(crate) fn places_of_results<P: AsRef<Path>>(
     below: impl IntoIterator<Item = P>,
 ) -> Vec<PathBuf> {
@@ -233,7 +235,7 @@ pub(crate) fn places_of_results<P: AsRef<Path>>(
     in_folder(Path::new("")).into_iter().chain(below).collect()
 }
 
-/// A single output: a file of which nothing is left unless it is kept, or a device or pipe.
+/// A single output: a file that is removed unless it is kept, or a device or pipe.
 #[derive(Debug)]
 pub(crate) struct OutFile {
     path: PathBuf,
@@ -242,7 +244,7 @@ pub(crate) struct OutFile {
 }
 
 impl OutFile {
-    /// Tries the place out, so that work is not wasted. `overwrite`: a file of others may be
+    /// Tests the path, so that no work is wasted. `overwrite`: true if a file of others may be
     /// replaced.
     pub(crate) fn prepare(path: &Path, overwrite: bool) -> Result<Self, Error> {
         if path.is_dir() {
@@ -261,12 +263,12 @@ impl OutFile {
         content(self.output.file()).map_err(|error| refuse(&self.path, "cannot be written", &error))
     }
 
-    /// The file, for writers of their own.
+    /// The file, for code that writes into it directly.
     pub(crate) fn file(&mut self) -> &mut File {
         self.output.file()
     }
 
-    /// Makes it durable under its name.
+    /// Makes the file durable under its name.
     pub(crate) fn keep(self) -> Result<(), Error> {
         // A signal waits until the file has its name.
         let _whole = signals::hold();
@@ -274,7 +276,7 @@ impl OutFile {
     }
 }
 
-/// Refuses an output that is one of the inputs, under whatever name.
+/// Refuses an output that is also an input, even under another name.
 pub(crate) fn refuse_input<P: AsRef<Path>>(
     output: &Path,
     inputs: impl IntoIterator<Item = P>,
@@ -290,7 +292,7 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
     Ok(())
 }
 
-/// Writes a temporary file; dropped, it disappears. Messages are about `place`.
+/// Writes a temporary file, which is removed when it is dropped. Messages name `place`.
 fn stage(folder: &Path, place: &Path, bytes: &[u8]) -> Result<NamedTempFile, Error> {
     let mut file = signals::make_file(|| flashlane_files::stage(folder))
         .map_err(|error| refuse(place, "cannot be written", &error))?;

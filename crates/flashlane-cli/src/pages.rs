@@ -1,4 +1,4 @@
-//! Completions and manual pages, made of the arguments.
+//! Makes completions and manual pages from the arguments.
 
 use std::path::{Path, PathBuf};
 

@@ -15,10 +15,11 @@ use crate::output::{OutFolder, print_data, show};
 use crate::states;
 use crate::table::{Table, number};
 
-/// Combinations of `--over` and `--drives` at most: each is a row, and takes several runs.
+/// Largest number of combinations of `--over` and `--drives`. Each one is a row, and takes several
+/// runs.
 const VARIANTS_MAX: usize = 10_000;
 
-/// Asks, and tells the answer.
+/// Asks the question and prints the answer.
 pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
     let base = Base {
         device: arguments.device.clone(),
@@ -62,7 +63,7 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
     }
 }
 
-/// What grows: what the user says, or the only flow.
+/// The quantity that grows: the one on the command line, or the number of the only flow.
 fn grow(arguments: &PlanArgs) -> Result<Grow, Error> {
     if let Some(flow) = &arguments.load {
         return Ok(Grow::Load(flow.clone()));
@@ -85,7 +86,7 @@ fn grow(arguments: &PlanArgs) -> Result<Grow, Error> {
     }
 }
 
-/// Every combination of what `--over` and `--drives` list.
+/// Every combination of the values of `--over` and `--drives`.
 fn variants(arguments: &PlanArgs) -> Result<Vec<Variant>, Error> {
     let values_of = |text: &String| text.split_once('=').map_or(1, |one| one.1.split(',').count());
     let counts = arguments.over.iter().map(values_of).chain([arguments.drives.len()]);
@@ -137,7 +138,7 @@ fn answer_json(question: &Question, answers: &[Answer]) -> Result<Value, Error> 
     }))
 }
 
-/// The answer in words, then a table where there are several.
+/// The answer as sentences, and as a table if there are several variants.
 fn text(question: &Question, answers: &[Answer]) -> String {
     let mut text = String::new();
     if let [one] = answers {
@@ -165,7 +166,7 @@ fn text(question: &Question, answers: &[Answer]) -> String {
     text + &format!("\n{runs} simulations\n")
 }
 
-/// `12 of reader fit.` and what stands in the way of more.
+/// A sentence such as `12 of reader fit.`, and the reason why no more fit.
 fn sentence(question: &Question, answer: &Answer) -> String {
     let flow = visible_line(question.grow.flow()).into_owned();
     let drives =
@@ -207,7 +208,7 @@ fn long_limit(question: &Question, limit: &Limit) -> String {
     said + "."
 }
 
-/// `p99 of 1000 us (found 1234)`.
+/// A text such as `p99 of 1000 us (found 1234)`.
 fn goal(missed: &GoalOver) -> String {
     let name = missed.goal.replace("p99_9", "p99.9");
     let unit = match missed.goal.as_str() {
@@ -238,7 +239,7 @@ fn short_limit(limit: &Limit) -> String {
     }
 }
 
-/// Every level that was tried on the first drive, with its most strained promise.
+/// Every level that was tried on the first drive, with its most strained goal.
 fn trials(question: &Question, fit: &Fit) -> String {
     let mut table = Table::new(&["tried", "seeds", "tightest", "found", "promised", "verdict"]);
     for trial in &fit.trials {

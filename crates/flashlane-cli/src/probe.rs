@@ -16,10 +16,10 @@ use crate::args::ProbeArgs;
 use crate::output::{OutFolder, note, print};
 use crate::table::{Table, number};
 
-/// How the name of a simulated target begins.
+/// Prefix of the name of a simulated target.
 const SIMULATED: &str = "simulated:";
 
-/// Measures a target, and writes what was measured.
+/// Measures a target, and writes the measurements.
 pub(crate) fn probe(arguments: &ProbeArgs) -> Result<(), Error> {
     let (Some(target), Some(out)) = (&arguments.target, &arguments.out) else {
         return print(&list());
@@ -77,7 +77,7 @@ fn work(
     Ok(())
 }
 
-/// Opens what is to be measured.
+/// Opens the target.
 fn open(target: &str, arguments: &ProbeArgs) -> Result<Box<dyn Target>, Error> {
     let Some(device) = target.strip_prefix(SIMULATED) else {
         let problem = match () {
@@ -111,7 +111,7 @@ fn failed(failure: Failure) -> Error {
     }
 }
 
-/// The probes that there are.
+/// The list of all probes.
 fn list() -> String {
     let mut table = Table::new(&["probe", "what it measures", "method"]);
     for Probe { name, about, source, .. } in PROBES {
@@ -120,7 +120,7 @@ fn list() -> String {
     table.render()
 }
 
-/// Says what happens on standard error.
+/// Prints the progress on standard error.
 struct Words {
     quiet: bool,
 }

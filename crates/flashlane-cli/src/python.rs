@@ -1,4 +1,4 @@
-//! Parts of the command that are in the Python package.
+//! Runs the parts of the command that are in the Python package.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::process::Command;
 
 use flashlane::Error;
 
-/// A module of the package, about to be run by `python3`, or by `PYTHON` where that is set.
+/// A module of the package, which is run by `python3`, or by the program that `PYTHON` names.
 pub(crate) struct Module {
-    /// What asks for it, for messages.
+    /// The option that needs the module, for messages.
     place: &'static str,
     name: &'static str,
     extra: &'static str,
@@ -16,9 +16,9 @@ pub(crate) struct Module {
     pub(crate) command: Command,
 }
 
-/// Python loads no module from the current folder, where anybody's `json.py` may lie: neither the
-/// process of this command nor those that it starts. Folders that `PYTHONPATH` names stay; its
-/// empty entries go, since they mean the current folder.
+/// Keeps Python from loading modules from the current folder, where somebody's `json.py` may lie.
+/// This holds for the process of this command and for its children. Folders that `PYTHONPATH` names
+/// are kept; its empty entries are removed, since they mean the current folder.
 fn isolate(command: &mut Command) {
     command.arg("-P").env("PYTHONSAFEPATH", "1");
     if let Some(path) = std::env::var_os("PYTHONPATH") {
@@ -31,7 +31,7 @@ fn isolate(command: &mut Command) {
 }
 
 impl Module {
-    /// `extra`: the optional part of the package that it needs.
+    /// `extra`: the optional part of the package that the module needs.
     pub(crate) fn new(place: &'static str, name: &'static str, extra: &'static str) -> Self {
         let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
         let mut command = Command::new(&python);
@@ -54,10 +54,10 @@ impl Module {
         self
     }
 
-    /// Runs it to its end.
+    /// Runs the module to its end.
     ///
     /// # Errors
-    /// There is no such Python, or the module failed: it has said why.
+    /// Fails if this Python does not exist, or if the module failed and has printed the reason.
     pub(crate) fn run(&mut self) -> Result<(), Error> {
         let Self { place, name, extra, .. } = *self;
         let shown = self.python.to_string_lossy();

@@ -9,7 +9,7 @@ use flashlane_report::{RunData, render};
 use crate::execute::Outcome;
 use crate::output::Content;
 
-/// What a page shows of a scenario.
+/// The data of a scenario that a page shows.
 pub(crate) fn data(
     outcome: &Outcome,
     device: &DeviceConfig,
@@ -26,20 +26,20 @@ pub(crate) fn data(
     Ok(RunData::new(&label, &command(), &resolved, &outcome.summary, &outcome.details))
 }
 
-/// The page of one run or several.
+/// The page of one or several runs.
 pub(crate) fn page(runs: &[RunData]) -> Result<Content, Error> {
     Ok(render(runs, module().as_deref())?.into())
 }
 
-/// The simulator for browsers, which is in the file `what-if.b64` beside the program or in the one
-/// that `FLASHLANE_WHAT_IF` names. Without it pages do not run scenarios again.
+/// The simulator for browsers. It is in the file `what-if.b64` beside the program, or in the file
+/// that `FLASHLANE_WHAT_IF` names. Without the file, pages do not run scenarios again.
 pub(crate) fn module() -> Option<String> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name("what-if.b64"));
     let path = std::env::var_os("FLASHLANE_WHAT_IF").map(PathBuf::from).or_else(beside)?;
     std::fs::read_to_string(path).ok()
 }
 
-/// The command line, quoted for a shell where that is needed.
+/// The command line, quoted for a shell if needed.
 fn command() -> String {
     let quoted = |word: String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);

@@ -1,4 +1,4 @@
-//! `flashlane reproduce`: the experiments of a paper, its numbers beside ours.
+//! `flashlane reproduce`: runs the experiments of a paper and prints its numbers beside ours.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::execute::{STEPS, pretty, progress_bar, to_json};
 use crate::output::{OutFolder, note, print};
 use crate::table::{Table, maybe, number};
 
-/// Runs experiments one after the other, each on all cores.
+/// Runs experiments one after the other. Each experiment uses all cores.
 pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     if wants_list(arguments) {
         return list_all(arguments);
@@ -29,7 +29,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         note("");
         if let Some(missing) = experiment.missing() {
             let place = format!("reproduce {} {}", paper.name, experiment.name);
-            // Whoever names an experiment wants it; in a whole paper it is passed over.
+            // An experiment that was named must run; in a whole paper it is skipped.
             if !arguments.experiments.is_empty() {
                 return Err(Error::config(place, missing));
             }
@@ -39,7 +39,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
         let (findings, origins) = run(experiment, arguments, traces.as_ref())?;
         for table in &findings.tables {
             let path = PathBuf::from(format!("{}.csv", table.name));
-            // Now, so that the experiments after this one are not wasted.
+            // The check is made now, so that the later experiments are not wasted.
             folder.iter().try_for_each(|folder| folder.expect([&path]))?;
             files.push((path, table.csv()));
             if !table.long {
@@ -72,7 +72,8 @@ pub(crate) fn reproduce(arguments: &ReproduceArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The folder for results, in which no file of somebody else has the name of one.
+/// The folder for results. A file in it that has the name of a result, but that Flashlane did not
+/// write, is refused.
 fn out_folder(arguments: &ReproduceArgs) -> Result<Option<OutFolder>, Error> {
     let Some(root) = &arguments.out else { return Ok(None) };
     let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
@@ -80,12 +81,12 @@ fn out_folder(arguments: &ReproduceArgs) -> Result<Option<OutFolder>, Error> {
     Ok(Some(folder))
 }
 
-/// Rows that compare with the paper, and checks of our own.
+/// Splits rows into those that compare with the paper and checks of our own.
 fn by_reference(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
     rows.into_iter().partition(|row| row.reference == Reference::Paper)
 }
 
-/// How many rows have each verdict, as text.
+/// The number of rows with each verdict, as text.
 fn counts(rows: &[Row]) -> String {
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let parts = Verdict::ALL.map(|verdict| format!("{} {}", count(verdict), verdict.name()));
@@ -113,8 +114,7 @@ fn run(
     Ok((findings?, lab.origins()))
 }
 
-/// Which traces of an experiment were real and which were clones, in a line; nothing without
-/// traces.
+/// A line that names the real traces and the clones of an experiment; empty without traces.
 fn said(origins: &[Origin]) -> String {
     let list = |real: bool| {
         let names: Vec<&str> =
@@ -140,7 +140,7 @@ fn wants_list(arguments: &ReproduceArgs) -> bool {
         || arguments.experiments == ["list"]
 }
 
-/// Prints the experiments of a paper, or those of all.
+/// Prints the experiments of a paper, or of all papers.
 fn list_all(arguments: &ReproduceArgs) -> Result<(), Error> {
     if !arguments.experiments.is_empty() {
         return list(chosen(&arguments.paper, &[])?.0.experiments, "");
@@ -178,7 +178,7 @@ fn data(table: &flashlane_reproduce::Table) -> Table {
     out
 }
 
-/// The paper beside ours, with the notes below.
+/// The numbers of the paper beside ours, with the notes below.
 fn verdicts(rows: &[Row]) -> String {
     let mut out = Table::new(&["metric", "paper", "ours", "95 % interval", "unit", "verdict"]);
     for row in rows {

@@ -18,7 +18,7 @@ use crate::trace::split;
 use crate::watch::Watched;
 use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
 
-/// Loads, checks, runs, reports.
+/// Loads the files, checks them, runs the scenarios, and reports the results.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let wants_time = match arguments.common.format {
         Format::Text | Format::Json => None,
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
     for (index, workload) in workloads.iter().enumerate() {
         let path = PathBuf::from(scenario_name(index, workloads.len()).unwrap_or_default());
-        // The samples of fio are windows over time.
+        // fio's samples are windows over time.
         let series = arguments.common.format == Format::FioJson;
         let (mut observe, files) =
             Watched::prepare(watch, series, folder.as_mut(), &path, &workload.config)?;
@@ -107,7 +107,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     missed(&outcomes)
 }
 
-/// The folder for results, in which no file of somebody else has the name of one.
+/// The folder for results. A file in it that has the name of a result, but that Flashlane did not
+/// write, is refused.
 fn out_folder(arguments: &RunArgs, scenarios: usize) -> Result<Option<OutFolder>, Error> {
     let common = &arguments.common;
     let Some(root) = &common.out else { return Ok(None) };
@@ -119,7 +120,7 @@ fn out_folder(arguments: &RunArgs, scenarios: usize) -> Result<Option<OutFolder>
     Ok(Some(folder))
 }
 
-/// Fails where a tenant did not get what it was promised.
+/// Fails if a tenant missed a goal.
 fn missed(outcomes: &[Outcome]) -> Result<(), Error> {
     let mut lines = Vec::new();
     for (index, outcome) in outcomes.iter().enumerate() {
@@ -149,12 +150,12 @@ fn options(arguments: &RunArgs) -> RunOptions {
     }
 }
 
-/// Both results, or the problems of both.
+/// Both results, or the problems of both sides.
 fn both<A, B>(a: Result<A, Error>, b: Result<B, Error>) -> Result<(A, B), Error> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(Error::Config(mut problems)), Err(Error::Config(more))) => {
-            // A malformed `--set` is reported by both.
+            // Both sides report a malformed `--set`.
             problems.extend(more);
             Err(Error::Config(unique(problems)))
         }
@@ -198,12 +199,12 @@ fn warn(device: &Loaded<DeviceConfig>, workloads: &[Loaded<WorkloadConfig>]) {
     }
 }
 
-/// `scenario-2` where there are several.
+/// A name such as `scenario-2`, if there are several scenarios.
 pub(crate) fn scenario_name(index: usize, count: usize) -> Option<String> {
     (count > 1).then(|| format!("scenario-{}", index + 1))
 }
 
-/// The name that MQSim gives to the results of a scenario.
+/// MQSim's name for the results of a scenario.
 fn mqsim_file(workload: &Path, index: usize) -> PathBuf {
     let stem = workload.file_stem().unwrap_or_default().to_string_lossy();
     PathBuf::from(format!("{stem}_scenario_{}.xml", index + 1))
@@ -220,7 +221,7 @@ fn files(outcomes: &[Outcome]) -> Result<Vec<(PathBuf, Content)>, Error> {
     Ok(files)
 }
 
-/// Who suffers and who causes it, before any number.
+/// Prints which tenant suffers and which one causes it, before any number.
 fn tell_cause(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     if common.format != Format::Text && common.quiet {
         return Ok(());
@@ -263,7 +264,7 @@ fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
     print_rows(&rows.collect::<Vec<_>>(), common.format)
 }
 
-/// The verdicts of several scenarios, before the tables of the first one.
+/// Prints the verdicts of several scenarios, before the tables of the first one.
 fn show_verdicts(outcomes: &[Outcome], json: bool) -> Result<(), Error> {
     let names: Vec<String> = (0..outcomes.len())
         .map(|index| scenario_name(index, outcomes.len()).unwrap_or_default())
@@ -299,7 +300,8 @@ mod tests {
         };
         let least = |count| (0..3).map(|_| seconds(count)).fold(f64::MAX, f64::min);
         let (few, many) = (least(10_000), least(100_000));
-        // In proportion to the count it is 10; in proportion to its square, 100.
+        // The time would grow by 10 in proportion to the count, and by 100 in proportion to its
+        // square.
         assert!(many < 40.0 * few, "{few} s for 10,000 and {many} s for 100,000");
     }
 }

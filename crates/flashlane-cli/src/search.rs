@@ -6,7 +6,7 @@ use flashlane::Error;
 use crate::args::SearchArgs;
 use crate::python::Module;
 
-/// Starts the Python package with the same arguments, and ends as it ends.
+/// Starts the Python package with the same arguments, and returns its exit status.
 pub(crate) fn search(arguments: &SearchArgs) -> Result<(), Error> {
     let mut module = Module::new("search", "flashlane.search", "search");
     module.command.arg(&arguments.study).arg("--out").arg(&arguments.out);

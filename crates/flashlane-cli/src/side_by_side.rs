@@ -10,18 +10,18 @@ use crate::table::Table;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<'a> {
     pub(crate) label: &'a str,
-    /// Of one seed; with several, the means over them.
+    /// The summary of one seed. With several seeds it holds the means over the seeds.
     pub(crate) summary: &'a Summary,
-    /// Over all seeds, where there are several.
+    /// Statistics over the seeds, if there are several.
     pub(crate) seeds: Option<&'a SeedStatistics>,
 }
 
-/// A figure of a summary: its path there, and its value.
+/// A figure of a summary: its path in the summary, and its value.
 struct Figure {
     path: String,
     value: f64,
-    /// The drive does not keep up with the flow, so that the figure depends on the length of the
-    /// run.
+    /// True if the drive does not keep up with the flow, so that the figure depends on the length
+    /// of the run.
     saturated: bool,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
     table
 }
 
-/// What to know before any number, by column.
+/// The verdicts by column, which stand before all numbers.
 pub(crate) fn verdicts(columns: &[Column<'_>]) -> String {
     let mut text = String::new();
     for column in columns {

@@ -1,10 +1,10 @@
-//! Signals that end the process: nothing temporary is left behind.
+//! Handles signals that end the process, so that no temporary file is left.
 
 use std::path::Path;
 
 use flashlane_files::{Lock, Refusal};
 
-/// What is there for the time being, in the order in which it was made.
+/// Temporary files, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(crate) struct Temporary {
     files: Vec<std::path::PathBuf>,
@@ -14,13 +14,13 @@ pub(crate) struct Temporary {
 static TEMPORARY: std::sync::Mutex<Temporary> =
     std::sync::Mutex::new(Temporary { files: Vec::new(), folders: Vec::new() });
 
-/// While this is held a signal waits.
+/// Delays signals while the result is held.
 pub(crate) fn hold() -> std::sync::MutexGuard<'static, Temporary> {
     TEMPORARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Makes a temporary file. A signal removes it, unless it has its final name by then; a signal in
-/// between waits.
+/// Makes a temporary file. A signal removes the file unless it already has its final name. A signal
+/// during this call waits.
 pub(crate) fn make_file(
     make: impl FnOnce() -> std::io::Result<tempfile::NamedTempFile>,
 ) -> std::io::Result<tempfile::NamedTempFile> {
@@ -30,7 +30,7 @@ pub(crate) fn make_file(
     Ok(file)
 }
 
-/// Takes a lock. A signal removes its file; a signal in between waits.
+/// Takes a lock. A signal removes its file. A signal during this call waits.
 pub(crate) fn take_lock(
     take: impl FnOnce() -> Result<Option<Lock>, Refusal>,
 ) -> Result<Option<Lock>, Refusal> {
@@ -40,12 +40,12 @@ pub(crate) fn take_lock(
     Ok(lock)
 }
 
-/// A file is no longer this process's.
+/// Notes that a file no longer belongs to this process.
 pub(crate) fn forget(file: &Path) {
     hold().files.retain(|one| one != file);
 }
 
-/// Makes a folder. A signal removes it if it is empty; a signal in between waits.
+/// Makes a folder. A signal removes it if it is empty. A signal during this call waits.
 pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
     let mut temporary = hold();
     std::fs::create_dir(path)?;
@@ -64,10 +64,10 @@ impl Temporary {
     }
 }
 
-/// From now on signals that end the process remove what is temporary first, and then end it as they
-/// would without that, so that a shell sees exit status 130 or 143. A signal that was ignored when
-/// the process began (by `nohup`, for example) is ignored still. A write beyond the largest file
-/// that is allowed (`ulimit -f`) fails, and ends nothing by a signal.
+/// From now on a signal that ends the process first removes temporary files. The process then ends
+/// as usual, so that a shell sees exit status 130 or 143. A signal that was ignored when the
+/// process began (because of `nohup`, for example) is still ignored. A write beyond the largest
+/// allowed file size (`ulimit -f`) fails, and no signal ends the process.
 #[cfg(unix)]
 pub(crate) fn clean_up_when_interrupted() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
@@ -90,8 +90,8 @@ pub(crate) fn clean_up_when_interrupted() {
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
 }
 
-/// The signals that the process ignores, the first one in the lowest bit; none where the system
-/// does not tell.
+/// The signals that the process ignores, the first one in the lowest bit. 0 if the operating system
+/// does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What tenants were promised and what they got, for people.
+//! Tables of the goals of tenants and the measured figures.
 
 use flashlane::metrics::{FlowSummary, GoalSummary, SeedStatistics, Summary};
 use flashlane::visible_line;
@@ -6,7 +6,7 @@ use flashlane::visible_line;
 use crate::summary_table::shown;
 use crate::table::{Table, number};
 
-/// A row for each goal; empty where nobody was promised anything.
+/// A row for each goal; empty if no tenant has a goal.
 pub(crate) fn slos(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let mut table = Table::new(&["goal", "promised", "found", "verdict"]);
     for (index, flow) in summary.flows.iter().enumerate() {
@@ -40,7 +40,7 @@ fn missed_goal(flow: &FlowSummary, goal: &GoalSummary) -> String {
     format!("SLO missed: {}: {}: found {found}{grows}, {}", flow.name, name(goal), limit(goal))
 }
 
-/// A goal with its unit: `p99, us`.
+/// A goal with its unit, for example `p99, us`.
 fn name(goal: &GoalSummary) -> String {
     match goal.goal.as_str() {
         "min_iops" => "IOPS".to_owned(),
@@ -50,7 +50,7 @@ fn name(goal: &GoalSummary) -> String {
     }
 }
 
-/// `at most 1000`.
+/// A limit, for example `at most 1000`.
 fn limit(goal: &GoalSummary) -> String {
     format!("{} {}", goal.bound(), number(goal.limit))
 }

@@ -1,4 +1,4 @@
-//! Where the command keeps states of drives, and `flashlane states`.
+//! Finds the folder of kept states, and handles `flashlane states`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::args::{StatesAction, StatesArgs, StatesPlace, TextOrJson};
 use crate::output::{note, print, print_data};
 use crate::table::Table;
 
-/// Digits of a key that a table shows.
+/// Number of digits of a key in a table.
 const DIGITS: usize = 12;
 
-/// What `--states` asks for.
+/// The states that `--states` selects.
 pub(crate) fn states(wish: Option<&Path>, quiet: bool) -> Result<Option<Arc<KeptStates>>, Error> {
     let Ok(program) = std::env::current_exe() else { return Ok(None) };
     let place = StatePlace::choose(wish.map(Path::to_owned));
     let tell = move |news: &StateNews| {
-        // Nobody waits for a process that is stopped without being told.
+        // A quiet command mentions only a wait for a process that is stopped.
         let matters = matches!(news, StateNews::Waits { holder, .. } if holder.stopped);
         if !quiet || matters {
             note(&news.to_string());
@@ -38,7 +38,7 @@ pub(crate) fn states(wish: Option<&Path>, quiet: bool) -> Result<Option<Arc<Kept
     })
 }
 
-/// Shows what is kept, or removes it.
+/// Lists or removes kept states.
 pub(crate) fn manage(arguments: &StatesArgs) -> Result<(), Error> {
     match &arguments.action {
         StatesAction::List { place, format } => list(place, *format),
@@ -49,7 +49,7 @@ pub(crate) fn manage(arguments: &StatesArgs) -> Result<(), Error> {
     }
 }
 
-/// The folder that is meant, and what is in it.
+/// The chosen folder, and its states.
 fn look(place: &StatesPlace) -> Result<(String, Option<StateFolder>), Error> {
     let place = StatePlace::choose(place.states.clone());
     let Some(folder) = place.folder() else {
@@ -108,7 +108,7 @@ fn count(states: usize) -> String {
     format!("{states} state{}", if states == 1 { "" } else { "s" })
 }
 
-/// A size for people, to a tenth of its unit.
+/// A size for people, with a tenth of its unit as resolution.
 fn size(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = units.into_iter().find(|(_, bits)| bytes >> bits > 0);
@@ -118,7 +118,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// How long ago, in the largest unit that it fills.
+/// The time since then, in the largest unit that it fills.
 fn since(time: SystemTime) -> String {
     let seconds = time.elapsed().unwrap_or_default().as_secs();
     let units = [("d", 86_400), ("h", 3600), ("min", 60)];

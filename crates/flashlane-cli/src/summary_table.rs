@@ -1,4 +1,4 @@
-//! What `flashlane run` tells people of a scenario.
+//! The tables that `flashlane run` prints for a scenario.
 
 use flashlane::metrics::steady::{RANGE_MAX, SLOPE_MAX, SteadySummary, Tracked};
 use flashlane::metrics::{BreakdownSummary, SeedStatistics, Summary, WindowedSlowdown};
@@ -12,12 +12,11 @@ use crate::slo_table;
 use crate::table::{Table, maybe, number};
 use crate::untimed_table::without_time;
 
-/// Says what a star behind a figure means.
+/// Explains the star behind a figure.
 pub(crate) const STAR: &str =
     "* depends on the length of the run: the backlog of the flow grows, or the flow starves\n";
 
-/// Everything that people want to know of one scenario. With several seeds, `summary` holds the
-/// means over them.
+/// All tables of one scenario. With several seeds, `summary` holds the means over the seeds.
 pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let mut text = String::new();
     let verdict = match seeds {
@@ -70,7 +69,7 @@ pub(crate) fn report(summary: &Summary, seeds: Option<&SeedStatistics>) -> Strin
     text
 }
 
-/// The seed, or the seeds over which the figures are means. The seeds of a run follow each other.
+/// The seed, or the consecutive seeds over which the figures are means.
 pub(crate) fn which_seeds(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     match seeds {
         Some(seeds) if seeds.seeds.len() > 1 => {
@@ -92,7 +91,7 @@ pub(crate) fn hit_share(hits: u64, misses: u64) -> String {
     }
 }
 
-/// The rounds of a run until steady state, and what they show.
+/// The rounds of a run until steady state, with their figures.
 fn rounds(steady: &SteadySummary) -> String {
     let unit = match steady.tracked {
         Tracked::Iops => "IOPS",
@@ -129,7 +128,7 @@ fn rounds(steady: &SteadySummary) -> String {
     )
 }
 
-/// The value at a metric path: of one seed, or mean and half interval of several.
+/// The value at a metric path for one seed, or the mean and half of the interval for several.
 pub(crate) fn shown(seeds: Option<&SeedStatistics>, path: &str, value: Option<f64>) -> String {
     let Some(estimate) = seeds.and_then(|seeds| seeds.get(path)) else {
         return maybe(value);
@@ -140,7 +139,7 @@ pub(crate) fn shown(seeds: Option<&SeedStatistics>, path: &str, value: Option<f6
     }
 }
 
-/// The figures of each flow that people ask for first. Times in microseconds.
+/// The main figures of each flow. Times are in microseconds.
 pub(crate) fn flows(summary: &Summary, seeds: Option<&SeedStatistics>) -> Table {
     let mut table = Table::new(&[
         "flow",
@@ -270,7 +269,7 @@ fn breakdown(summary: &Summary) -> Table {
     table
 }
 
-/// Mean share of time that chips are in an array operation.
+/// Mean share of time in which chips run an array operation.
 fn chips_busy(summary: &Summary) -> String {
     let sum: f64 = summary.chips.iter().map(|chip| chip.busy_fraction).sum();
     percent(sum / summary.chips.len().max(1) as f64)
@@ -280,7 +279,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// Why collection goes on after the window.
+/// A text that says why collection goes on after the window.
 fn owed(blocks: u64) -> String {
     match blocks {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Tables of text.
 
 use flashlane_files::csv_line;
 
@@ -17,8 +17,8 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Tables of the same columns below each other. With several, the first column, headed
-    /// `what`, has their names.
+    /// Joins tables with equal columns. If there are several, the first column has the heading
+    /// `what` and their names.
     pub(crate) fn together<'a>(
         what: &str,
         tables: impl IntoIterator<Item = (&'a str, Self)>,
@@ -39,17 +39,17 @@ impl Table {
         Self { rows }
     }
 
-    /// No rows below the header.
+    /// True if there are no rows below the header.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() <= 1
     }
 
-    /// Commas between cells, by RFC 4180.
+    /// The table as comma-separated values, by RFC 4180.
     pub(crate) fn csv(&self) -> String {
         self.rows.iter().map(csv_line).collect()
     }
 
-    /// Rows between bars, numbers to the right.
+    /// The table in Markdown, with numbers to the right.
     pub(crate) fn markdown(&self) -> String {
         let line = |row: &Vec<String>| {
             let cells = row.iter().map(|cell| cell.replace('\\', "\\\\").replace('|', "\\|"));
@@ -61,7 +61,7 @@ impl Table {
         lines.concat()
     }
 
-    /// A `tabular` with horizontal rules, for any document class.
+    /// The table as a `tabular` with horizontal rules, for any document class.
     pub(crate) fn latex(&self) -> String {
         let escaped = |cell: &String| {
             let each = cell.chars().map(|c| match c {

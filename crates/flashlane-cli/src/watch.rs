@@ -21,7 +21,7 @@ pub(crate) struct WatchArgs {
     /// Write requests.parquet: every request with the times of all its stages.
     #[arg(long, requires = "out")]
     requests: bool,
-    /// Tell who made whom wait, and for what; with --out also as blame.json.
+    /// Show which tenant delays which, and why; with --out also as blame.json.
     #[arg(long)]
     pub(crate) blame: bool,
     /// Tell what energy each tenant takes and how much of the wear is its: collection is charged to

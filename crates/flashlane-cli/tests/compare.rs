@@ -212,7 +212,7 @@ read_ratio = 1.0
 duration = '20ms'
 ";
 
-/// What is said of a drive that cannot keep up comes before all numbers, column by column.
+/// The verdict on a drive that cannot keep up comes before all numbers, column by column.
 #[test]
 fn the_verdict_of_every_column_stands_first() {
     let folder = folder_with("pair.toml", OVERLOAD);

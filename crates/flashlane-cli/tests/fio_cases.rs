@@ -9,7 +9,7 @@ use common::{flashlane, succeeds, text};
 use flashlane_testing::shared;
 use serde_json::Value;
 
-/// `fast18` with so many blocks in a plane.
+/// The preset `fast18` with `blocks` blocks in a plane.
 fn fast18(blocks: u32) -> Vec<String> {
     let blocks = format!("flash.blocks_per_plane={blocks}");
     ["--device", "fast18", "--set", &blocks].map(str::to_owned).to_vec()

@@ -80,8 +80,8 @@ fn what_is_assumed_is_warned_of_and_what_is_wrong_refused() {
 /// What jobs are about that no drive does: file systems, networks, memory, the processor.
 const SPECIAL: &str = "ioengine: found";
 
-/// The drives that an example is tried on: the first ones are too small for some, or do not divide
-/// into so many tenants.
+/// The drives on which an example is tried. The first ones are too small for some examples, or
+/// cannot be divided among that many tenants.
 const DRIVES: [&str; 3] = ["970-pro", "fast18", "drive.toml"];
 
 #[test]

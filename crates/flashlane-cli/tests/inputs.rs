@@ -19,7 +19,7 @@ fn inspected(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(&succeeds(folder, &arguments).0).expect("JSON")
 }
 
-/// The lines of a trace as `trace convert` writes them, and what it says beside them.
+/// The lines of a trace as `trace convert` writes them, and the messages that it prints.
 fn converted(folder: &Path, arguments: &[&str]) -> (Vec<String>, String) {
     let out = tempfile::tempdir().expect("a folder");
     let path = out.path().join("out.csv");

@@ -71,7 +71,7 @@ fn a_run_refuses_by_name_what_it_did_not_write() {
     fs::write(folder.join("mine/summary.json"), "mine").expect("room");
     all_are_mine();
     assert!(summary.contains("flashlane.summary"));
-    // What was changed since is the user's again.
+    // A file that was changed since belongs to the user again.
     let said = refused(&flashlane(folder, &[&RUN[..], &["mine"]].concat()));
     assert!(said.contains("mine/summary.json: changed since flashlane wrote it"), "{said}");
 }
@@ -269,7 +269,7 @@ fn a_full_device_is_an_error_of_every_output_and_stays_a_device() {
         let said = refused(&output.expect("it runs"));
         assert!(said.contains("standard output: cannot be written"), "{arguments:?}: {said}");
     }
-    // What is open already is written through.
+    // A file that is already open is written directly.
     let (stdout, _) =
         succeeds(folder, &["trace", "convert", "t.csv", "/dev/stdout", "--to", "csv"]);
     assert!(stdout.contains("4096"), "{stdout}");

@@ -47,7 +47,7 @@ fn plan(folder: &Path, more: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// True where so many readers fit, by a run of its own.
+/// True if `count` readers fit, found by a run.
 fn fits(folder: &Path, count: u32) -> bool {
     let count = format!("flow.reader.count={count}");
     let arguments = [&["run"], &DRIVE[..], &["--set", &count, "--seeds", "8", "--quiet"]].concat();

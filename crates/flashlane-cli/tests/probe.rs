@@ -1,4 +1,5 @@
-//! `flashlane probe`: what it keeps, what it refuses, and the device that `fit` makes of it.
+//! Tests of `flashlane probe`: the files that it keeps, the targets that it refuses, and the device
+//! that `fit` makes from the files.
 
 mod common;
 
@@ -30,7 +31,7 @@ allocation = "cwdp"
 capacity = "2MiB"
 "#;
 
-/// What is read of a device is measured in seconds.
+/// Probes that only read, which take seconds on a device.
 const READS: &str = "idle-latency,page-boundary,conflicts";
 
 fn probe<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {

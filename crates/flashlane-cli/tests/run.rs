@@ -385,7 +385,7 @@ read_ratio = 1.0
 duration = "20ms"
 "#;
 
-/// What is said of a drive that cannot keep up comes before all numbers, and these are marked.
+/// The verdict on a drive that cannot keep up comes before all numbers, and its numbers are marked.
 #[test]
 fn the_verdict_stands_first() {
     let folder = folder_with("w.toml", OVERLOAD);

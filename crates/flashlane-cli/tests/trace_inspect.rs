@@ -1,5 +1,5 @@
-//! `flashlane trace inspect`: what it prints, what it asks for, and real traces where they are at
-//! hand.
+//! Tests of `flashlane trace inspect`: the output, the questions about units, and real traces if
+//! these are present.
 
 mod common;
 

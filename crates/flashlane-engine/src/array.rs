@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use crate::handle::Number;
 
-/// Values by number, as many as there were in the beginning. `I` is the type of the number:
-/// [`number!`](crate::number) makes such types, and no other number opens the table.
+/// Values by number. The number of values never changes. `I` is the type of the index. It is made
+/// with [`number!`](crate::number), and the table accepts no other type.
 ///
 /// Every look-up is checked, in release builds too: an index beyond the end panics.
 ///
@@ -59,7 +59,8 @@ impl<I: Number, T> Index<I> for Array<I, T> {
     #[inline(always)]
     fn index(&self, number: I) -> &T {
         let index = number.index();
-        // `[index]` would be two instructions dearer: its panic needs the length in a register.
+        // `[index]` would take two more instructions, because its panic needs the length in a
+        // register.
         self.values.get(index).unwrap_or_else(|| beyond(index))
     }
 }
@@ -72,7 +73,7 @@ impl<I: Number, T> IndexMut<I> for Array<I, T> {
     }
 }
 
-/// Ends the run: the simulator asked a table for a value that the table does not have.
+/// Ends the run after a fault of the simulator: it used an index beyond the end of a table.
 #[cold]
 #[inline(never)]
 fn beyond(index: usize) -> ! {
@@ -131,7 +132,8 @@ mod tests {
         assert_eq!(five.numbered().last(), Some((4, &3)));
     }
 
-    // These run in release builds too, where an index beyond the end once found another value.
+    // The tests below run in release builds too, where an index beyond the end once returned
+    // another value.
 
     #[test]
     #[should_panic(expected = "index 3 lies beyond the end")]

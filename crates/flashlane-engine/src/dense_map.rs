@@ -1,14 +1,14 @@
-//! A map from `u32` to `u32` in one flat table, the same on every machine.
+//! A map from `u32` to `u32` in one flat table. It behaves equally on every machine.
 
 use crate::places::Pairs;
 
 /// Open addressing with linear probing and backward-shift deletion. Keys below `u32::MAX`.
 ///
-/// Used where only few of very many numbers have an entry (cached pages, cached mappings). Its
-/// order is never observed: there is no iterator.
+/// It is for sets of numbers of which only few have an entry (cached pages, cached mappings). Its
+/// order cannot be observed, because there is no iterator.
 #[derive(Clone, Debug)]
 pub struct DenseMap {
-    /// A key + 1 and a value; key 0 is an empty place.
+    /// Pairs of a key plus one and a value; 0 marks an empty place.
     pairs: Pairs,
     len: usize,
 }
@@ -23,7 +23,8 @@ impl DenseMap {
     /// A map with room for `capacity` entries before it grows.
     ///
     /// # Panics
-    /// Without so much memory.
+    ///
+    /// If there is not enough memory.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         let pairs = capacity.checked_mul(2).and_then(usize::checked_next_power_of_two);
@@ -31,7 +32,7 @@ impl DenseMap {
         Self { pairs: Pairs::new(pairs.max(8)), len: 0 }
     }
 
-    /// The place of a key, whose low bits count.
+    /// The place of a key, of which only the low bits count.
     #[inline]
     fn place(key: u32) -> usize {
         let hash = u64::from(key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -51,7 +52,7 @@ impl DenseMap {
         }
     }
 
-    /// Asks for the entry of a key, which is needed soon.
+    /// Prefetches the entry of a key.
     #[inline]
     pub fn prefetch(&self, key: u32) {
         self.pairs.prefetch(Self::place(key));
@@ -79,7 +80,7 @@ impl DenseMap {
         self.find(key).ok().map(|(_, value)| value)
     }
 
-    /// Sets the value of a key; returns the one before.
+    /// Sets the value of a key. Returns the old value.
     ///
     /// # Panics
     /// For the key `u32::MAX`.
@@ -114,7 +115,7 @@ impl DenseMap {
         *self = larger;
     }
 
-    /// Removes every entry and keeps the memory.
+    /// Removes every entry, but keeps the memory.
     pub fn clear(&mut self) {
         self.pairs.clear();
         self.len = 0;
@@ -131,7 +132,7 @@ impl DenseMap {
             if found == 0 {
                 break;
             }
-            // Move an entry back unless that would put it before its own place.
+            // Moves an entry back, unless it would then be before its own place.
             let home = Self::place(found - 1);
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
                 self.pairs.set(hole, found, moved);
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "less than 2^32 - 1")]
     fn the_key_that_stands_for_none_is_not_inserted() {
-        // In release builds it once counted as an entry and left no trace.
+        // Release builds once counted this key as an entry and could not find it again.
         DenseMap::default().insert(u32::MAX, 1);
     }
 

@@ -6,10 +6,10 @@
 /// `m = ceil(2^64 / d)` the quotient of every 32-bit `n` is `floor(m * n / 2^64)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
-    /// `ceil(2^64 / d)`; 0 stands for 2^64, where the divisor is 1.
+    /// `ceil(2^64 / d)`. 0 stands for 2^64, which belongs to the divisor 1.
     inverse: u64,
     divisor: u32,
-    /// All ones where the divisor is 1.
+    /// All bits set if the divisor is 1.
     whole: u64,
 }
 
@@ -36,7 +36,7 @@ impl Divisor {
         (((self.inverse as u128 * n as u128) >> 64) as u64 + (n as u64 & self.whole)) as u32
     }
 
-    /// `n / self` of a larger number: below `2^64 / d^2` for a divisor `d`.
+    /// `n / self` for a larger number, below `2^64 / d^2` for a divisor `d`.
     #[inline]
     #[must_use]
     pub const fn divide_long(self, n: u64) -> u64 {

@@ -2,10 +2,10 @@
 //! scheduled.
 //!
 //! Most kinds of event are scheduled almost in order of their times: messages on a link end one
-//! after the other, and so do array reads, which all take equally long. Kinds that lie about
-//! equally far ahead share a lane, a sorted ring to whose end, or near it, an event goes in no
-//! time. Everything else is in a heap. The earliest event is the earliest head of all lanes: there
-//! are few of them, for each look compares them all.
+//! after the other, and array reads all take equally long. Kinds that are scheduled about equally
+//! far ahead share a lane. A lane is a sorted ring, and an event is added quickly at or near its
+//! end. All other events are in a heap. The earliest event is the earliest head of all lanes. There
+//! are few lanes, because each look compares all of them.
 
 mod heap;
 mod lane;
@@ -17,17 +17,19 @@ use crate::time::Time;
 use heap::Heap;
 use lane::Lane;
 
-/// Lanes of a queue: this many less one for kinds of event, and the heap.
+/// Number of lanes of a queue, including the heap.
 pub const LANES: usize = 5;
-/// The lane of events that come in no order: the heap.
+/// The lane of events without an order: the heap.
 pub const UNORDERED: usize = LANES - 1;
-/// A kind of event that is scheduled almost in order of time shares a lane with its like.
+/// A kind of event. Kinds that are scheduled almost in order of time share a lane with similar
+/// kinds.
 pub trait Laned: Copy + Default {
-    /// The lane of the event, below [`LANES`]. It decides about speed only, never about the order.
+    /// The lane of the event, below [`LANES`]. It affects only speed, never the order.
     fn lane(&self) -> usize;
 }
 
-/// The place of an event among those of the same time, taken before the event is scheduled.
+/// The place of an event among those of the same time. It is reserved before the event is
+/// scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequence(u64);
 
@@ -39,7 +41,7 @@ struct Key {
 }
 
 impl Key {
-    /// One number of the same order: compared in two steps without a branch.
+    /// The order as one number, which is compared in two steps without a branch.
     #[inline]
     fn rank(self) -> u128 {
         u128::from(self.time) << 64 | u128::from(self.sequence)
@@ -83,19 +85,18 @@ struct Entry<E> {
 }
 
 impl<E: Default> Entry<E> {
-    /// Stands where no event was yet: not later than any.
+    /// Stands for a place that never held an event: not later than any.
     fn past() -> Self {
         Self { key: Key { time: 0, sequence: 0 }, event: E::default() }
     }
 }
 
-/// The head of a lane without events: later than all others, and never at the same time as another
-/// one.
+/// The head of an empty lane: later than all others, and different for each lane.
 const fn never(lane: usize) -> Key {
     Key { time: u64::MAX - lane as u64, sequence: 0 }
 }
 
-/// Events from here on never leave the queue, and larger times stand for empty lanes.
+/// Events from this time on never leave the queue, and larger times mark empty lanes.
 const END: u64 = Time::END.0;
 const _: () =
     assert!(END < never(LANES - 1).time, "an empty lane is later than any event that may leave");
@@ -103,12 +104,12 @@ const _: () =
 /// The queue.
 ///
 /// Invariant: events leave in order of time, ties in order of scheduling (or of the reservation of
-/// their place), whatever the platform and whatever their lanes.
+/// their place), on every platform and in any lanes.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     lanes: [Lane<E>; UNORDERED],
     heap: Heap<E>,
-    /// Key of the first event of every lane, [`never`] without one: times and sequences.
+    /// Key of the first event of every lane, or [`never`] for an empty lane: times and sequences.
     times: [u64; LANES],
     sequences: [u64; LANES],
     sequence: u64,
@@ -151,7 +152,7 @@ impl<E: Laned> EventQueue<E> {
         (first < END).then_some(Time(first))
     }
 
-    /// The time of the first event; of an empty lane without one.
+    /// The time of the first event; if there is none, that of an empty lane.
     #[inline(always)]
     fn earliest(&self) -> u64 {
         let [a, b, c, d, e] = self.times;
@@ -170,14 +171,14 @@ impl<E: Laned> EventQueue<E> {
         self.len() == 0
     }
 
-    /// Checks that every lane is in order and that its head is known, and so that no event is
+    /// Checks that every lane is in order and that its head is known, so that no event is
     /// overlooked.
     pub fn audit(&self) {
         let lanes = self.lanes.iter().map(Lane::audit);
         let heads = lanes.chain([self.heap.audit().unwrap_or(never(UNORDERED))]);
         for (lane, head) in heads.enumerate() {
             let known = Key { time: self.times[lane], sequence: self.sequences[lane] };
-            // Events that never leave are as good as none.
+            // Events that never leave count as none.
             let both_never = known.time >= END && head.time >= END;
             assert!(
                 known == head || both_never,
@@ -187,13 +188,12 @@ impl<E: Laned> EventQueue<E> {
         }
     }
 
-    /// Has lanes use no more memory than they need now: those that were long once and are short may
-    /// take more of the processor's cache than they must.
+    /// Shrinks the lanes to their current size, so that they stay in the processor's cache.
     pub fn fit(&mut self) {
         self.lanes.iter_mut().for_each(Lane::fit);
     }
 
-    /// Takes a place in the order of scheduling, for an event that may be scheduled later.
+    /// Reserves a place in the order of scheduling, for an event that may be scheduled later.
     #[inline]
     pub fn reserve(&mut self) -> Sequence {
         let sequence = Sequence(self.sequence);
@@ -208,12 +208,12 @@ impl<E: Laned> EventQueue<E> {
         Key { time: time.0, sequence } <= self.last
     }
 
-    /// True if an event of that time and reserved place comes before all that are pending: then it
-    /// need not be scheduled. It counts as having left the queue, and the clock is at its time.
+    /// True if an event of that time and reserved place comes before all pending events. It then
+    /// need not be scheduled: it counts as having left the queue, and the clock moves to its time.
     #[inline(always)]
     pub fn passes(&mut self, time: Time, Sequence(sequence): Sequence) -> bool {
         assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
-        // Of two at the same time it may be the later one: the lanes know.
+        // At equal times it may be the later event, so the lanes are compared.
         let passes = time.0 < self.earliest().min(END);
         if passes {
             self.last = Key { time: time.0, sequence };
@@ -222,7 +222,7 @@ impl<E: Laned> EventQueue<E> {
     }
 
     /// Schedules `event` at `time`, which must not lie in the past. An event at or after
-    /// [`Time::END`] stays pending for ever: [`EventQueue::pop`] never hands it out, and
+    /// [`Time::END`] never leaves the queue: [`EventQueue::pop`] does not return it, but
     /// [`EventQueue::len`] counts it.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
@@ -230,8 +230,8 @@ impl<E: Laned> EventQueue<E> {
         self.schedule_at(time, sequence, event);
     }
 
-    /// Schedules `event` at `time` in a place that was reserved. Nothing behind that place may have
-    /// left the queue.
+    /// Schedules `event` at `time` in a reserved place. No event behind that place may have left
+    /// the queue.
     #[inline(always)]
     pub fn schedule_at(&mut self, time: Time, Sequence(sequence): Sequence, event: E) {
         assert!(time.0 >= self.last.time, "an event may not be scheduled in the past");
@@ -241,7 +241,7 @@ impl<E: Laned> EventQueue<E> {
             self.insert(lane, entry);
             return;
         }
-        // The only event of its lane is its head. How often that is so cannot be foretold.
+        // The only event of a lane is its head. A branch on this would often be mispredicted.
         let (first, other) = (self.times[lane], self.sequences[lane]);
         self.times[lane] = first.min(time.0);
         self.sequences[lane] = select_unpredictable(first >= END, sequence, other);
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// An event that says its lane.
+    /// An event that names its lane.
     #[derive(Clone, Copy, Debug, Default)]
     struct In(usize, u32);
 
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn lanes_in_order_and_out_of_it_agree_with_the_heap() {
-        // Lane 0 in order, lane 1 almost, lane 2 far from it; the same events all in the heap.
+        // Lane 0 in order, lane 1 almost, lane 2 far from it; then the same events all in the heap.
         let mut rng = Rng::stream(4, "queue", 0);
         let (mut laned, mut plain) = (EventQueue::new(), EventQueue::new());
         let mut pending = 0;
@@ -402,7 +402,7 @@ mod tests {
             for (id, &time) in (0..).zip(&late) {
                 queue.schedule(time, In(lane, id));
             }
-            // Those that come before the end leave in order, whatever waits behind them.
+            // Events before the end leave in order, whatever waits behind them.
             queue.schedule(Time(Time::END.0 - 1), In(lane, 10));
             queue.schedule(Time(7), In(lane, 11));
             queue.schedule(Time::MAX, In(lane, 12));

@@ -1,5 +1,5 @@
-//! Typed numbers: a handle of a value in a slab, or the number of one of many like things. Two
-//! types made here are not interchangeable, although both are a number in memory.
+//! Typed numbers: a handle of a value in a slab, or the index of one of many similar things. Types
+//! that are made here are not interchangeable, although each is only a number in memory.
 
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
@@ -13,17 +13,17 @@ pub trait Handle: Copy + Ord + Hash + Debug + Display {
     /// need it.
     fn new(number: u32) -> Self;
 
-    /// The number of the handle: place and generation together.
+    /// The number of the handle: its place and its generation.
     fn get(self) -> u32;
 }
 
-/// The number of one of many like things, which are in an [`Array`](crate::Array).
+/// The index of one of many similar things in an [`Array`](crate::Array).
 /// [`number!`](crate::number) makes such types.
 pub trait Number: Copy {
     /// The number as an index of a table.
     fn index(self) -> usize;
 
-    /// The one at this index of a table. Panics where the number is too narrow for it.
+    /// The value with this index of a table. Panics if the number type is too narrow for it.
     fn at(index: usize) -> Self;
 }
 
@@ -65,7 +65,8 @@ macro_rules! number {
                 self.0 as usize
             }
 
-            /// The one at this index of a table. Panics where the number is too narrow for it.
+            /// The value with this index of a table. Panics if the number type is too narrow for
+            /// it.
             #[inline(always)]
             #[must_use]
             $vis const fn at(index: usize) -> Self {
@@ -73,21 +74,21 @@ macro_rules! number {
                 Self(index as $number)
             }
 
-            /// The one so many places behind.
+            /// The value `count` places further on.
             #[inline(always)]
             #[must_use]
             $vis const fn plus(self, count: $number) -> Self {
                 Self(self.0 + count)
             }
 
-            /// How many places it is behind another one.
+            /// The distance from another value.
             #[inline(always)]
             #[must_use]
             $vis const fn since(self, other: Self) -> $number {
                 self.0 - other.0
             }
 
-            /// The first so many.
+            /// The first `count` values.
             #[inline]
             $vis fn first(
                 count: $number,
@@ -115,17 +116,17 @@ macro_rules! number {
         $vis struct $name($number);
 
         impl $name {
-            /// Stands for nothing.
+            /// Stands for no value.
             $vis const NONE: Self = Self(<$number>::MAX);
 
-            /// The one with this number.
+            /// The value with this number.
             #[inline(always)]
             #[must_use]
             $vis const fn new(number: $number) -> Self {
                 Self(number)
             }
 
-            /// Its number.
+            /// The number of this value.
             #[inline(always)]
             #[must_use]
             $vis const fn get(self) -> $number {

@@ -1,11 +1,11 @@
 //! Files on disk as the contents of tables.
 //!
-//! A mapping makes a file of gigabytes usable at once, but the file must not change under it:
-//! numbers would change with it, and the system ends a process whose file becomes shorter by a
-//! signal. So a mapped file has a lease (`fcntl(2)`, under "Leases"): the kernel lets nobody write
-//! to it or shorten it before the lease is given back. When somebody wants to, whoever runs with
-//! such a table moves it to memory of its own ([`Table::let_go`], to be called now and then), and
-//! then the lease is given back. Where there are no leases the file is read.
+//! A mapping makes a file of gigabytes usable at once, but the file must not change while it is
+//! mapped. The numbers would change with it, and if the file became shorter, the system would end
+//! the process with a signal. Therefore a mapped file has a lease (`fcntl(2)`, under "Leases"): the
+//! kernel lets no other process write to it or shorten it before the lease is given back. When
+//! another process wants to, the run moves its table to private memory ([`Table::let_go`], to be
+//! called now and then) and gives the lease back. On systems without leases, the file is read.
 
 use std::fs::File;
 use std::io;
@@ -14,27 +14,28 @@ use std::sync::Arc;
 use crate::memory::{Leased, read_at};
 use crate::table::{Frozen, Table, Use};
 
-/// A file that tables start from. It is never written here.
+/// A file that tables start from. It is never written through this type.
 #[derive(Debug)]
 pub struct KeptFile {
     source: Source,
     len: u64,
 }
 
-/// How the file is used.
+/// Access to the file.
 #[derive(Debug)]
 enum Source {
-    /// It is mapped.
+    /// The file is mapped, under a lease.
     Leased(Arc<Leased>),
-    /// It is read.
+    /// The file is read.
     Read(File),
 }
 
 impl KeptFile {
-    /// Takes a file that was opened to be read.
+    /// Takes a file that was opened for reading.
     ///
     /// # Errors
-    /// Its length is unknown.
+    ///
+    /// If its length is unknown.
     pub fn new(file: File) -> io::Result<Self> {
         let lease = Leased::new(&file);
         let len = file.metadata()?.len();
@@ -53,11 +54,12 @@ impl KeptFile {
         self.len == 0
     }
 
-    /// A table of so many numbers, at least one, that lie in the file from `offset` on, as bytes in
-    /// the order of the machine.
+    /// A table of `numbers` numbers, at least one, that the file holds from `offset` on, in the
+    /// byte order of the machine.
     ///
     /// # Errors
-    /// The file is too short, or cannot be read.
+    ///
+    /// If the file is too short, or cannot be read.
     pub fn table(&self, offset: u64, numbers: usize) -> io::Result<Frozen> {
         let short = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let bytes = numbers.checked_mul(size_of::<u32>()).filter(|&len| len > 0);
@@ -88,7 +90,7 @@ mod tests {
 
     const NUMBERS: u32 = 300_000;
 
-    /// A file with a page of zeros and then the numbers from 0 on; gone when dropped.
+    /// A file with a page of zeros and then the numbers from 0 on. It is removed when dropped.
     struct OnDisk(PathBuf);
 
     impl OnDisk {
@@ -166,7 +168,7 @@ mod tests {
                 before.let_go();
                 assert!(holds_all(&before));
             }
-            // Nobody takes a lease while the file is open to be written: it is read.
+            // No lease is possible while the file is open for writing, so it is read.
             let _open = shortened.join().expect("it ended");
             let late = KeptFile::new(file.open()).expect("a file");
             assert!(matches!(late.source, Source::Read(_)) && late.is_empty());

@@ -5,7 +5,7 @@ use crate::slab::Slab;
 
 /// A value with room for the links of one list.
 pub trait Linked<H: Handle> {
-    /// Handle of the previous and the next value, [`Handle::NONE`] at the ends.
+    /// Handles of the previous and the next value; [`Handle::NONE`] at the ends.
     fn links(&mut self) -> (&mut H, &mut H);
     /// Handle of the next value.
     fn next(&self) -> H;
@@ -82,8 +82,8 @@ impl<H: Handle> List<H> {
     /// Takes a value out, wherever it is.
     ///
     /// # Panics
-    /// If the value has no neighbour on a side and is not at that end of this list: it is in
-    /// another list, or in none.
+    /// If the value is in another list or in none, which shows by a missing neighbour away from the
+    /// ends of this list.
     #[inline]
     pub fn remove<T: Linked<H>>(&mut self, id: H, slab: &mut Slab<H, T>) {
         let (previous, next) = slab[id].links();

@@ -7,12 +7,13 @@ use crate::handle::Handle;
 use crate::list::Linked;
 use crate::slab::Slab;
 
-/// Lists by key, threaded through the values of a slab. Every step takes the same time however many
-/// values and keys there are; memory goes with the most keys that had values at once.
+/// Lists by key, threaded through the values of a slab. Every step takes constant time, whatever
+/// the numbers of values and keys. Memory grows with the largest number of keys that had values at
+/// once.
 ///
-/// Used where values wait for something that has a number, and only few of very many numbers are
-/// waited for. A value is in one list at a time. The first value of a list knows the last one as
-/// its previous value.
+/// It is for values that wait for something with a number, if only few of very many numbers have
+/// values. A value is in one list at a time. The first value of a list knows the last one as its
+/// previous value.
 #[derive(Clone, Debug)]
 pub struct Lists<H> {
     /// The first value of each key that has any.
@@ -63,8 +64,8 @@ impl<H: Handle> Lists<H> {
         first
     }
 
-    /// Ends the list of a key and returns its oldest value, or [`Handle::NONE`]; each of them still
-    /// knows the next one.
+    /// Ends the list of a key and returns its oldest value, or [`Handle::NONE`]. The values keep
+    /// their links to the next one.
     #[must_use]
     pub fn take(&mut self, key: u32) -> H {
         self.first.remove(key).map_or(H::NONE, H::new)

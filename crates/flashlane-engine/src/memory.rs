@@ -1,5 +1,5 @@
-//! What safe code cannot tell the machine. With [`crate::places`] the only unsafe code of the
-//! simulator.
+//! Instructions to the machine that safe code cannot give. This module and [`crate::places`] hold
+//! the only unsafe code of the simulator.
 
 mod exhausted;
 mod lease;
@@ -19,17 +19,18 @@ pub use exhausted::{OutOfMemory, Tell, WatchedAllocator};
 use lease::Shown;
 pub(crate) use lease::{Leased, Section};
 
-/// Bytes of a line of the caches of a processor.
+/// Size of a line of a processor's cache. Unit: bytes.
 const LINE: usize = 64;
 
-/// Asks for the cache line of an element that is needed soon. A hint: changes no result, and any
-/// index is allowed. Does nothing on machines other than x86-64 and 64-bit ARM.
+/// Prefetches the cache line of an element. This hint changes no result, and any index is allowed.
+/// It does nothing on machines other than x86-64 and 64-bit ARM.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     prefetch_line(values.as_ptr().wrapping_add(index).cast());
 }
 
-/// Asks for all cache lines of an element that begins with one. A hint, as [`prefetch`].
+/// Prefetches all cache lines of an element, which must begin at the start of a line. A hint, as
+/// [`prefetch`].
 #[inline(always)]
 pub(crate) fn prefetch_whole<T>(values: &[T], index: usize) {
     let first = values.as_ptr().wrapping_add(index).cast::<u8>();
@@ -64,34 +65,36 @@ fn prefetch_line(address: *const u8) {
     let _ = address;
 }
 
-/// Bytes that start as zeros: memory of their own, or that of a file which copies may share once it
-/// is sealed. Or bytes that start as those of a file on disk.
+/// Bytes that start as zeros, in private memory or in a file that copies may share once it is
+/// sealed; or bytes that start as those of a file on disk.
 ///
-/// The file that copies may share has no name, nothing outside this module sees it, and the mapping
-/// here is the only one through which it changes.
+/// The file that copies may share has no name, and nothing outside this module sees it. It changes
+/// only through the mapping here.
 #[derive(Debug)]
 pub(crate) struct Memory {
     bytes: MmapMut,
     file: Option<File>,
-    /// For memory that shows a file on disk. After the bytes, so that it is dropped last.
+    /// For memory that maps a file on disk. It comes after the bytes, so that it is dropped last.
     shown: Option<Shown>,
 }
 
 impl Memory {
-    /// So many zeros, at least one, in memory of their own.
+    /// `len` zeros, at least one, in private memory.
     ///
     /// # Panics
-    /// Without so much memory, with [`OutOfMemory`].
+    ///
+    /// If there is not enough memory, with [`OutOfMemory`].
     pub(crate) fn own(len: usize) -> Self {
         let bytes = MmapMut::map_anon(len).unwrap_or_else(|_| exhausted::unwind(len));
         Self { bytes, file: None, shown: None }
     }
 
-    /// So many zeros, at least one, that copies may share later. The file is sealed against any
-    /// other length.
+    /// `len` zeros, at least one, that copies may share later. The file is sealed against changes
+    /// of its length.
     ///
     /// # Errors
-    /// Without so much memory, or on systems that have no such files.
+    ///
+    /// If there is not enough memory, or on systems without such files.
     #[expect(unsafe_code, reason = "memory could change with its file")]
     pub(crate) fn to_share(len: usize) -> io::Result<Self> {
         let file = system::file(len)?;
@@ -104,7 +107,7 @@ impl Memory {
         Ok(Self { bytes, file: Some(file), shown: None })
     }
 
-    /// Moves the bytes to memory of their own if they show a file on disk that somebody waits for.
+    /// Moves the bytes to private memory if they map a file on disk that another process waits for.
     pub(crate) fn let_go(&mut self) {
         if self.shown.as_ref().is_some_and(Shown::is_wanted) {
             let mut own = Self::own(self.len());
@@ -113,7 +116,7 @@ impl Memory {
         }
     }
 
-    /// Asks for large pages of memory. A system without them refuses, and small ones do as well.
+    /// Asks for large pages of memory. A system without them refuses, and small pages also work.
     pub(crate) fn prefer_large_pages(&self) {
         system::prefer_large_pages(&self.bytes);
     }
@@ -121,12 +124,13 @@ impl Memory {
     /// Ends all changes, by a seal of the file.
     ///
     /// # Errors
-    /// The same bytes in memory of their own: if there is no file, or if somebody else can still
-    /// write to it.
+    ///
+    /// The bytes in private memory, if there is no file, or if the file can still be written
+    /// elsewhere.
     pub(crate) fn seal(self) -> Result<Sealed, Self> {
         let Self { bytes, file: Some(file), .. } = self else { return Err(self) };
         let len = bytes.len();
-        // The file is not sealed while it is mapped to be written.
+        // The file cannot be sealed while it is mapped for writing.
         drop(bytes);
         if system::seal(&file).is_ok() {
             return Ok(Sealed { file, len });
@@ -152,25 +156,26 @@ impl DerefMut for Memory {
     }
 }
 
-/// Bytes that change no more, for copies that share them. Only [`Memory::seal`] makes one.
+/// Bytes that change no more, and can be copied. Only [`Memory::seal`] makes them.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    /// Sealed against writes and against any other length.
+    /// The file, sealed against writes and changes of its length.
     file: File,
-    /// Its length.
+    /// Length of the file. Unit: bytes.
     len: usize,
 }
 
 impl Sealed {
-    /// Unit: bytes.
+    /// Length. Unit: bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// A copy: it shares its memory with the others but for the pages that it writes.
+    /// A copy. It shares its memory with the other copies, except for the pages that it writes.
     ///
     /// # Errors
-    /// Without memory for it.
+    ///
+    /// If there is no memory for it.
     #[expect(unsafe_code, reason = "memory could change with its file")]
     pub(crate) fn copy(&self) -> io::Result<Memory> {
         let mut options = MmapOptions::new();
@@ -197,7 +202,7 @@ pub(crate) fn read_at(mut file: &File, to: &mut [u8], offset: u64) -> io::Result
     file.read_exact(to)
 }
 
-/// Files in memory, where the system has them. Miri has none.
+/// Files in memory, on systems that have them. Miri has none.
 #[cfg(all(target_os = "linux", not(miri)))]
 mod system {
     use std::fs::File;
@@ -206,7 +211,7 @@ mod system {
     use memmap2::MmapMut;
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-    /// A file without a name, of so many zeros for good.
+    /// A file without a name, of `bytes` zeros, whose length cannot change.
     pub(super) fn file(bytes: usize) -> io::Result<File> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = File::from(memfd_create("flashlane-tables", flags)?);
@@ -215,13 +220,12 @@ mod system {
         Ok(file)
     }
 
-    /// A process that is forked later has no mapping of its own, through which the file could
-    /// change.
+    /// Keeps the mapping out of forked processes, through which the file could change.
     pub(super) fn keep_from_children(memory: &MmapMut) {
         let _ = memory.advise(memmap2::Advice::DontFork);
     }
 
-    /// Refuses all writes from now on. Fails while somebody has a mapping to write through.
+    /// Forbids all further writes. Fails while the file is mapped for writing anywhere.
     pub(super) fn seal(file: &File) -> io::Result<()> {
         fcntl_add_seals(file, SealFlags::WRITE | SealFlags::SEAL)?;
         Ok(())
@@ -232,7 +236,7 @@ mod system {
     }
 }
 
-/// Other systems have no such files, so nothing is ever shared.
+/// Other systems have no such files, so memory is never shared.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 mod system {
     use std::fs::File;

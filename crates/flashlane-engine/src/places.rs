@@ -1,21 +1,21 @@
 //! Look-ups without a bounds check: the places of a ring, of a pool and of a hash table.
 //!
-//! An index is masked, so that it always finds a place inside the memory. Every structure takes
-//! care that it is the right place: a ring counts what is in it, a pool compares the handle that
-//! each place was given to, and a hash table compares the key.
+//! An index is masked, so that it is always inside the memory. Each structure makes sure that it is
+//! the right place: a ring counts its values, a pool compares the handle of each place, and a hash
+//! table compares the key.
 
 use crate::memory::{Memory, prefetch, prefetch_whole};
 
-/// Places that a ring has at least once it was used.
+/// Least number of places of a ring that was used.
 const RING_MIN: usize = 8;
 
-/// As many places as a ring of so many values may need soon.
+/// The number of places that a ring of `values` values may soon need.
 pub(crate) fn places_for(values: usize) -> usize {
     (4 * values).next_power_of_two().max(RING_MIN)
 }
 
-/// The places of a ring: a power of two of them. Positions in a ring wrap, so only the low bits of
-/// an index count. A ring asks only for positions between its head and its tail.
+/// The places of a ring; their number is a power of two. Positions in a ring wrap, so only the low
+/// bits of an index count. A ring uses only positions between its head and its tail.
 ///
 /// Invariant: `mask` is less than the number of values.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Places<T> {
 }
 
 impl<T: Copy> Places<T> {
-    /// One place.
+    /// A ring with a single place.
     pub(crate) fn one(value: T) -> Self {
         Self { values: Box::new([value]), mask: 0 }
     }
@@ -36,15 +36,15 @@ impl<T: Copy> Places<T> {
         self.mask + 1
     }
 
-    /// The number of places of a ring that has no more room.
+    /// The number of places that a full ring grows to.
     pub(crate) fn more(&self) -> usize {
         (2 * self.len()).max(RING_MIN)
     }
 
-    /// Of a ring whose first value is at `head`: brings that to the front, those behind it after
-    /// it, and has `wanted` places from then on, a power of two. Memory that was had once is kept.
+    /// Rotates a ring so that `head` comes first, and resizes it to `wanted` places, a power of
+    /// two. Allocated memory is kept.
     ///
-    /// A panic, of a copy or for lack of memory, leaves everything as it was.
+    /// A panic, of a copy or for lack of memory, leaves everything unchanged.
     pub(crate) fn gather(&mut self, head: usize, wanted: usize, fill: T) {
         assert!(wanted.is_power_of_two(), "a power of two of places");
         let (taken, head) = (self.len(), head & self.mask);
@@ -57,7 +57,7 @@ impl<T: Copy> Places<T> {
         } else {
             self.values[..taken].rotate_left(head);
         }
-        // Only now there are as many values.
+        // The mask may grow only after the values are there.
         self.mask = wanted - 1;
     }
 
@@ -71,7 +71,7 @@ impl<T: Copy> Places<T> {
         unsafe { self.values.get_unchecked(index & self.mask) }
     }
 
-    /// The same to write to.
+    /// The value at the place that the low bits of an index name, for writing.
     #[inline(always)]
     #[expect(unsafe_code, reason = "rings are looked at for every event and every page")]
     pub(crate) fn at_mut(&mut self, index: usize) -> &mut T {
@@ -80,15 +80,16 @@ impl<T: Copy> Places<T> {
     }
 }
 
-/// Bits of a handle that name its place.
+/// Number of bits of a handle that name its place.
 pub(crate) const PLACE_BITS: u32 = 28;
 
-/// Places of a pool, each with the handle of the value that lives there. The low [`PLACE_BITS`]
-/// bits of a handle name the place.
+/// Places of a pool, each with the handle of its live value. The low [`PLACE_BITS`] bits of a
+/// handle name the place.
 ///
-/// Invariants: there are as many handles as values, a power of two and at least two of them; `mask`
-/// is less than their number. The handle at a free place is the complement of the place: its lowest
-/// bit is another one, so it differs from every handle that the mask leads to that place.
+/// Invariants: there are as many handles as values; their number is a power of two and at least
+/// two; `mask` is less than that number. The handle at a free place is the complement of the place.
+/// Its lowest bit differs from that of the place, so it equals no handle that the mask leads to
+/// that place.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
     values: Box<[T]>,
@@ -96,7 +97,7 @@ pub(crate) struct Slots<T> {
     mask: usize,
 }
 
-/// What stands for the handle at a free place.
+/// Stands for the handle at a free place.
 #[inline(always)]
 fn vacant(place: usize) -> u32 {
     !(place as u32)
@@ -109,7 +110,7 @@ impl<T: Clone + Default> Slots<T> {
         Self { values, handles: Box::new([vacant(0), vacant(1)]), mask: 1 }
     }
 
-    /// Twice as many places; the new ones are free.
+    /// A pool with twice as many places; the new ones are free.
     pub(crate) fn doubled(self) -> Self {
         let places = self.len().checked_mul(2).expect("there is memory for so many values");
         let (mut values, mut handles) = (self.values.into_vec(), self.handles.into_vec());
@@ -150,7 +151,7 @@ impl<T> Slots<T> {
         unsafe { self.values.get_unchecked(place) }
     }
 
-    /// The same to write to.
+    /// The live value of a handle, for writing.
     #[inline(always)]
     #[expect(unsafe_code, reason = "pools are looked at several times for every event and page")]
     pub(crate) fn at_mut(&mut self, handle: u32) -> &mut T {
@@ -183,7 +184,7 @@ impl<T> Slots<T> {
         unsafe { *self.handles.get_unchecked_mut(place) = vacant(place) };
     }
 
-    /// Asks for a value that is needed soon. A hint: any handle is allowed.
+    /// Prefetches a value. This is a hint: any handle is allowed.
     #[inline(always)]
     pub(crate) fn prefetch(&self, handle: u32) {
         prefetch_whole(&self.values, handle as usize & self.mask);
@@ -199,19 +200,19 @@ impl<T> Slots<T> {
     }
 }
 
-/// Ends the run: the simulator used a handle after it had removed the value.
+/// Ends the run after a fault of the simulator: it used a handle whose value was removed.
 #[cold]
 #[inline(never)]
 fn refuse(handle: u32) -> ! {
     panic!("handle {handle:#x} of a slab is used, but its value does not live");
 }
 
-/// Bytes of a pair.
+/// Size of a pair. Unit: bytes.
 const PAIR: usize = size_of::<u64>();
 
-/// A power of two of pairs of numbers, in large pages of memory where the system has them: the
-/// places of a hash table. Only the low bits of an index count, for an index is a hash. The table
-/// compares the key that it finds.
+/// The places of a hash table: pairs of numbers, in large pages of memory if the system has them.
+/// The number of pairs is a power of two. Only the low bits of an index count, because an index is
+/// a hash. The table compares the key that it finds.
 ///
 /// Invariant: the memory has exactly `mask + 1` pairs. Both are set in `new` only.
 #[derive(Debug)]
@@ -229,7 +230,7 @@ impl Clone for Pairs {
 }
 
 impl Pairs {
-    /// So many pairs of zeros, a power of two.
+    /// `pairs` pairs of zeros; the number is a power of two.
     pub(crate) fn new(pairs: usize) -> Self {
         assert!(pairs.is_power_of_two(), "a power of two of places");
         let bytes = pairs.checked_mul(PAIR).expect("the memory for a table has a size");
@@ -245,7 +246,7 @@ impl Pairs {
         self.mask + 1
     }
 
-    /// Where a pair begins in the memory.
+    /// Offset of a pair in the memory.
     #[inline(always)]
     fn offset(&self, index: usize) -> usize {
         (index & self.mask) * PAIR
@@ -266,7 +267,7 @@ impl Pairs {
         (pair as u32, (pair >> u32::BITS) as u32)
     }
 
-    /// Sets that pair.
+    /// Sets the pair at the place that the low bits of an index name.
     #[inline(always)]
     #[expect(
         unsafe_code,
@@ -281,13 +282,13 @@ impl Pairs {
         bytes.copy_from_slice(&pair.to_le_bytes());
     }
 
-    /// Asks for a pair that is needed soon.
+    /// Prefetches a pair.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: usize) {
         prefetch(&self.memory, self.offset(index));
     }
 
-    /// All are zeros again.
+    /// Sets all pairs to zero.
     pub(crate) fn clear(&mut self) {
         self.memory.fill(0);
     }
@@ -354,7 +355,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "the memory for a table has a size")]
     fn pairs_beyond_the_end_of_memory_are_refused() {
-        // The bytes of so many pairs are 2^64, which as a number of 64 bits is 0.
+        // This many pairs have 2^64 bytes, which as a number of 64 bits is 0.
         let _ = Pairs::new(1 << (usize::BITS - 3));
     }
 

@@ -2,12 +2,12 @@
 
 use crate::places::{Places, places_for};
 
-/// Values that leave in the order in which they came. Its memory grows with the longest queue there
-/// was.
+/// Values that leave in the order in which they came. Its memory grows with the longest queue so
+/// far.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     places: Places<T>,
-    /// Values that left and values that came so far; both wrap.
+    /// Numbers of values that left and that came so far; both wrap.
     head: usize,
     tail: usize,
 }
@@ -49,7 +49,7 @@ impl<T: Copy + Default> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Goes on with so many places.
+    /// Moves the values to a ring of `places` places.
     #[cold]
     #[inline(never)]
     fn rearrange(&mut self, places: usize) {
@@ -58,9 +58,8 @@ impl<T: Copy + Default> Ring<T> {
         (self.head, self.tail) = (0, len);
     }
 
-    /// Uses no more places than the values that wait now may need soon: a queue visits all its
-    /// places in turn, and what was long once and is short now would take more of the processor's
-    /// cache than it must.
+    /// Shrinks the queue to its current size, with some room to grow. A queue visits all its places
+    /// in turn, so one that was long once would take more of the processor's cache than necessary.
     pub fn fit(&mut self) {
         let few = places_for(self.len());
         if few < self.places.len() {
@@ -83,13 +82,13 @@ impl<T: Copy + Default> Ring<T> {
         (!self.is_empty()).then(|| self.places.at(self.head))
     }
 
-    /// The same to write to.
+    /// The oldest value, for writing.
     #[inline(always)]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         (!self.is_empty()).then(|| self.places.at_mut(self.head))
     }
 
-    /// The value that so many are ahead of.
+    /// The value with `position` values ahead of it.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, position: usize) -> Option<&T> {
@@ -102,7 +101,8 @@ impl<T: Copy + Default> Ring<T> {
         (0..self.len()).map(|position| self.places.at(self.head.wrapping_add(position)))
     }
 
-    /// Puts a value behind all that `goes_first` is true of, looked at from the last one on.
+    /// Puts a value behind all values for which `goes_first` is true; they are checked from the
+    /// last one on.
     #[inline(always)]
     pub fn insert_behind(&mut self, value: T, goes_first: impl Fn(&T) -> bool) {
         self.push_back(value);
@@ -114,10 +114,10 @@ impl<T: Copy + Default> Ring<T> {
         *self.places.at_mut(at) = value;
     }
 
-    /// Takes the value that so many are ahead of.
+    /// Removes the value with `position` values ahead of it.
     pub fn remove(&mut self, position: usize) -> Option<T> {
         let &value = self.get(position)?;
-        // Those ahead of it move up.
+        // The values ahead of it move up.
         for at in (0..position).rev() {
             let at = self.head.wrapping_add(at);
             *self.places.at_mut(at.wrapping_add(1)) = *self.places.at(at);

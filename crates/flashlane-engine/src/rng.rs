@@ -2,7 +2,7 @@
 //!
 //! The generator is xoshiro256++ (Blackman and Vigna), seeded through SplitMix64 from the root seed
 //! and a hash of the stream's name and number, so that a new consumer never shifts the draws of
-//! another one.
+//! others.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

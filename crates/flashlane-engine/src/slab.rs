@@ -9,30 +9,30 @@ use crate::places::{PLACE_BITS, Slots};
 /// No number.
 pub const NONE: u32 = u32::MAX;
 
-/// Added to the handle of a place whenever the place is freed. Wraps.
+/// Amount by which the handle of a place grows whenever the place is freed. Wraps.
 const GENERATION: u32 = 1 << PLACE_BITS;
 
 /// The place that a handle names. Each live value has a place of its own. Places are small numbers
-/// and are used again, so they suit as indices of tables beside the slab.
+/// and are reused, so they can be indices of tables beside the slab.
 #[inline(always)]
 #[must_use]
 pub fn place_of<H: Handle>(handle: H) -> usize {
     (handle.get() & (GENERATION - 1)) as usize
 }
 
-/// Values of one type in one vector. The slab has handles of its own type `H`. A handle is good
+/// Values of one type in one vector. The slab has handles of its own type `H`. A handle is valid
 /// only while its value lives.
 ///
 /// Every look-up is checked, in release builds too: a handle whose value was removed panics, even
-/// if another value has taken the place since. A handle has the number of its place in the low 28
-/// bits and counts the values that the place had in the high four, so only after 16 values more
-/// does an old handle look like a new one.
+/// if another value has taken the place since. A handle has its place in the low 28 bits. The high
+/// four bits count the values of the place, so an old handle looks like a new one only after 16
+/// more values.
 #[derive(Clone, Debug)]
 pub struct Slab<H, T> {
     slots: Slots<T>,
     /// The next handles of places that were freed.
     free: Vec<u32>,
-    /// Places that were ever used.
+    /// Number of places that were ever used.
     used: usize,
     /// The type of the handles; they are kept as numbers.
     handles: PhantomData<H>,
@@ -65,7 +65,7 @@ impl<H: Handle, T: Clone + Default> Slab<H, T> {
         H::new(handle)
     }
 
-    /// Makes one more place and returns its first handle.
+    /// Makes another place and returns its first handle.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> u32 {
@@ -95,7 +95,7 @@ impl<H: Handle, T> Slab<H, T> {
         self.free.push(handle.get().wrapping_add(GENERATION));
     }
 
-    /// Asks for a value that is needed soon.
+    /// Prefetches a value.
     #[inline(always)]
     pub fn prefetch(&self, handle: H) {
         self.slots.prefetch(handle.get());
@@ -113,7 +113,8 @@ impl<H: Handle, T> Slab<H, T> {
         self.len() == 0
     }
 
-    /// The handle of the live value that is wanted; of several, the one with the lowest place.
+    /// The handle of the live value for which `wanted` is true; of several, the value in the lowest
+    /// place.
     pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<H> {
         self.iter().find(|(_, value)| wanted(value)).map(|(handle, _)| handle)
     }
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(handles.iter().collect::<std::collections::BTreeSet<_>>().len(), 16);
     }
 
-    // The following run in release builds too, where such a handle once found another value.
+    // The tests below run in release builds too, where such a handle once returned another value.
 
     #[test]
     #[should_panic(expected = "its value does not live")]

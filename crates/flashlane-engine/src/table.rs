@@ -2,38 +2,40 @@
 
 use crate::memory::{Memory, Sealed, Section, prefetch};
 
-/// Bytes of a number.
+/// Size of a number. Unit: bytes.
 const WIDTH: usize = size_of::<u32>();
 
-/// Smallest table that copies share. Unit: bytes.
+/// Smallest table whose memory copies share. Unit: bytes.
 const SHARED_MIN: usize = 1 << 16;
 
-/// Largest table that has large pages of memory although it is written here and there. Unit: bytes.
+/// Largest table that gets large pages of memory although only some of it is written. Unit: bytes.
 const LARGE_PAGES_MAX: usize = 1 << 24;
 
-/// What is to become of a table. Decides about its memory, never about its contents.
+/// How a table will be used. This affects its memory, never its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It is written here and there. Large pages of memory would only fill it, unless the table is
-    /// small.
+    /// The table is written here and there. Large pages of memory would only fill up, unless the
+    /// table is small.
     Sparse,
-    /// Most of it is about to be written: large pages of memory pay where the system has them.
+    /// Most of the table is about to be written: large pages of memory pay off if the system has
+    /// them.
     Filled,
-    /// It is frozen and copied later.
+    /// The table is frozen later, and then copied.
     Copied,
 }
 
-/// Numbers that start as 0, in memory of their own that costs nothing until it is written.
+/// Numbers that start as 0, in private memory that costs nothing until it is written.
 #[derive(Debug)]
 pub struct Table {
     memory: Memory,
 }
 
 impl Table {
-    /// So many zeros.
+    /// `len` zeros.
     ///
     /// # Panics
-    /// Without so much memory.
+    ///
+    /// If there is not enough memory.
     #[must_use]
     pub fn new(len: usize, purpose: Use) -> Self {
         let bytes = len.checked_mul(WIDTH).expect("the memory for a table has a size").max(1);
@@ -46,13 +48,13 @@ impl Table {
         Self { memory }
     }
 
-    /// Moves the numbers if they lie in a file that somebody else wants to write: it is kept
-    /// waiting until then, and no longer than the system allows (Linux: 45 s).
+    /// Moves the numbers to private memory if they are in a file that another process wants to
+    /// write. That process waits until then, but no longer than the system allows (Linux: 45 s).
     pub fn let_go(&mut self) {
         self.memory.let_go();
     }
 
-    /// The same numbers in memory for another use.
+    /// A copy of the numbers in memory for another use.
     #[must_use]
     pub fn moved(&self, purpose: Use) -> Self {
         let mut moved = Self::new(self.len(), purpose);
@@ -60,7 +62,7 @@ impl Table {
         moved
     }
 
-    /// Ends all changes, for copies.
+    /// Ends all changes, so that the table can be copied.
     #[must_use]
     pub fn freeze(self) -> Frozen {
         match self.memory.seal() {
@@ -69,7 +71,7 @@ impl Table {
         }
     }
 
-    /// Numbers.
+    /// Number of numbers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.memory.len() / WIDTH
@@ -90,12 +92,11 @@ impl Table {
     /// The number at an index.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, index: u32) -> u32 {
-        // Bytes, since their alignment needs no proof: this is the load that an index into a slice
-        // is.
+        // Bytes need no proof of their alignment; this is the same load as an index into a slice.
         let at = index as usize * WIDTH;
         u32::from_ne_bytes(self.memory[at..at + WIDTH].try_into().expect("as wide as a number"))
     }
@@ -103,17 +104,17 @@ impl Table {
     /// Sets the number at an index.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline(always)]
     pub fn set(&mut self, index: u32, number: u32) {
         let at = index as usize * WIDTH;
         self.memory[at..at + WIDTH].copy_from_slice(&number.to_ne_bytes());
     }
 
-    /// Numbers in a row, as bytes in the order of the machine.
+    /// Numbers in a row, as bytes in the byte order of the machine.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If the index is beyond the end.
     #[inline]
     #[must_use]
     pub fn row(&self, first: u32, count: u32) -> &[[u8; WIDTH]] {
@@ -121,29 +122,30 @@ impl Table {
         self.memory[at..at + count as usize * WIDTH].as_chunks().0
     }
 
-    /// The same to write to.
+    /// Numbers in a row, for writing, as bytes in the byte order of the machine.
     ///
     /// # Panics
-    /// Beyond the end.
+    ///
+    /// If the index is beyond the end.
     #[inline]
     pub fn row_mut(&mut self, first: u32, count: u32) -> &mut [[u8; WIDTH]] {
         let at = first as usize * WIDTH;
         self.memory[at..at + count as usize * WIDTH].as_chunks_mut().0
     }
 
-    /// All numbers, as bytes in the order of the machine.
+    /// All numbers, as bytes in the byte order of the machine.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.memory[..self.bytes()]
     }
 
-    /// The same to write to.
+    /// All numbers, for writing, as bytes in the byte order of the machine.
     pub(crate) fn as_mut_bytes(&mut self) -> &mut [u8] {
         let bytes = self.bytes();
         &mut self.memory[..bytes]
     }
 
-    /// Asks for a number that is needed soon.
+    /// Prefetches a number.
     #[inline(always)]
     pub fn prefetch(&self, index: u32) {
         prefetch(&self.memory, index as usize * WIDTH);
@@ -156,23 +158,23 @@ impl Clone for Table {
     }
 }
 
-/// A table that changes no more, for copies.
+/// A table that changes no more, and can be copied.
 #[derive(Debug)]
 pub struct Frozen(Contents);
 
-/// Where the numbers of a frozen table are.
+/// Storage of the numbers of a frozen table.
 #[derive(Debug)]
 enum Contents {
-    /// Copies share this memory, but for the pages that they change.
+    /// Copies share this memory, except for the pages that they change.
     Shared(Sealed),
-    /// The same with memory that shows a file on disk.
+    /// Copies share a mapped file, except for the pages that they change.
     Kept(Section),
-    /// Copies have memory of their own.
+    /// Copies have private memory.
     Own(Table),
 }
 
 impl Frozen {
-    /// Numbers.
+    /// Number of numbers.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -188,7 +190,7 @@ impl Frozen {
         self.len() == 0
     }
 
-    /// A table that is in a file.
+    /// A table whose numbers are in a file.
     pub(crate) fn kept(section: Section) -> Self {
         Self(Contents::Kept(section))
     }
@@ -196,7 +198,8 @@ impl Frozen {
     /// A table that starts with these numbers.
     ///
     /// # Panics
-    /// Without memory for it.
+    ///
+    /// If there is no memory for it.
     #[must_use]
     pub fn copy(&self) -> Table {
         match &self.0 {
@@ -272,7 +275,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "the memory for a table has a size")]
     fn tables_beyond_the_end_of_memory_are_refused() {
-        // The bytes of so many numbers are 2^64, which as a number of 64 bits is 0.
+        // This many numbers have 2^64 bytes, which as a number of 64 bits is 0.
         let _ = Table::new(1 << (usize::BITS - 2), Use::Sparse);
     }
 

@@ -13,9 +13,9 @@ pub struct Time(pub u64);
 impl Time {
     /// The beginning.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than all events.
     pub const MAX: Self = Self(u64::MAX);
-    /// The end of simulated time: everything happens before it. A little before 2^64 ps.
+    /// The end of simulated time, a little before 2^64 ps. All events happen before it.
     pub const END: Self = Self(u64::MAX - 1_000);
 
     /// From whole nanoseconds.

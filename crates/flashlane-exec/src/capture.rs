@@ -1,4 +1,4 @@
-//! The requests of programs as a trace, so that the same work can be replayed without programs.
+//! The requests of programs as a trace. The work can then be replayed without programs.
 
 use std::fmt::Write;
 
@@ -8,9 +8,9 @@ use flashlane::drive::{Command, Operation};
 /// A command that a program sent to the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// When.
+    /// Time of submission.
     pub at: Time,
-    /// The program, by its place in the configuration.
+    /// The program, as an index into the configuration.
     pub program: usize,
     /// Instructions that the program's core had executed by then.
     pub instructions: u64,
@@ -19,8 +19,8 @@ pub struct Captured {
 }
 
 /// The commands as a trace that `flashlane run` replays: columns that the first line describes. The
-/// device of a record is the program's number. Two more columns stand behind: the name, and the
-/// instructions that the program executed since its last command.
+/// device of a record is the program's number. Two more columns follow: the name of the program,
+/// and the instructions that it executed since its last command.
 #[must_use]
 pub fn trace(captured: &[Captured], names: &[&str]) -> String {
     let map = "t=1[ps],op=2,off=3[B],len=4[B],dev=5;sep=comma;read=R;write=W;trim=T;flush=F";
@@ -29,7 +29,7 @@ pub fn trace(captured: &[Captured], names: &[&str]) -> String {
         "# picoseconds, operation, bytes, bytes, program, its name, instructions since its ",
     );
     text.push_str("last request\n");
-    // Times of a trace count from its first record: this one, of no program, stands at the start.
+    // Times of a trace count from its first record. This record, of no program, marks the start.
     text.push_str(&format!("0,F,0,0,{},start,0\n", names.len()));
     let mut last = vec![0; names.len()];
     for one in captured {

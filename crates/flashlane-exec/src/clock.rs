@@ -1,11 +1,11 @@
-//! The clock of a processor core: instructions cost time.
+//! The clock of a processor core, which instructions advance.
 
 use flashlane::Time;
 
 /// Picoseconds in a second.
 const SECOND: u128 = 1_000_000_000_000;
 
-/// A core's clock. Time is exact: what is left of a picosecond is kept.
+/// A core's clock. Time is exact, because fractions of a picosecond are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct CoreClock {
     now: u64,
@@ -13,7 +13,7 @@ pub(crate) struct CoreClock {
     /// Time of an instruction is `above / below`. Unit of the quotient: picoseconds.
     above: u128,
     below: u128,
-    /// What is left of a picosecond. Unit: 1 / `below`.
+    /// Fraction of a picosecond. Unit: 1 / `below`.
     rest: u128,
     hertz: u64,
 }
@@ -46,7 +46,7 @@ impl CoreClock {
         self.instructions += instructions;
     }
 
-    /// Waits. Does nothing where the time is past.
+    /// Waits until a time. Does nothing if the time has passed.
     pub(crate) fn idle_until(&mut self, at: Time) {
         if at.0 > self.now {
             self.now = at.0;

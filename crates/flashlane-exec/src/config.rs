@@ -1,4 +1,4 @@
-//! What users say about programs, cores and hosts.
+//! Configuration of programs, cores and hosts.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use flashlane::Error;
 use flashlane::config::units::{ByteSize, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
-/// A file that says which programs run on which drive.
+/// A file that describes programs and their drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecConfig {
     /// Preset or device file; a path is relative to this file.
     pub device: String,
-    /// Keys of the device that are set on top: `"interface.queue_fetch_size=16"`.
+    /// Keys of the device that are changed: `"interface.queue_fetch_size=16"`.
     #[serde(default)]
     pub set: Vec<String>,
     /// Seed of all random draws.
@@ -21,10 +21,10 @@ pub struct ExecConfig {
     /// The cores.
     #[serde(default)]
     pub core: CoreConfig,
-    /// The hosts; a program may have its own.
+    /// The hosts; a program may have its own values.
     #[serde(default)]
     pub host: HostConfig,
-    /// When a run is given up.
+    /// Limits at which a run is ended.
     #[serde(default)]
     pub limits: Limits,
     /// The programs.
@@ -44,7 +44,7 @@ pub struct CoreConfig {
     pub hertz: u64,
     /// Instructions per cycle. It is rounded to thousandths. Range: 0.001 to 100.
     pub ipc: f64,
-    /// Instructions that a thread may execute before another one that is ready gets the core.
+    /// Instructions that a thread may execute before another ready thread gets the core.
     pub slice: u64,
 }
 
@@ -106,7 +106,7 @@ impl Default for HostConfig {
     }
 }
 
-/// When a run is given up as one that does not end.
+/// Limits at which a run is ended, because it does not seem to end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -133,7 +133,7 @@ pub struct ProgramConfig {
     /// Arguments, without the program's own name.
     #[serde(default)]
     pub args: Vec<String>,
-    /// The program's own host; what it leaves out is as for all programs.
+    /// The program's own host. Missing keys are those of all programs.
     #[serde(default)]
     pub host: Option<HostConfig>,
     /// Files of the simulated host that are results: written below the output folder.
@@ -142,7 +142,7 @@ pub struct ProgramConfig {
 }
 
 impl ExecConfig {
-    /// No programs yet, and everything else as it is without a file.
+    /// A configuration without programs, with the defaults of a file.
     #[must_use]
     pub fn of(device: String) -> Self {
         Self {
@@ -179,8 +179,8 @@ impl ExecConfig {
         Ok(config)
     }
 
-    /// What the host of a program leaves out is as in the table of all hosts. `text` was read
-    /// before: it is valid, and so is every mixture of two of its tables.
+    /// Fills missing keys of a program's host from the table of all hosts. `text` was read before,
+    /// so it is valid, and so is every mixture of two of its tables.
     fn inherit(&mut self, text: &str) {
         let table: toml::Table = toml::from_str(text).expect("it was read before");
         let all = table.get("host").and_then(toml::Value::as_table).cloned().unwrap_or_default();

@@ -1,9 +1,10 @@
-//! What has to be known of an executable before it is loaded.
+//! Facts about an executable that are needed before it is loaded.
 
-/// Where the heap begins: behind the last segment, at a whole page.
+/// Start of the heap: behind the last segment, at a whole page.
 ///
 /// # Errors
-/// Why the file is no program for this emulator.
+///
+/// The reason why the file is no program for this emulator.
 pub(crate) fn heap_start(elf: &[u8]) -> Result<u64, String> {
     let number = |at: usize, bytes: usize| -> Option<u64> {
         let slice = elf.get(at..at.checked_add(bytes)?)?;
@@ -29,8 +30,8 @@ pub(crate) fn heap_start(elf: &[u8]) -> Result<u64, String> {
     end.checked_next_multiple_of(4096).ok_or_else(|| "a segment ends nowhere".to_owned())
 }
 
-/// Start and length of every segment that is loaded, in the order of their addresses. The program
-/// has been looked at before: [`heap_start`].
+/// Start and length of every segment that is loaded, in the order of their addresses.
+/// [`heap_start`] must have accepted the program.
 pub(crate) fn segments(elf: &[u8]) -> Vec<(u64, u64)> {
     const LOAD: u64 = 1;
     let number = |at: u64, bytes: usize| -> Option<u64> {

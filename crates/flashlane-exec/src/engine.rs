@@ -1,10 +1,10 @@
 //! Programs and their drive in one virtual time.
 //!
-//! The one whose time is the smallest goes first: a program, by the clock of its core, or the
-//! drive, by its next event; the drive at a tie, then the programs in their order. A program runs
-//! ahead only between two system calls, where nothing of it can be seen. So a system call happens
-//! when the drive has done everything up to its time, and commands reach the drive in the order of
-//! time.
+//! The participant with the smallest time goes first: a program, by the clock of its core, or the
+//! drive, by its next event. At a tie the drive goes first, then the programs in their order. A
+//! program runs ahead only between two system calls, where its work is invisible to others.
+//! Therefore a system call happens when the drive has done everything up to its time, and commands
+//! reach the drive in the order of time.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -19,14 +19,14 @@ use crate::config::ExecConfig;
 use crate::process::Process;
 use crate::results::{ProgramResult, Results, Run};
 
-/// How programs run.
+/// Options for a run of programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExecOptions {
     /// Every program also runs alone.
     pub alone: bool,
-    /// Runs at a time; 0 for one on each core. Never changes a result.
+    /// Number of parallel runs; 0 for one on each core. Never changes a result.
     pub threads: usize,
-    /// Keeps who made whom wait.
+    /// Keeps which tenant delays which.
     pub blame: bool,
     /// Keeps every request.
     pub capture: bool,
@@ -37,8 +37,8 @@ pub struct ExecOptions {
 /// Runs the programs of a configuration on a drive.
 ///
 /// # Errors
-/// What is wrong with the configuration; a program that crashes, makes an unknown system call, ends
-/// with a status other than 0, or does not end.
+/// Problems of the configuration; a program that crashes, makes an unknown system call, ends with a
+/// status other than 0, or does not end.
 pub fn execute(
     config: &ExecConfig,
     device: &DeviceConfig,
@@ -82,10 +82,11 @@ pub fn in_parallel<J: Sync, R: Send>(
     results.into_iter().map(|one| take(one).expect("every job is done")).collect()
 }
 
-/// One run of some of the programs, while the others' part of the drive stays as it is.
+/// A run of some of the programs. The other programs' parts of the drive stay unused.
 ///
 /// # Errors
-/// As [`execute`].
+///
+/// Those of [`execute`].
 pub fn run(
     config: &ExecConfig,
     device: &DeviceConfig,
@@ -124,31 +125,31 @@ struct Engine {
     tenants: Vec<usize>,
     processes: Vec<Process>,
     completions: Vec<Completion>,
-    /// Commands that the drive does not have yet, in the order of time.
+    /// Commands that were not given to the drive yet, in the order of time.
     waiting: VecDeque<Waiting>,
-    /// No command has this time or a later one yet.
+    /// Earliest time that no command has yet.
     next_free: Time,
     capture: bool,
     captured: Vec<Captured>,
-    /// Of captured commands, in the order of submission.
+    /// Latencies of captured commands, in the order of submission.
     latencies: Vec<u64>,
 }
 
-/// A command of a process that the drive does not have yet.
+/// A command of a process that was not given to the drive yet.
 struct Waiting {
     at: Time,
     index: usize,
     request: u32,
     command: Command,
-    /// What the process had executed by then.
+    /// Instructions that the process had executed by then.
     instructions: u64,
 }
 
-/// Largest file that is a result. Unit: bytes.
+/// Largest file that is kept as a result. Unit: bytes.
 const MOST_KEPT: u64 = 4 << 30;
 
-/// The part of a cookie that is the number of a request; above it is the place of a captured
-/// command.
+/// Number of low bits of a cookie that hold the number of a request; the bits above hold the index
+/// of a captured command.
 const REQUEST_BITS: u32 = 32;
 
 impl Engine {
@@ -175,8 +176,8 @@ impl Engine {
     }
 
     /// Gives the drive the first command that waits for it. Every command has a picosecond for
-    /// itself, in which the drive has done nothing and no other command arrives. So its time alone
-    /// says when it comes, and a trace of commands is the same load.
+    /// itself, in which the drive has done nothing and no other command arrives. Therefore its time
+    /// alone determines its order, and a trace of commands is an equal load.
     fn submit(&mut self) -> Result<(), Error> {
         let first = self.waiting.front_mut().expect("a command waits");
         if first.at <= self.drive.now() || first.at < self.next_free {
@@ -197,7 +198,7 @@ impl Engine {
         })
     }
 
-    /// The drive handles an event, up to a time.
+    /// Lets the drive handle an event, up to a time.
     fn step(&mut self, until: Time) -> Result<(), Error> {
         self.drive.step_until(until, &mut self.completions)?;
         for completion in std::mem::take(&mut self.completions) {
@@ -218,7 +219,7 @@ impl Engine {
         place.expect("only programs that run submit commands")
     }
 
-    /// A program does what comes next.
+    /// Does the next step of a program.
     fn act(&mut self, index: usize) -> Result<(), Error> {
         self.processes[index].act()?;
         let process = &self.processes[index];
@@ -243,7 +244,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A program's commands wait for the drive.
+    /// Queues a program's commands for the drive.
     fn send(&mut self, index: usize, at: Time) {
         let process = &mut self.processes[index];
         let instructions = process.clock.instructions();
@@ -252,7 +253,7 @@ impl Engine {
         self.waiting.extend(commands.into_iter().map(waiting));
     }
 
-    /// Nobody can go on: says who waits for what.
+    /// No participant can continue: the error says which one waits for what.
     fn deadlock(&self) -> Error {
         let stuck: Vec<String> = self
             .processes

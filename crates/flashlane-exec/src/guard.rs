@@ -1,31 +1,32 @@
-//! Memory that a program does not have. An access there is found by the pages of this process.
+//! Detects accesses to memory that a program does not have, by the access rights of the pages of
+//! this process.
 //!
-//! The emulator reads and writes the memory of a program directly. Pages of it that belong to
-//! nothing have no access rights. Where the program touches one, the handler of SIGSEGV notes the
-//! address, gives the page its rights back and lets the access happen, so that the emulator is not
-//! interrupted. The machine stops at the end of its slice at the latest, before anything of the
-//! program can be seen, and its program has crashed.
+//! The emulator reads and writes the memory of a program directly. Pages that the program does not
+//! have get no access rights. If the program touches one, the handler of SIGSEGV notes the address,
+//! gives the page its rights back and lets the access happen, so that the emulator is not
+//! interrupted. The machine stops at the end of its slice at the latest, before the program affects
+//! anything else, and its program counts as crashed.
 
-// Beside `machine.rs` the only place with unsafe code in this crate.
+// Only this file and `machine.rs` have unsafe code in this crate.
 #![allow(unsafe_code)]
 
 /// An access to memory that the program does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wild {
-    /// In the memory of the program.
+pub(crate) struct BadAccess {
+    /// Address in the memory of the program.
     pub(crate) address: u64,
-    /// What it did, where the processor tells.
+    /// Kind of the access, if the processor tells.
     pub(crate) what: &'static str,
 }
 
-/// The address space of a program, on processors with 39 bits of address. Nothing but the memory
-/// that the program was given can be used. Unit: bytes.
+/// The address space of a program, on processors with 39 bits of address. The program can use only
+/// the memory that it was given. Unit: bytes.
 const SPACE: u64 = 1 << 38;
 
-/// How much address space the emulator takes for a program with so much memory. What lies behind
-/// the memory is closed, and costs nothing.
+/// Address space that the emulator takes for a program with this much memory. The part behind the
+/// memory is closed, and costs nothing.
 pub(crate) fn space(memory: u64) -> u64 {
-    // A limit of the address space counts what is closed, too.
+    // A limit of the address space counts closed pages, too.
     let limited = flashlane::need::address_space().is_some();
     if cfg!(target_os = "linux") && !limited { memory.max(SPACE) } else { memory }
 }
@@ -42,16 +43,16 @@ mod linux {
     use std::mem::{MaybeUninit, transmute};
     use std::sync::OnceLock;
 
-    use crate::guard::Wild;
+    use crate::guard::BadAccess;
 
     thread_local! {
         /// The memory of the program that this thread works for: address and length.
         static WATCHED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
         /// The first access to memory that the program does not have.
-        static FOUND: Cell<Option<Wild>> = const { Cell::new(None) };
+        static FOUND: Cell<Option<BadAccess>> = const { Cell::new(None) };
     }
 
-    /// The handler that was there before, and the size of a page of this machine.
+    /// The handler that was installed before, and the size of a page of this machine.
     static BEFORE: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
     /// The memory of a program in this process.
@@ -62,13 +63,13 @@ mod linux {
     }
 
     impl Arena {
-        /// Memory that begins at `base` and has so many bytes.
+        /// Memory of `length` bytes that begins at `base`.
         pub(crate) fn new(base: usize, length: usize) -> Self {
             BEFORE.get_or_init(install);
             Self { base, length }
         }
 
-        /// The program has these bytes.
+        /// Gives these bytes to the program.
         pub(crate) fn open(&self, address: u64, length: u64) {
             let page = page_size();
             let (start, end) = self.range(address, length);
@@ -77,7 +78,7 @@ mod linux {
             protect(self.base + start, end.next_multiple_of(page).max(start) - start, rights);
         }
 
-        /// The program does not have these bytes any more.
+        /// Takes these bytes away from the program.
         pub(crate) fn close(&self, address: u64, length: u64) {
             let page = page_size();
             let (start, end) = self.range(address, length);
@@ -91,9 +92,9 @@ mod linux {
             (inside(address), inside(end))
         }
 
-        /// Does something with the memory; gives the first access to what the program does not
-        /// have.
-        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Wild>) {
+        /// Does work with the memory. Also returns the first access to memory that the program does
+        /// not have.
+        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<BadAccess>) {
             FOUND.set(None);
             WATCHED.set((self.base, self.length));
             let done = work();
@@ -139,7 +140,7 @@ mod linux {
         let offset = address.wrapping_sub(base);
         if offset < length {
             if FOUND.get().is_none() {
-                FOUND.set(Some(Wild { address: offset as u64, what: what(context) }));
+                FOUND.set(Some(BadAccess { address: offset as u64, what: what(context) }));
             }
             let page = page_size();
             let start = (address / page * page) as *mut c_void;
@@ -152,7 +153,7 @@ mod linux {
         hand_on(signal, info, context);
     }
 
-    /// Whoever had the signal before gets it.
+    /// Passes a signal on to the handler that was installed before.
     fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
         let before = BEFORE.get().map(|before| before.0);
@@ -187,9 +188,9 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use crate::guard::Wild;
+    use crate::guard::BadAccess;
 
-    /// Systems on which nobody looks.
+    /// On other systems accesses are not watched.
     #[derive(Debug)]
     pub(crate) struct Arena;
 
@@ -199,7 +200,7 @@ mod elsewhere {
         }
         pub(crate) fn open(&self, _: u64, _: u64) {}
         pub(crate) fn close(&self, _: u64, _: u64) {}
-        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Wild>) {
+        pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<BadAccess>) {
             (work(), None)
         }
     }

@@ -1,12 +1,12 @@
 //! RISC-V programs that run in virtual time on a simulated drive.
 //!
-//! Every program has a core, a host and a tenant of the drive of its own. Instructions cost time;
-//! system calls go through a small model of a host, whose requests the drive serves in simulated
-//! time. docs/exec.md describes the model for users.
+//! Every program has its own core, its own host and its own tenant of the drive. Instructions cost
+//! time; system calls go through a small model of a host, whose requests the drive serves in
+//! simulated time. docs/exec.md describes the model for users.
 //!
-//! The modules stand in the order in which a system call meets them: the machine stops
-//! ([`machine`]), its thread may be parked ([`threads`]), the call is carried out ([`calls`]), the
-//! host asks the drive ([`host`]), and the engine lets the time pass ([`engine`]).
+//! The modules are listed in the order in which a system call meets them. The machine stops
+//! ([`machine`]), and its thread may be parked ([`threads`]). The call is carried out ([`calls`]),
+//! and the host sends commands to the drive ([`host`]). The engine lets the time pass ([`engine`]).
 
 mod clock;
 mod config;

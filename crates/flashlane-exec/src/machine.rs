@@ -1,13 +1,13 @@
-//! One emulated processor with its memory: the emulator's C interface behind a safe face.
+//! One emulated processor with its memory: a safe interface over the emulator's C interface.
 //!
 //! Every system call stops the machine: the handler, which the emulator calls, sets a flag and
-//! nothing else. So no code of ours runs inside the emulator, and the call is carried out later,
-//! when it is its turn in virtual time.
+//! nothing else. No other code of ours runs inside the emulator. The call is carried out later, at
+//! its turn in virtual time.
 //!
 //! The handlers of system calls belong to the whole process, and making a machine overwrites them.
 //! Therefore machines are made one at a time, while none runs: [`RUNNING`].
 
-// Beside `guard.rs` the only place with unsafe code in this crate.
+// Only this file and `guard.rs` have unsafe code in this crate.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
@@ -16,22 +16,22 @@ use std::sync::{PoisonError, RwLock};
 
 use libriscv_sys as sys;
 
-use crate::guard::{Arena, Wild, space};
+use crate::guard::{Arena, BadAccess, space};
 
-/// Who runs a machine holds it for reading; who makes one, for writing.
+/// Held for reading while a machine runs, and for writing while a machine is made.
 static RUNNING: RwLock<()> = RwLock::new(());
 
-/// System calls whose number lies below this one stop the machine.
+/// System calls with a lower number stop the machine.
 const CALLS: c_uint = 511;
 
 /// The number under which the emulator reports a breakpoint.
 const BREAKPOINT: c_uint = 511;
 
-/// A page. Nothing lies in the first one: what points there is a null pointer. The emulator itself
-/// gives such memory away.
+/// A page. The first page stays unused, because an address in it is a null pointer. The emulator by
+/// itself would use that memory.
 const LOWEST: u64 = 4096;
 
-/// Why a machine stopped.
+/// Reason why a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// A system call: its number and arguments are in the registers.
@@ -42,9 +42,9 @@ pub(crate) enum Stop {
     Fault(String),
 }
 
-/// What the handlers tell.
+/// Reports of the handlers.
 #[derive(Debug, Default)]
-struct Told {
+struct Reports {
     called: bool,
     broke: bool,
     fault: Option<String>,
@@ -87,7 +87,7 @@ impl Registers {
         self.0.r[2]
     }
 
-    /// Sets the pointer to what belongs to the thread.
+    /// Sets the thread pointer, which leads to the data of the thread.
     pub(crate) fn set_thread_pointer(&mut self, address: u64) {
         self.0.r[4] = address;
     }
@@ -101,9 +101,9 @@ impl Registers {
 /// A machine: one processor and its memory.
 pub(crate) struct Machine {
     raw: NonNull<sys::RISCVMachine>,
-    /// Handlers write through a pointer to it that the emulator keeps.
-    told: NonNull<Told>,
-    /// Its memory in this process; `None`: accesses are not watched.
+    /// Reports of the handlers, which write through a pointer that the emulator keeps.
+    reports: NonNull<Reports>,
+    /// Memory of the program in this process; `None` if accesses are not watched.
     arena: Option<Arena>,
     /// The emulator reads the program for as long as the machine lives.
     _elf: Box<[u8]>,
@@ -123,7 +123,8 @@ impl Machine {
     /// Loads a program. Units: bytes.
     ///
     /// # Errors
-    /// What the emulator says of the program.
+    ///
+    /// The message of the emulator about the program.
     pub(crate) fn new(
         elf: &[u8],
         arguments: &[String],
@@ -137,7 +138,7 @@ impl Machine {
             .map(|one| CString::new(one.as_str()).map_err(|_| "an argument contains a zero byte"))
             .collect::<Result<_, _>>()?;
         let mut pointers: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
-        let told = NonNull::from(Box::leak(Box::<Told>::default()));
+        let reports = NonNull::from(Box::leak(Box::<Reports>::default()));
         let mut options = sys::RISCVOptions {
             max_memory: space(memory),
             stack_size: stack,
@@ -146,15 +147,15 @@ impl Machine {
             argv: pointers.as_mut_ptr(),
             error: Some(on_error),
             stdout: Some(on_output),
-            opaque: told.as_ptr().cast(),
+            opaque: reports.as_ptr().cast(),
         };
         let alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: program, arguments and options outlive the call, and the program the machine.
         let raw = unsafe { sys::libriscv_new(elf.as_ptr().cast(), size, &raw mut options) };
         let Some(raw) = NonNull::new(raw) else {
             // SAFETY: there is no machine that could use it; it came from a box.
-            let told = unsafe { Box::from_raw(told.as_ptr()) };
-            return Err(told.fault.unwrap_or_else(|| "the program cannot be loaded".to_owned()));
+            let reports = unsafe { Box::from_raw(reports.as_ptr()) };
+            return Err(reports.fault.unwrap_or_else(|| "the program cannot be loaded".to_owned()));
         };
         for number in 0..CALLS {
             // SAFETY: no machine runs; `on_call` has the type of a handler.
@@ -165,12 +166,12 @@ impl Machine {
         let status = unsafe { sys::libriscv_set_syscall_handler(BREAKPOINT, Some(on_breakpoint)) };
         assert_eq!(status, 0, "the emulator has a handler for breakpoints");
         drop(alone);
-        let mut made = Self { raw, told, arena: None, _elf: elf };
+        let mut made = Self { raw, reports, arena: None, _elf: elf };
         made.arena = made.find_arena(space(memory));
         Ok(made)
     }
 
-    /// The memory of the program, if it is one piece in this process.
+    /// The memory of the program, if it is contiguous in this process.
     fn find_arena(&mut self, length: u64) -> Option<Arena> {
         let stack = self.registers().stack();
         let base = |address: u64| {
@@ -183,27 +184,28 @@ impl Machine {
         (found == same).then(|| Arena::new(found, length))
     }
 
-    /// The program has these bytes.
+    /// Gives these bytes to the program.
     pub(crate) fn open(&mut self, address: u64, length: u64) {
         if let Some(arena) = &self.arena {
             arena.open(address, length);
         }
     }
 
-    /// The program does not have these bytes, or does not have them any more.
+    /// Takes these bytes away from the program.
     pub(crate) fn close(&mut self, address: u64, length: u64) {
         if let Some(arena) = &self.arena {
             arena.close(address, length);
         }
     }
 
-    /// The program does not have what lies behind an address.
+    /// Takes the memory from an address on away from the program.
     pub(crate) fn close_from(&mut self, address: u64) {
         self.close(address, u64::MAX - address);
     }
 
-    /// Does something with the memory of the program.
-    fn watched<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Option<Wild>) {
+    /// Does work with the memory of the program. Also returns the first access to memory that the
+    /// program does not have.
+    fn watched<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Option<BadAccess>) {
         let arena = self.arena.take();
         let (done, wild) = match &arena {
             Some(arena) => arena.watched(|| work(self)),
@@ -213,8 +215,8 @@ impl Machine {
         (done, wild)
     }
 
-    /// The same on behalf of the kernel, which refuses to touch what the program does not have.
-    /// `None`: it did.
+    /// Does work with the memory of the program on behalf of the kernel. `None` if it touched
+    /// memory that the program does not have, which the kernel refuses.
     fn for_call<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let (done, wild) = self.watched(work);
         if let Some(wild) = wild {
@@ -224,17 +226,17 @@ impl Machine {
         Some(done)
     }
 
-    fn told(&mut self) -> &mut Told {
+    fn reports(&mut self) -> &mut Reports {
         // SAFETY: it lives as long as the machine; handlers use it only while the machine runs or
         // looks at memory, and those calls hold `self` mutably without this reference.
-        unsafe { self.told.as_mut() }
+        unsafe { self.reports.as_mut() }
     }
 
-    /// Runs until a system call, a fault, or about so many instructions. Gives the number of
+    /// Runs until a system call, a fault, or about `limit` instructions. Returns the number of
     /// instructions.
     pub(crate) fn run(&mut self, limit: u64) -> (u64, Stop) {
         assert!(limit > 0, "a run without a limit counts no instructions");
-        *self.told() = Told::default();
+        *self.reports() = Reports::default();
         let shared = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         let (status, wild) = self.watched(|machine| {
             // SAFETY: the machine is alive and this is the only reference to it.
@@ -243,16 +245,16 @@ impl Machine {
         drop(shared);
         // SAFETY: as above.
         let instructions = unsafe { sys::libriscv_instruction_counter(self.raw.as_ptr()) };
-        if let Some(Wild { address, what }) = wild {
+        if let Some(BadAccess { address, what }) = wild {
             let message = format!("{what} memory that the program does not have, at {address:#x}");
             return (instructions, Stop::Fault(message));
         }
-        let told = self.told();
-        let stop = match told {
-            Told { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
-            Told { broke: true, .. } => Stop::Fault("a breakpoint instruction".to_owned()),
-            Told { called: true, .. } => Stop::Call,
-            // The limit is told by a positive status.
+        let reports = self.reports();
+        let stop = match reports {
+            Reports { fault: Some(fault), .. } => Stop::Fault(std::mem::take(fault)),
+            Reports { broke: true, .. } => Stop::Fault("a breakpoint instruction".to_owned()),
+            Reports { called: true, .. } => Stop::Call,
+            // A positive status means that the limit was reached.
             _ if status > 0 => Stop::Limit,
             _ => Stop::Fault(format!("the emulator stopped with status {status}")),
         };
@@ -275,13 +277,13 @@ impl Machine {
         unsafe { *place = registers.0 };
     }
 
-    /// Copies memory of the program. `None`: the program may not read it.
+    /// Copies memory of the program. `None` if the program may not read it.
     pub(crate) fn read(&mut self, address: u64, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; length];
         self.read_into(address, &mut bytes).then_some(bytes)
     }
 
-    /// Copies memory of the program into `bytes`. False: the program may not read it.
+    /// Copies memory of the program into `bytes`. False if the program may not read it.
     #[must_use]
     pub(crate) fn read_into(&mut self, address: u64, bytes: &mut [u8]) -> bool {
         if bytes.is_empty() {
@@ -296,11 +298,11 @@ impl Machine {
             // SAFETY: the machine is alive, `to` has room for `length` bytes.
             unsafe { sys::libriscv_copy_from_guest(machine.raw.as_ptr(), to, address, length) }
         });
-        self.told().fault = None;
+        self.reports().fault = None;
         status == Some(0)
     }
 
-    /// Copies to memory of the program. False: the program may not write there.
+    /// Copies to memory of the program. False if the program may not write there.
     #[must_use]
     pub(crate) fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
@@ -321,11 +323,12 @@ impl Machine {
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.cast(), bytes.len()) };
             true
         });
-        self.told().fault = None;
+        self.reports().fault = None;
         written == Some(true)
     }
 
-    /// A text of the program that ends in a zero byte. `None`: unreadable, too long, or not UTF-8.
+    /// A text of the program that ends in a zero byte. `None` if it is unreadable, too long, or not
+    /// UTF-8.
     pub(crate) fn text(&mut self, address: u64, most: u32) -> Option<String> {
         let mut length = 0;
         let view = self.for_call(|machine| {
@@ -333,7 +336,7 @@ impl Machine {
             // SAFETY: the machine is alive.
             unsafe { sys::libriscv_memstring(raw, address, most, &raw mut length) }
         });
-        self.told().fault = None;
+        self.reports().fault = None;
         let view = view?;
         if view.is_null() || length >= most {
             return None;
@@ -350,28 +353,28 @@ impl Drop for Machine {
         let status = unsafe { sys::libriscv_delete(self.raw.as_ptr()) };
         assert_eq!(status, 0, "the emulator frees the machine");
         // SAFETY: it came from a box, and the machine that pointed to it is gone.
-        drop(unsafe { Box::from_raw(self.told.as_ptr()) });
+        drop(unsafe { Box::from_raw(self.reports.as_ptr()) });
     }
 }
 
-/// The `Told` of the machine that calls a handler.
-fn told_of(machine: *mut sys::RISCVMachine) -> *mut Told {
+/// The `Reports` of the machine that calls a handler.
+fn reports_of(machine: *mut sys::RISCVMachine) -> *mut Reports {
     // SAFETY: handlers are called with a machine that is alive.
     unsafe { sys::libriscv_opaque(machine) }.cast()
 }
 
 unsafe extern "C" fn on_call(machine: *mut sys::RISCVMachine) {
-    let told = told_of(machine);
-    // SAFETY: `Told` lives as long as the machine, and nobody else uses it while it runs.
-    unsafe { (*told).called = true };
+    let reports = reports_of(machine);
+    // SAFETY: `Reports` lives as long as the machine, and nobody else uses it while it runs.
+    unsafe { (*reports).called = true };
     // SAFETY: the machine is in a system call.
     unsafe { sys::libriscv_stop(machine) };
 }
 
 unsafe extern "C" fn on_breakpoint(machine: *mut sys::RISCVMachine) {
-    let told = told_of(machine);
+    let reports = reports_of(machine);
     // SAFETY: as in `on_call`.
-    unsafe { (*told).broke = true };
+    unsafe { (*reports).broke = true };
     // SAFETY: the machine is in a breakpoint.
     unsafe { sys::libriscv_stop(machine) };
 }
@@ -382,10 +385,10 @@ unsafe extern "C" fn on_error(opaque: *mut c_void, _: c_int, message: *const c_c
     }
     // SAFETY: the emulator passes a text that ends in a zero byte.
     let text = unsafe { CStr::from_ptr(message) }.to_string_lossy();
-    let told: *mut Told = opaque.cast();
-    // SAFETY: it is the `Told` of the machine, which nobody else uses during the call.
-    unsafe { (*told).fault = Some(format!("{text} ({data:#x})")) };
+    let reports: *mut Reports = opaque.cast();
+    // SAFETY: it is the `Reports` of the machine, which nobody else uses during the call.
+    unsafe { (*reports).fault = Some(format!("{text} ({data:#x})")) };
 }
 
-/// Output goes through system calls, which do not come here.
+/// Unused: output goes through system calls.
 unsafe extern "C" fn on_output(_: *mut c_void, _: *const c_char, _: c_uint) {}

@@ -1,4 +1,4 @@
-//! What is measured of a program, between the beginning and the end of its measured part.
+//! Measurements of a program between the beginning and the end of its measured part.
 
 use flashlane::Time;
 use flashlane::drive::Command;
@@ -20,11 +20,11 @@ struct Mark {
 pub(crate) struct Measure {
     begin: Mark,
     end: Option<Mark>,
-    /// The program said where its measured part begins.
+    /// True if the program marked the beginning of its measured part.
     pub(crate) marked: bool,
-    /// Instructions of the program itself, without the kernel's.
+    /// Instructions of the program itself, without those of the kernel.
     pub(crate) user: u64,
-    /// In the measured part.
+    /// Requests in the measured part.
     pub(crate) requests: Requests,
     outstanding: usize,
     /// Time with each number of requests outstanding. Unit: picoseconds.
@@ -33,7 +33,7 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// The measured part begins.
+    /// Begins the measured part.
     pub(crate) fn begin(&mut self, time: Time, instructions: u64, cache: CacheCounts) {
         self.begin = Mark { time, instructions, user: self.user, cache };
         self.marked = true;
@@ -42,7 +42,7 @@ impl Measure {
         self.changed = time;
     }
 
-    /// The measured part ends; later ends do not count.
+    /// Ends the measured part; later ends do not count.
     pub(crate) fn end(&mut self, time: Time, instructions: u64, cache: CacheCounts) {
         if self.end.is_none() {
             self.pass(time);
@@ -50,7 +50,7 @@ impl Measure {
         }
     }
 
-    /// A command goes to the drive.
+    /// Counts a command that goes to the drive.
     pub(crate) fn submitted(&mut self, at: Time, command: &Command) {
         self.pass(at);
         self.outstanding += 1;
@@ -59,7 +59,7 @@ impl Measure {
         }
     }
 
-    /// A command is complete.
+    /// Counts a completed command.
     pub(crate) fn completed(&mut self, at: Time) {
         self.pass(at);
         self.outstanding = self.outstanding.checked_sub(1).expect("a command completes once");
@@ -81,13 +81,13 @@ impl Measure {
         self.end.map_or(0, |end| end.time.0 - self.begin.time.0)
     }
 
-    /// Instructions in the measured part: all, and those of the program itself.
+    /// Instructions in the measured part: all of them, and those of the program itself.
     pub(crate) fn instructions(&self) -> (u64, u64) {
         let end = self.end.unwrap_or(self.begin);
         (end.instructions - self.begin.instructions, end.user - self.begin.user)
     }
 
-    /// Pages that the page cache had, and had not, in the measured part.
+    /// Hits and misses of the page cache in the measured part. Unit: pages.
     pub(crate) fn cache(&self) -> CacheCounts {
         let (end, begin) = (self.end.unwrap_or(self.begin).cache, self.begin.cache);
         CacheCounts { hits: end.hits - begin.hits, misses: end.misses - begin.misses }

@@ -1,4 +1,4 @@
-//! Which memory of a program is taken: the heap that `brk` moves, and mappings.
+//! The memory of a program that is in use: the heap, which `brk` moves, and mappings.
 
 use crate::host::PAGE;
 
@@ -17,18 +17,18 @@ pub(crate) struct AddressSpace {
     heap: u64,
     brk: u64,
     heap_end: u64,
-    /// Where mappings begin.
+    /// Start of the mappings.
     base: u64,
-    /// Pages of mappings that are taken.
+    /// For each page of mappings: true if it is taken.
     taken: Vec<bool>,
-    /// Pages from here on were never taken: they are zero.
+    /// Pages from here on were never taken, so they are zero.
     fresh: usize,
     pub(crate) shared: Vec<SharedMapping>,
 }
 
 impl AddressSpace {
-    /// The heap begins behind the program and ends before the stack; mappings lie behind the stack.
-    /// `None`: there is no room. `stack` is the first stack pointer.
+    /// The heap begins behind the program and ends before the stack; mappings are behind the stack.
+    /// `stack`: the first stack pointer. `None` if there is no room.
     pub(crate) fn new(heap: u64, stack: u64, stack_size: u64, memory: u64) -> Option<Self> {
         let heap_end = stack.checked_sub(stack_size)? / PAGE * PAGE;
         let base = stack.next_multiple_of(PAGE) + 16 * PAGE;
@@ -44,7 +44,7 @@ impl AddressSpace {
         })
     }
 
-    /// Start of the heap, the end that it may reach, and where mappings begin.
+    /// Start of the heap, the end that it may reach, and the start of the mappings.
     pub(crate) fn bounds(&self) -> (u64, u64, u64) {
         (self.heap, self.heap_end, self.base)
     }
@@ -54,8 +54,7 @@ impl AddressSpace {
         self.brk
     }
 
-    /// Moves the end of the heap where it may be moved to. Gives the end, and the range that has to
-    /// be zero again.
+    /// Moves the end of the heap if possible. Returns the end, and the range that has to be zeroed.
     pub(crate) fn set_brk(&mut self, to: u64) -> (u64, Option<(u64, u64)>) {
         let before = self.brk;
         if (self.heap..=self.heap_end).contains(&to) {
@@ -64,7 +63,7 @@ impl AddressSpace {
         (self.brk, (self.brk > before).then(|| (before, self.brk - before)))
     }
 
-    /// Takes a range. Gives its address, and the length of its part that may hold old data.
+    /// Takes a range. Returns its address, and the length of its part that may hold old data.
     pub(crate) fn map(&mut self, length: u64) -> Option<(u64, u64)> {
         let pages = usize::try_from(length.div_ceil(PAGE)).ok()?;
         let mut run = 0;
@@ -79,7 +78,7 @@ impl AddressSpace {
         Some((self.base + first as u64 * PAGE, old as u64 * PAGE))
     }
 
-    /// Takes a given range. False: it lies elsewhere.
+    /// Takes a given range. False if it is outside of the mappings.
     pub(crate) fn map_at(&mut self, address: u64, length: u64) -> bool {
         let Some((first, end)) = self.pages(address, length) else { return false };
         self.taken[first..end].fill(true);
@@ -87,7 +86,7 @@ impl AddressSpace {
         true
     }
 
-    /// Gives a range back. False: it lies elsewhere.
+    /// Frees a range. False if it is outside of the mappings.
     pub(crate) fn unmap(&mut self, address: u64, length: u64) -> bool {
         let Some((first, end)) = self.pages(address, length) else { return false };
         self.taken[first..end].fill(false);

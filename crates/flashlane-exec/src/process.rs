@@ -22,14 +22,14 @@ use crate::threads::{Threads, Wait};
 /// Size of the first thread's stack.
 const STACK: u32 = 1 << 20;
 
-/// What is kept of a program's output. Unit: bytes.
+/// Most output of a program that is kept. Unit: bytes.
 const OUTPUT: usize = 1 << 20;
 
 /// Completions of asynchronous I/O that the program has not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pub(crate) events: VecDeque<[u64; 4]>,
-    /// Instructions of the kernel that nobody has executed yet.
+    /// Instructions of the kernel that no thread has executed yet.
     pub(crate) owed: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Context {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
     None,
-    /// Its instructions in the kernel are not counted yet.
+    /// A call whose kernel instructions are not counted yet.
     Called,
     Charged,
 }
@@ -53,12 +53,12 @@ pub(crate) struct Process {
     pub(crate) descriptors: Descriptors,
     pub(crate) host: Host,
     pub(crate) contexts: BTreeMap<u64, Context>,
-    /// What happens when an operation of the host is over.
+    /// Work at the end of each operation of the host.
     pub(crate) endings: BTreeMap<u32, Ending>,
     pub(crate) measure: Measure,
     pub(crate) output: Vec<u8>,
     pub(crate) rng: Rng,
-    /// Status that the program ended with.
+    /// Exit status of the program, if it has ended.
     pub(crate) exited: Option<i32>,
     pub(crate) page_instructions: u64,
     call_instructions: u64,
@@ -116,7 +116,7 @@ impl Process {
         })
     }
 
-    /// When the program next does something by itself. `None`: it has ended, or waits for others.
+    /// Time of the program's next step. `None` if it has ended, or waits for others.
     pub(crate) fn next_time(&self) -> Option<Time> {
         if self.exited.is_some() {
             return None;
@@ -130,7 +130,7 @@ impl Process {
         next.map(|at| at.max(self.clock.now()))
     }
 
-    /// Does what comes next: a system call, a slice of instructions, or what a timer is for.
+    /// Does the next step: a system call, a slice of instructions, or the work of a timer.
     pub(crate) fn act(&mut self) -> Result<(), Error> {
         assert!(self.exited.is_none(), "a program that has ended does nothing");
         let Some(thread) = self.threads.current() else { return self.on_timer() };
@@ -168,7 +168,7 @@ impl Process {
         Ok(())
     }
 
-    /// Time has come for threads that waited for it, and for pages that are dirty for too long.
+    /// Handles threads whose wait is over, and pages that have been dirty for too long.
     fn fire_timers(&mut self) {
         let now = self.clock.now();
         while let Some((_, thread)) = self.threads.next_timeout().filter(|&(at, _)| at <= now) {
@@ -186,7 +186,7 @@ impl Process {
         self.within_limits()
     }
 
-    /// The core has waited until now, if it had nothing to do.
+    /// Moves the core's clock to the present, if the core was idle.
     fn awake(&mut self, now: Time) {
         if self.threads.current().is_none() {
             self.clock.idle_until(now);
@@ -206,7 +206,7 @@ impl Process {
         }
     }
 
-    /// Commands that the program has for the drive.
+    /// Takes the program's commands for the drive.
     pub(crate) fn take_commands(&mut self, at: Time) -> Vec<(u32, Command)> {
         let commands = self.host.take_outbox();
         for (_, command) in &commands {
@@ -215,12 +215,12 @@ impl Process {
         commands
     }
 
-    /// A thread waits for the others to begin.
+    /// True if a thread waits for the other programs to begin.
     pub(crate) fn begins(&self) -> bool {
         self.threads.parked().any(|(_, wait, _)| *wait == Wait::Begin)
     }
 
-    /// Every program begins its measured part.
+    /// Begins the measured part, together with every other program.
     pub(crate) fn begin(&mut self, at: Time) {
         self.awake(at);
         let waiting: Vec<usize> = self
@@ -290,13 +290,13 @@ impl Process {
         Ok(())
     }
 
-    /// A thread is ready or the program has ended.
+    /// True if no thread is ready and the program has not ended.
     pub(crate) fn is_stuck(&self) -> bool {
         self.exited.is_none() && self.next_time().is_none()
     }
 }
 
-/// Closes what belongs to no segment, heap, stack or mapping.
+/// Closes all memory outside of segments, heap, stack and mappings.
 fn close_what_is_not_there(machine: &mut Machine, elf: &[u8], space: &AddressSpace) {
     let mut end = PAGE;
     for (start, length) in elf::segments(elf) {
@@ -312,11 +312,11 @@ fn close_what_is_not_there(machine: &mut Machine, elf: &[u8], space: &AddressSpa
 /// Largest program. Unit: bytes.
 const PROGRAM_MAX: u64 = 1 << 30;
 
-/// The bytes of a program: a regular file, since devices and pipes may never end.
+/// Reads a program. It must be a regular file, since devices and pipes may never end.
 fn read_program(path: &Path) -> Result<Vec<u8>, Error> {
     let refuse = |message: String| Error::config(path.display().to_string(), message);
     let unreadable = |error: std::io::Error| refuse(format!("cannot be read: {error}"));
-    // Asked before it is opened: opening a pipe waits for its writer.
+    // Checked before it is opened, because opening a pipe waits for its writer.
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
         let what = if about.is_dir() { "a folder" } else { "a device or a pipe" };
@@ -333,15 +333,16 @@ fn read_program(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The emulator draws the 16 bytes that the C library seeds itself with from the real world: here
-/// they come from the seed. They are found through the auxiliary vector above the stack pointer.
+/// Replaces the 16 random bytes with which the C library seeds itself. The emulator draws them from
+/// the real world; here they come from the seed. They are found through the auxiliary vector above
+/// the stack pointer.
 fn overwrite_random(machine: &mut Machine, stack: u64, rng: &mut Rng) {
     const AT_RANDOM: u64 = 25;
     let mut word = |at: u64| {
         let bytes = machine.read(at, 8)?;
         Some(u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
     };
-    // Arguments end in a zero, the environment ends in a zero, pairs follow.
+    // Arguments end in a zero, the environment ends in a zero, and pairs follow.
     let mut found = || -> Option<u64> {
         let mut at = stack + 8 * (word(stack)? + 2);
         while word(at)? != 0 {
@@ -362,7 +363,7 @@ fn overwrite_random(machine: &mut Machine, stack: u64, rng: &mut Rng) {
     }
 }
 
-/// Counts of requests by what they do.
+/// Counts of requests by operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Requests {
     pub(crate) reads: u64,

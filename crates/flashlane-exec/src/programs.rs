@@ -1,11 +1,11 @@
-//! The programs that are shipped as source, and the cross compiler that builds them.
+//! Programs that are shipped as source, and the cross compiler that builds them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flashlane::Error;
 
-/// Name of the environment variable with the cross compiler.
+/// Environment variable for the cross compiler.
 pub const COMPILER: &str = "FLASHLANE_RISCV_CC";
 
 /// Headers.
@@ -23,12 +23,12 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("odirect_loop", include_str!("../programs/odirect_loop.c")),
 ];
 
-/// The cross compiler: that of the environment, else the one that Debian's package installs.
+/// The cross compiler: that of the environment, or else that of Debian's package.
 fn compiler() -> String {
     std::env::var(COMPILER).unwrap_or_else(|_| "riscv64-linux-gnu-gcc".to_owned())
 }
 
-/// What is missing to build programs, if anything is.
+/// A description of the tools that are missing for building programs, if any are.
 #[must_use]
 pub fn missing() -> Option<String> {
     let compiler = compiler();
@@ -41,10 +41,11 @@ pub fn missing() -> Option<String> {
     })
 }
 
-/// Builds a shipped program in a folder. Gives its path.
+/// Builds a shipped program in a folder. Returns its path.
 ///
 /// # Errors
-/// [`Error::Config`]: no such program, no compiler, a folder that cannot be written.
+///
+/// [`Error::Config`] if there is no such program, no compiler, or the folder cannot be written.
 pub fn build(name: &str, folder: &Path) -> Result<PathBuf, Error> {
     let refuse = |message: String| Error::config(format!("program {name}"), message);
     if let Some(missing) = missing() {

@@ -1,4 +1,4 @@
-//! What comes out of a run of programs.
+//! Results of a run of programs.
 
 use flashlane::metrics::Summary;
 use flashlane::observe::Blame;
@@ -11,31 +11,31 @@ use crate::process::Process;
 /// A program on a drive that it shared, or had to itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProgramResult {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
     /// Length of the measured part. Unit: seconds.
     pub measured_s: f64,
-    /// Instructions in it, the kernel's included.
+    /// Instructions in the measured part, including those of the kernel.
     pub instructions: u64,
-    /// Instructions of the kernel among them.
+    /// Instructions of the kernel in the measured part.
     pub kernel_instructions: u64,
-    /// Cycles of the core in it, busy or idle.
+    /// Cycles of the core in the measured part, busy or idle.
     pub cycles: u64,
     /// Instructions per cycle.
     pub ipc: f64,
-    /// Its requests to the drive.
+    /// Requests of the program to the drive.
     pub requests: RequestCounts,
-    /// Pages that its page cache had and had not.
+    /// Hits and misses of the program's page cache.
     pub page_cache: PageCache,
-    /// How many of its requests were at the drive at a time.
+    /// Number of the program's requests at the drive.
     pub outstanding: Outstanding,
     /// Instructions per cycle with the drive to itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_ipc: Option<f64>,
-    /// IPC alone over IPC.
+    /// IPC alone divided by IPC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
-    /// What it printed.
+    /// Output of the program.
     pub output: String,
 }
 
@@ -50,18 +50,18 @@ pub struct RequestCounts {
     pub trim: u64,
     /// Flushes.
     pub flush: u64,
-    /// Bytes read.
+    /// Read data. Unit: bytes.
     pub bytes_read: u64,
-    /// Bytes written.
+    /// Written data. Unit: bytes.
     pub bytes_written: u64,
 }
 
 /// Pages of buffered reads in the measured part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PageCache {
-    /// That were in memory.
+    /// Pages that were in memory.
     pub hits: u64,
-    /// That were not.
+    /// Pages that were not in memory.
     pub misses: u64,
 }
 
@@ -112,39 +112,39 @@ impl Outstanding {
 /// Fairness of a run whose programs also ran alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fairness {
-    /// Smallest slowdown over the largest.
+    /// Smallest slowdown divided by the largest.
     pub fairness: f64,
     /// Largest slowdown.
     pub max_slowdown: f64,
-    /// Sum of the speeds beside those alone.
+    /// Sum of the speeds, relative to those alone.
     pub weighted_speedup: f64,
 }
 
-/// One run.
+/// A run of programs.
 #[derive(Debug)]
 pub struct Run {
     /// The programs that ran.
     pub programs: Vec<ProgramResult>,
-    /// Files that were to be kept: program, path, content.
+    /// Kept files: program, path, content.
     pub kept: Vec<(usize, String, Vec<u8>)>,
-    /// What the drive did.
+    /// Summary of the drive.
     pub summary: Summary,
-    /// Who made whom wait, where that was asked for.
+    /// Which tenant delays which, if that was asked for.
     pub blame: Option<Blame>,
-    /// Every request, where that was asked for.
+    /// Every request, if that was asked for.
     pub captured: Vec<Captured>,
-    /// Time from submission to completion of each of these. Unit: picoseconds.
+    /// Time from submission to completion of each captured request. Unit: picoseconds.
     pub latencies: Vec<u64>,
 }
 
-/// Everything: the programs together and, where that was asked for, alone.
+/// All results: of the programs together and, if that was asked for, of each program alone.
 #[derive(Debug)]
 pub struct Results {
-    /// Together, with slowdowns.
+    /// The programs together, with slowdowns.
     pub shared: Run,
-    /// Each alone.
+    /// Each program alone.
     pub alone: Vec<Run>,
-    /// Over the programs.
+    /// Fairness over the programs.
     pub fairness: Option<Fairness>,
 }
 
@@ -163,7 +163,7 @@ struct Document<'a> {
 }
 
 impl Results {
-    /// Fills in what needs the runs alone.
+    /// Fills in the figures that need the runs alone.
     pub(crate) fn new(mut shared: Run, alone: Vec<Run>) -> Self {
         let mut fairness = None;
         if !alone.is_empty() {
@@ -187,7 +187,7 @@ impl Results {
     /// `exec.json`.
     ///
     /// # Panics
-    /// Never: every value is a number or a text.
+    /// Never, because every value is a number or a text.
     #[must_use]
     pub fn json(&self, config: &ExecConfig) -> String {
         let alone = self.alone.iter().map(|run| &run.programs[0]).collect::<Vec<_>>();
@@ -208,7 +208,7 @@ impl Results {
 }
 
 impl ProgramResult {
-    /// What was measured of a program that has ended.
+    /// The measurements of a program that has ended.
     pub(crate) fn of(process: &Process) -> Self {
         let measure = &process.measure;
         let (instructions, user) = measure.instructions();

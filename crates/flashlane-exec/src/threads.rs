@@ -1,5 +1,5 @@
-//! The threads of a program. One runs at a time, since a program has one core; a system call that
-//! has to wait parks its thread, and the others go on.
+//! The threads of a program. Only one runs at a time, since a program has one core. A system call
+//! that has to wait parks its thread, and the other threads continue.
 
 use std::collections::VecDeque;
 
@@ -7,47 +7,47 @@ use flashlane::Time;
 
 use crate::machine::Registers;
 
-/// What a parked thread waits for.
+/// The event that a parked thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// A futex that somebody wakes.
+    /// A wake-up of a futex.
     Futex {
         /// Address of the word.
         address: u64,
-        /// Who may wake it.
+        /// Mask of the wake-ups that count.
         mask: u32,
     },
     /// An operation of the host's file system.
     Operation(u32),
-    /// A point in time only.
+    /// Only a point in time.
     Sleep,
     /// Completions of asynchronous I/O.
     Events(EventsWait),
-    /// That every program begins its measured part.
+    /// The beginning of the measured part of every program.
     Begin,
 }
 
-/// What `io_getevents` waits for.
+/// Arguments of `io_getevents`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventsWait {
     /// The context.
     pub(crate) context: u64,
-    /// Fewest events that it returns with.
+    /// Fewest events to return.
     pub(crate) least: usize,
-    /// Most events that it returns.
+    /// Most events to return.
     pub(crate) most: usize,
-    /// Where it puts them.
+    /// Address for the events.
     pub(crate) address: u64,
 }
 
-/// What a thread does.
+/// State of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It runs or waits for the core.
+    /// Running, or waiting for the core.
     Ready,
-    /// It waits; until a time at most, if there is one.
+    /// Waiting for an event, at most until a time if one is given.
     Parked(Wait, Option<Time>),
-    /// It has ended.
+    /// Ended.
     Ended,
 }
 
@@ -56,31 +56,31 @@ pub(crate) enum State {
 pub(crate) struct Thread {
     pub(crate) state: State,
     registers: Registers,
-    /// Where the kernel writes 0 and wakes a futex when the thread ends; 0 for nowhere.
+    /// Address at which the kernel writes 0 and wakes a futex when the thread ends; 0 for none.
     pub(crate) clear: u64,
     /// The last system call, for messages.
     pub(crate) call: &'static str,
-    /// Instructions of the kernel that the thread executes before it goes on.
+    /// Instructions of the kernel that the thread has to execute before it continues.
     pub(crate) owed: u64,
 }
 
-/// The threads of a program. Number 0 is the first one.
+/// The threads of a program. Number 0 is the first thread.
 #[derive(Debug)]
 pub(crate) struct Threads {
     all: Vec<Thread>,
-    /// Those that could run, in the order in which they run. The first one has the core.
+    /// Threads that could run, in the order in which they run. The first one has the core.
     ready: VecDeque<usize>,
 }
 
 impl Threads {
-    /// One thread that is about to start.
+    /// A program with one thread that is about to start.
     pub(crate) fn new(registers: Registers) -> Self {
         let mut threads = Self { all: Vec::new(), ready: VecDeque::new() };
         threads.add(registers, 0);
         threads
     }
 
-    /// A new thread, ready to run. Gives its number.
+    /// Adds a thread that is ready to run. Returns its number.
     pub(crate) fn add(&mut self, registers: Registers, clear: u64) -> usize {
         let number = self.all.len();
         let state = State::Ready;
@@ -99,7 +99,7 @@ impl Threads {
         &mut self.all[number]
     }
 
-    /// How many were made.
+    /// Number of threads that were made.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
@@ -109,17 +109,17 @@ impl Threads {
         self.all.iter().filter(|one| one.state != State::Ended).count()
     }
 
-    /// The registers that a thread goes on with.
+    /// The registers with which a thread continues.
     pub(crate) fn registers(&self, number: usize) -> &Registers {
         &self.all[number].registers
     }
 
-    /// The registers that a thread goes on with, to change them.
+    /// The registers with which a thread continues, for changes.
     pub(crate) fn registers_mut(&mut self, number: usize) -> &mut Registers {
         &mut self.all[number].registers
     }
 
-    /// The thread that has the core gives it up to the next one.
+    /// Gives the core to the next thread.
     pub(crate) fn rotate(&mut self) {
         if let Some(first) = self.ready.pop_front() {
             self.ready.push_back(first);
@@ -133,7 +133,7 @@ impl Threads {
         self.all[number].state = State::Parked(wait, until);
     }
 
-    /// A parked thread goes on with a result, after so many instructions of the kernel.
+    /// Wakes a parked thread with a result, after `owed` instructions of the kernel.
     pub(crate) fn wake(&mut self, number: usize, result: i64, owed: u64) {
         let thread = &mut self.all[number];
         assert!(matches!(thread.state, State::Parked(..)), "only parked threads wake");
@@ -143,19 +143,19 @@ impl Threads {
         self.ready.push_back(number);
     }
 
-    /// The thread that has the core ends.
+    /// Ends the thread that has the core.
     pub(crate) fn end(&mut self) {
         let number = self.ready.pop_front().expect("a thread has the core");
         self.all[number].state = State::Ended;
     }
 
-    /// All threads end.
+    /// Ends all threads.
     pub(crate) fn end_all(&mut self) {
         self.ready.clear();
         self.all.iter_mut().for_each(|one| one.state = State::Ended);
     }
 
-    /// Parked threads: number, what for, until when at most.
+    /// Parked threads: number, the event that each waits for, and the latest time.
     pub(crate) fn parked(&self) -> impl Iterator<Item = (usize, &Wait, Option<Time>)> {
         self.all.iter().enumerate().filter_map(|(number, thread)| match &thread.state {
             State::Parked(wait, until) => Some((number, wait, *until)),
@@ -163,12 +163,12 @@ impl Threads {
         })
     }
 
-    /// The earliest time at which a parked thread goes on by itself.
+    /// The earliest time at which a parked thread continues by itself, with its number.
     pub(crate) fn next_timeout(&self) -> Option<(Time, usize)> {
         self.parked().filter_map(|(number, _, until)| Some((until?, number))).min()
     }
 
-    /// Wakes up to `most` threads that wait for a futex, the longest waiting first by number.
+    /// Wakes up to `most` threads that wait for a futex, in the order of their numbers.
     pub(crate) fn wake_futex(&mut self, address: u64, most: u64, mask: u32) -> u64 {
         let waiting = |wait: &Wait| {
             matches!(wait, Wait::Futex { address: at, mask: may }
@@ -180,7 +180,7 @@ impl Threads {
         woken.map(|number| self.wake(number, 0, 0)).count() as u64
     }
 
-    /// Makes up to `most` threads that wait for a futex wait for another one.
+    /// Moves up to `most` threads that wait for a futex to another futex.
     pub(crate) fn requeue_futex(&mut self, from: u64, most: u64, to: u64) -> u64 {
         let mut moved = 0;
         for thread in &mut self.all {
@@ -195,7 +195,7 @@ impl Threads {
         moved
     }
 
-    /// What every parked thread waits for, for messages.
+    /// The events that parked threads wait for, for messages.
     pub(crate) fn describe(&self) -> String {
         let text = |(number, wait, _): (usize, &Wait, Option<Time>)| {
             let why = match wait {

@@ -230,7 +230,7 @@ fn a_pointer_to_nothing_is_a_crash_that_names_the_address() {
         std::fs::write(&path, prober(address, writes)).expect("room");
         common::run(&common::config(&[("wild", &path, &[])], ""), &ExecOptions::default())
     };
-    // Its own code.
+    // The code of the program.
     run(0x10000, false).expect("it may be read");
     // A structure behind a null pointer; behind the segments; behind the stack; behind the memory;
     // what is written there in examples of debuggers; the last bytes of the address space.

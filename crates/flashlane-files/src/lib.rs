@@ -2,8 +2,8 @@
 //!
 //! A file is written under a temporary name beside its place and renamed at the end. The next write
 //! into a folder removes the temporary files that dead processes left there. A manifest in the
-//! folder tells what Flashlane wrote from the files of others, which it neither replaces nor
-//! removes. What is no file, such as a pipe or `/dev/stdout`, takes the bytes as they come.
+//! folder lists the files that Flashlane wrote. It neither replaces nor removes files of others. A
+//! pipe, or `/dev/stdout`, gets the bytes directly.
 
 mod csv;
 mod lock;
@@ -26,11 +26,11 @@ pub use state_place::{StateNews, StatePlace};
 pub use states::{StateFile, StateFolder};
 use tempfile::NamedTempFile;
 
-/// Makes a temporary file in a folder; dropped, it disappears. Temporary files of dead processes in
-/// the folder go. The file has the mode that other new files have.
+/// Makes a temporary file in a folder. When dropped, it is removed. Also removes temporary files of
+/// dead processes in the folder. The file has the mode that other new files have.
 ///
 /// # Errors
-/// The folder takes no file.
+/// If no file can be made in the folder.
 pub fn stage(folder: &Path) -> Result<NamedTempFile> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     stale::remove_from(folder);
@@ -42,11 +42,11 @@ pub fn stage(folder: &Path) -> Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Writes a file whole or not at all, whatever stands in its place: for stores, whose names are
-/// their own.
+/// Writes a file whole or not at all, and replaces any file of that name. This is for stores, which
+/// own their file names.
 ///
 /// # Errors
-/// It cannot be written; nothing is left of it.
+/// If it cannot be written; nothing is left of it.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = stage(path.parent().unwrap_or(Path::new("")))?;
     file.write_all(bytes)?;

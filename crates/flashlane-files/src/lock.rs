@@ -1,7 +1,7 @@
 //! Locks that end with their process, however it ends.
 //!
-//! A lock is a file under a lock of the system. It says which process holds it. The holder removes
-//! the file at the end; what a killed process leaves is taken over by the next one.
+//! A lock is a file that is locked by the system. Its text names the process that holds it. The
+//! holder removes the file at the end. If a process was killed, the next one takes its file over.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -10,30 +10,30 @@ use std::time::{Duration, Instant};
 
 use crate::stale;
 
-/// Time between two tries.
+/// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A lock that this process holds. Dropped, it is free.
+/// A lock that this process holds. Dropping it frees it.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
     file: File,
 }
 
-/// What comes of a try.
+/// Result of an attempt.
 #[derive(Debug)]
 pub enum Try {
-    /// The lock is this process's.
+    /// This process holds the lock.
     Held(Lock),
-    /// Another one has it.
+    /// Another process holds the lock.
     Taken(Holder),
 }
 
-/// Who holds a lock, as far as its file says.
+/// The holder of a lock, as its file describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     text: String,
-    /// The process is stopped: it goes on when somebody continues it.
+    /// True if the process is stopped: it holds the lock until it is continued.
     pub stopped: bool,
 }
 
@@ -48,7 +48,8 @@ impl Lock {
     /// Tries to take a lock.
     ///
     /// # Errors
-    /// The file cannot be made, or its file system has no locks.
+    ///
+    /// If the file cannot be made, or its file system has no locks.
     pub fn take(path: &Path) -> io::Result<Try> {
         loop {
             let mut options = OpenOptions::new();
@@ -58,7 +59,8 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => return Ok(Try::Taken(Holder::read(&mut file))),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            // Whoever had it before took the file away: others may have made another one.
+            // The last holder may have removed the file, and another process may have made a new
+            // one.
             if same_file(&file, path) {
                 file.set_len(0)?;
                 let _ = file.write_all(stale::description().as_bytes());
@@ -67,16 +69,17 @@ impl Lock {
         }
     }
 
-    /// Its file.
+    /// The file of the lock.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Waits for a lock. `taken` hears who has it and for how long this process waits; it ends the
-    /// wait with an error.
+    /// Waits for a lock. Calls `taken` with the holder and the time for which this process waits;
+    /// an error of `taken` ends the wait.
     ///
     /// # Errors
+    ///
     /// Those of [`Lock::take`] and of `taken`.
     pub fn wait(
         path: &Path,
@@ -95,7 +98,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is locked: who waits for it looks whether it is still there.
+        // Removed while it is locked. A waiter checks that the file still exists.
         let _ = fs::remove_file(&self.path);
         // A copy of this process would keep the lock.
         let _ = self.file.unlock();
@@ -151,7 +154,7 @@ mod tests {
         drop(lock);
         assert!(!path.exists(), "nothing is left");
         assert_eq!(taken(&path), None, "it is free");
-        // What a killed process leaves.
+        // The file of a killed process.
         fs::write(&path, "process 1\n").expect("room");
         assert_eq!(taken(&path), None, "it is free");
     }

@@ -1,7 +1,8 @@
-//! The manifest of a folder: which files Flashlane wrote into it, and what they held then.
+//! The manifest of a folder: the files that Flashlane wrote into it, and their contents at that
+//! time.
 //!
-//! A file that the manifest names and that still holds what was written may be replaced or removed
-//! by a later write. Any other file is somebody else's.
+//! A later write may replace or remove a file that the manifest names and that is unchanged. Any
+//! other file belongs to somebody else.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,35 +18,36 @@ pub const MANIFEST: &str = ".flashlane-manifest.json";
 /// Schema name written into every file.
 const SCHEMA: &str = "flashlane.manifest/1";
 
-/// Bytes that are read at a time.
+/// Bytes of one read.
 const CHUNK: usize = 1 << 18;
 
-/// What a folder's manifest says.
+/// The contents of a folder's manifest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifest {
-    /// By path below the folder. Several contents while a write is under way.
+    /// By path below the folder. A path has several contents while a write is under way.
     files: BTreeMap<String, Vec<Content>>,
 }
 
-/// What a file holds, as it was written.
+/// The contents of a file, as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Content {
     bytes: u64,
     sha256: String,
-    /// Results of this set replace each other as a whole; none where the file is one by itself.
+    /// The set of results that the file belongs to, which are replaced together; `None` for a
+    /// single file.
     set: Option<String>,
 }
 
-/// Whose file stands at a place.
+/// The owner of the file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// Nothing stands there.
+pub(crate) enum FileOwner {
+    /// There is no file.
     Free,
-    /// What was written there, as it was written.
+    /// The file is as Flashlane wrote it.
     Ours,
-    /// It was written there and holds something else now.
+    /// Flashlane wrote the file, but it has changed since.
     Changed,
-    /// Somebody else's.
+    /// The file belongs to somebody else.
     Foreign,
 }
 
@@ -66,7 +68,7 @@ struct Entry {
 }
 
 impl Content {
-    /// What a file holds now.
+    /// The present contents of a file.
     pub(crate) fn of(path: &Path, set: Option<&str>) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let (mut hash, mut chunk, mut bytes) = (Sha256::new(), vec![0; CHUNK], 0);
@@ -89,7 +91,7 @@ impl Content {
 }
 
 impl Manifest {
-    /// The manifest of a folder. One that is missing or damaged names no file.
+    /// The manifest of a folder. A manifest that is missing or damaged names no file.
     pub(crate) fn read(folder: &Path) -> Self {
         let text = fs::read(folder.join(MANIFEST)).unwrap_or_default();
         let written: Option<Written> = serde_json::from_slice(&text).ok();
@@ -101,7 +103,7 @@ impl Manifest {
         manifest
     }
 
-    /// The bytes of the file: the same files give the same bytes.
+    /// The bytes of the manifest; equal files give equal bytes.
     pub(crate) fn text(&self) -> Vec<u8> {
         let files = self.files.iter().flat_map(|(path, contents)| {
             contents.iter().map(|content| Entry {
@@ -117,17 +119,17 @@ impl Manifest {
         text
     }
 
-    /// A path below the folder may have either content.
+    /// Adds possible contents of a path below the folder.
     pub(crate) fn add(&mut self, path: &Path, content: Content) {
         self.files.entry(key(path)).or_default().push(content);
     }
 
-    /// A path below the folder has this content.
+    /// Sets the contents of a path below the folder.
     pub(crate) fn set(&mut self, path: &Path, content: Content) {
         self.files.insert(key(path), vec![content]);
     }
 
-    /// A path below the folder is no longer named.
+    /// Removes a path below the folder.
     pub(crate) fn forget(&mut self, path: &Path) {
         self.files.remove(&key(path));
     }
@@ -138,25 +140,25 @@ impl Manifest {
             contents.iter().any(|content| content.set.as_deref() == Some(set))
         };
         let paths = self.files.iter().filter(|(_, contents)| is_in(contents));
-        // A manifest that came from elsewhere may name places outside of its folder.
+        // A manifest from elsewhere may name paths outside of its folder.
         paths.map(|(path, _)| PathBuf::from(path)).filter(|path| is_below(path)).collect()
     }
 
-    /// Whose file stands at a path below the folder.
-    pub(crate) fn standing(&self, folder: &Path, path: &Path) -> Standing {
+    /// The owner of the file at a path below the folder.
+    pub(crate) fn owner(&self, folder: &Path, path: &Path) -> FileOwner {
         let place = folder.join(path);
-        let Ok(data) = fs::symlink_metadata(&place) else { return Standing::Free };
-        let Some(contents) = self.files.get(&key(path)) else { return Standing::Foreign };
+        let Ok(data) = fs::symlink_metadata(&place) else { return FileOwner::Free };
+        let Some(contents) = self.files.get(&key(path)) else { return FileOwner::Foreign };
         let same_length = data.is_file() && contents.iter().any(|one| one.bytes == data.len());
         let now = same_length.then(|| Content::of(&place, None).ok()).flatten();
         match now.is_some_and(|now| contents.iter().any(|one| one.same_bytes(&now))) {
-            true => Standing::Ours,
-            false => Standing::Changed,
+            true => FileOwner::Ours,
+            false => FileOwner::Changed,
         }
     }
 }
 
-/// A path as the manifest names it. A name that is no text gets one that no other file has.
+/// The name of a path in the manifest. A path that is no text gets a name that no other file has.
 fn key(path: &Path) -> String {
     path.to_str().map_or_else(|| format!("{path:?}"), str::to_owned)
 }
@@ -175,17 +177,17 @@ mod tests {
         let folder = folder.path();
         let mut manifest = Manifest::default();
         let path = Path::new("a");
-        assert_eq!(manifest.standing(folder, path), Standing::Free);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Free);
         fs::write(folder.join(path), "one").expect("room");
-        assert_eq!(manifest.standing(folder, path), Standing::Foreign);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Foreign);
         manifest.set(path, Content::of(&folder.join(path), Some("run")).expect("readable"));
-        assert_eq!(manifest.standing(folder, path), Standing::Ours);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Ours);
         fs::write(folder.join(path), "two").expect("room");
-        assert_eq!(manifest.standing(folder, path), Standing::Changed, "the same length");
+        assert_eq!(manifest.owner(folder, path), FileOwner::Changed, "the same length");
         manifest.add(path, Content::of(&folder.join(path), None).expect("readable"));
-        assert_eq!(manifest.standing(folder, path), Standing::Ours, "either content");
+        assert_eq!(manifest.owner(folder, path), FileOwner::Ours, "either content");
         fs::remove_file(folder.join(path)).expect("it was there");
-        assert_eq!(manifest.standing(folder, path), Standing::Free);
+        assert_eq!(manifest.owner(folder, path), FileOwner::Free);
         fs::write(folder.join(MANIFEST), manifest.text()).expect("room");
         assert_eq!(Manifest::read(folder).text(), manifest.text());
         fs::write(folder.join(MANIFEST), "{").expect("room");

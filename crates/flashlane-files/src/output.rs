@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use crate::publish::{Refusal, Rules, Staged, publish, refuse_others};
 
-/// A single output. Dropped before it is kept, nothing is left of a file.
+/// A single output. If it is dropped before it is kept, no file remains.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -24,11 +24,11 @@ enum Place {
 }
 
 impl OutputFile {
-    /// Tries the place out. `stage` makes a temporary file in a folder, as [`stage`](crate::stage)
+    /// Prepares the output. `stage` makes a temporary file in a folder, as [`stage`](crate::stage)
     /// does.
     ///
     /// # Errors
-    /// The place is taken by a file of somebody else, or cannot be written.
+    /// If the path has a file of somebody else, or cannot be written.
     pub fn create(
         path: &Path,
         rules: &Rules<'_>,
@@ -45,7 +45,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), place })
     }
 
-    /// Where the bytes go.
+    /// The file for the bytes.
     pub fn file(&mut self) -> &mut File {
         match &mut self.place {
             Place::File(file) => file.as_file_mut(),
@@ -56,7 +56,8 @@ impl OutputFile {
     /// Makes a file durable under its name.
     ///
     /// # Errors
-    /// The place is taken by a file of somebody else meanwhile, or cannot be written.
+    ///
+    /// If the path now has a file of somebody else, or cannot be written.
     pub fn keep(self, rules: &Rules<'_>) -> Result<(), Refusal> {
         let Self { path, place } = self;
         let failed = |error| Refusal::Failed(path.clone(), error);
@@ -74,7 +75,8 @@ impl OutputFile {
 /// Writes a single output.
 ///
 /// # Errors
-/// The place is taken by a file of somebody else, or cannot be written; nothing is left of a file.
+///
+/// If the path has a file of somebody else, or cannot be written; then no file remains.
 pub fn write_file(path: &Path, bytes: &[u8], rules: &Rules<'_>) -> Result<(), Refusal> {
     let mut output = OutputFile::create(path, rules, crate::stage)?;
     let written = output.file().write_all(bytes);
@@ -92,8 +94,7 @@ fn split(path: &Path) -> Result<(&Path, PathBuf), Refusal> {
     Ok((path.parent().unwrap_or(Path::new("")), PathBuf::from(name)))
 }
 
-/// What is written there goes through: a file with a name for the time being in its folder would
-/// take the place of a device.
+/// True if bytes must be written directly: a temporary file in the folder would replace a device.
 fn is_stream(path: &Path) -> io::Result<bool> {
     const OPEN_FILES: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     if OPEN_FILES.iter().any(|open| path.starts_with(open)) {

@@ -1,4 +1,4 @@
-//! Files get their names: only what Flashlane wrote is replaced or removed.
+//! Gives files their names. Only files that Flashlane wrote are replaced or removed.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,38 +8,38 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use crate::lock::{Lock, Try};
-use crate::manifest::{Content, MANIFEST, Manifest, Standing};
+use crate::manifest::{Content, FileOwner, MANIFEST, Manifest};
 
-/// Held by the process that writes results into a folder.
+/// Lock of the process that writes results into a folder.
 const FOLDER_LOCK: &str = ".flashlane-lock";
 
-/// Held while files get their names, which takes moments.
+/// Lock during the moments in which files get their names.
 const MANIFEST_LOCK: &str = ".flashlane-manifest.lock";
 
-/// Longest wait for files of another process to get their names.
+/// Longest wait for another process that names files.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Files that a refusal names at most.
+/// Most files that a refusal names.
 const NAMED: usize = 10;
 
-/// How files replace others.
+/// Rules for replacing files.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// Files of anybody may be replaced, but none is removed.
+    /// True if files of anybody may be replaced; none is removed.
     pub overwrite: bool,
-    /// Results of this set replace each other as a whole: what an earlier write of the set left,
-    /// and this one does not write, is removed. None: nothing is removed.
+    /// The set of results that is replaced as a whole: files of an earlier write of the set are
+    /// removed if this write does not replace them. `None`: no file is removed.
     pub set: Option<&'a str>,
-    /// What the caller can do so that files of others are replaced, for messages: `--overwrite`.
+    /// Advice for messages, by which the caller can replace files of others: `--overwrite`.
     pub hint: Option<&'a str>,
 }
 
-/// Why nothing was written.
+/// Reason why nothing was written.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Files that would be replaced are not Flashlane's, in these words, one a line.
+    /// Files that would be replaced are not Flashlane's. The text names them, one a line.
     Taken(String),
-    /// Something cannot be written.
+    /// A file cannot be written.
     Failed(PathBuf, io::Error),
 }
 
@@ -54,10 +54,11 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Holds a folder for the results of this process: another one is refused.
+/// Holds a folder for the results of this process, so that other processes are refused.
 ///
 /// # Errors
-/// Another process writes there, in words for people.
+///
+/// If another process writes there, with a text for people.
 pub fn hold_folder(folder: &Path) -> Result<Option<Lock>, Refusal> {
     let folder = or_here(folder);
     match Lock::take(&folder.join(FOLDER_LOCK)) {
@@ -67,7 +68,7 @@ pub fn hold_folder(folder: &Path) -> Result<Option<Lock>, Refusal> {
              process has ended",
             folder.display()
         ))),
-        // A file system without locks.
+        // The file system has no locks.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(Refusal::Failed(folder.to_owned(), error)),
     }
@@ -101,12 +102,12 @@ fn others(
         if rules.overwrite {
             return None;
         }
-        match manifest.standing(or_here(folder), path) {
-            Standing::Free | Standing::Ours => None,
-            Standing::Foreign => {
+        match manifest.owner(or_here(folder), path) {
+            FileOwner::Free | FileOwner::Ours => None,
+            FileOwner::Foreign => {
                 Some(format!("{}: flashlane did not write it; {allowed}", place.display()))
             }
-            Standing::Changed => {
+            FileOwner::Changed => {
                 Some(format!("{}: changed since flashlane wrote it; {allowed}", place.display()))
             }
         }
@@ -123,21 +124,20 @@ fn others(
     Err(Refusal::Taken(lines.join("\n")))
 }
 
-/// A file under a temporary name, and its path below the folder.
+/// A file under a temporary name, with its path below the folder.
 #[derive(Debug)]
 pub struct Staged {
     /// The path.
     pub path: PathBuf,
-    /// The file, which is whole.
+    /// The file, which is complete.
     pub file: NamedTempFile,
 }
 
-/// Gives files their names below a folder, and notes them in its manifest. All of them are whole
-/// and on the disk; folders on the way exist.
+/// Gives files their names below a folder, and notes them in its manifest. All of them must be
+/// complete and on the disk, and their folders must exist.
 ///
 /// # Errors
-/// A place is taken by a file of somebody else: then nothing is changed. A file cannot get its
-/// name.
+/// If a path has a file of somebody else; nothing is changed then. If a file cannot get its name.
 pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(), Refusal> {
     let root = or_here(folder);
     let failed = |path: &Path| {
@@ -148,8 +148,8 @@ pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(
     let before = Manifest::read(root);
     let paths: Vec<PathBuf> = files.iter().map(|staged| staged.path.clone()).collect();
     others(&before, folder, &paths, rules)?;
-    // Until the end either content is Flashlane's: a process that is killed in between leaves
-    // nothing that a later one would take for somebody else's.
+    // Until the end, both contents count as Flashlane's. If the process is killed in between, a
+    // later one does not take its files for somebody else's.
     let (mut meanwhile, mut after) = (before.clone(), before);
     for Staged { path, file } in &files {
         let content = Content::of(file.path(), rules.set).map_err(failed(path))?;
@@ -162,7 +162,7 @@ pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(
     }
     for path in rules.set.map(|set| meanwhile.of_set(set)).unwrap_or_default() {
         if !paths.contains(&path) {
-            if meanwhile.standing(root, &path) == Standing::Ours {
+            if meanwhile.owner(root, &path) == FileOwner::Ours {
                 fs::remove_file(root.join(&path)).map_err(failed(&path))?;
                 remove_empty(root, &path);
             }
@@ -201,7 +201,7 @@ fn remove_empty(root: &Path, path: &Path) {
     }
 }
 
-/// Makes the new names durable; not every file system can.
+/// Makes the new names durable, if the file system can do that.
 fn sync(root: &Path, paths: &[PathBuf]) {
     let mut folders: Vec<PathBuf> =
         paths.iter().filter_map(|path| Some(root.join(path).parent()?.to_owned())).collect();

@@ -43,7 +43,7 @@ fn only_what_was_written_is_replaced_and_removed() {
     assert_eq!(names(folder), [MANIFEST, "other.json", "scenario-2", "summary.json"]);
     assert_eq!(names(&folder.join("scenario-2")), ["notes"]);
     assert_eq!(text(folder, "summary.json").as_deref(), Some("2"));
-    // What the user changed is the user's.
+    // A file that the user changed belongs to the user.
     fs::write(folder.join("summary.json"), "3").expect("room");
     let refused = write(folder, &[("a", "1"), ("summary.json", "4")], &RULES);
     let refused = refused.expect_err("it was changed");
@@ -70,7 +70,7 @@ fn files_of_others_are_refused_by_name() {
     }
     assert_eq!(text(folder, "a").as_deref(), Some("mine"));
     assert_eq!(names(folder), ["a", "b", "c"], "nothing is left of the try");
-    // What is removed has to be ours even with the word for it.
+    // Only our files are removed, even with `overwrite`.
     let overwrite = Rules { overwrite: true, ..RULES };
     write(folder, &[("c", "1")], &overwrite).expect("free");
     assert_eq!(text(folder, "a").as_deref(), Some("mine"));

@@ -1,10 +1,10 @@
 //! Temporary files of processes that ended without cleaning up.
 //!
-//! The name of a temporary file says where its process runs: the boot of the machine and the
-//! namespace of process numbers, the number of the process, and when it started. Only files of the
-//! same boot and namespace are removed, and only where no process of that number and start is
-//! alive: another host on a shared folder, another container, or a number that was given out again
-//! never counts as dead.
+//! The name of a temporary file identifies its process: the boot of the machine, the namespace of
+//! process numbers, the number of the process, and its start. Only files of the same boot and
+//! namespace are removed, and only if no process of that number and start is alive. A process on
+//! another host with the same folder, or in another container, never counts as dead. A process
+//! number that was reused does not count either.
 
 use std::fs;
 use std::path::Path;
@@ -12,13 +12,13 @@ use std::sync::OnceLock;
 
 const START: &str = ".flashlane-";
 
-/// A process, as its files are named after it.
+/// A process, as the names of its files identify it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owner {
-    /// Boot of the machine and namespace of process numbers.
+    /// Boot of the machine, and namespace of process numbers.
     host: String,
     pid: u32,
-    /// Unit: clock ticks since the boot.
+    /// Start of the process. Unit: clock ticks since the boot.
     started: u64,
 }
 
@@ -28,7 +28,7 @@ impl Owner {
     }
 }
 
-/// What the names of this process's temporary files begin with.
+/// Prefix of the names of this process's temporary files.
 pub(crate) fn prefix() -> String {
     match this_process() {
         Some(owner) => format!("{START}{}-", owner.text()),
@@ -48,7 +48,7 @@ pub(crate) fn remove_from(folder: &Path) {
     }
 }
 
-/// Whose file it is, as far as its name says.
+/// The process that owns a file, by the file's name.
 fn owner_of(name: &str) -> Option<Owner> {
     let mut parts = name.strip_prefix(START)?.split('-');
     let host = parts.next()?.to_owned();
@@ -57,7 +57,7 @@ fn owner_of(name: &str) -> Option<Owner> {
     Some(Owner { host, pid, started })
 }
 
-/// What the file of a lock says of this process: a line for people, and a line for
+/// Description of this process for the file of a lock: a line for people, and a line for
 /// [`is_stopped`].
 pub(crate) fn description() -> String {
     let pid = std::process::id();
@@ -67,7 +67,7 @@ pub(crate) fn description() -> String {
     format!("process {pid}{on}\n{owner}\n")
 }
 
-/// The process of such a line is one of this machine that is stopped.
+/// True if such a line names a process of this machine that is stopped.
 pub(crate) fn is_stopped(line: &str) -> bool {
     let owner = owner_of(&format!("{START}{line}-"));
     let here = owner.filter(|owner| this_process().is_some_and(|own| own.host == owner.host));
@@ -78,8 +78,8 @@ pub(crate) fn is_stopped(line: &str) -> bool {
     })
 }
 
-/// `None` where the system does not tell. A process that forks has another number afterwards, so
-/// only the host is kept.
+/// This process; `None` if the system does not tell. Only the host is kept between calls, because a
+/// forked process has another number.
 fn this_process() -> Option<Owner> {
     static HOST: OnceLock<Option<String>> = OnceLock::new();
     let host = || {
@@ -93,13 +93,13 @@ fn this_process() -> Option<Owner> {
     Some(Owner { host, pid, started: started_at(pid)? })
 }
 
-/// When a process that is alive started. Unit: clock ticks since the boot.
+/// Start of a live process. Unit: clock ticks since the boot.
 fn started_at(pid: u32) -> Option<u64> {
     started(&fields_of(pid))
 }
 
-/// What the system says of a process that is alive, from its state on. The name of the command
-/// stands before that in brackets, and may hold anything.
+/// The fields of a live process from its state on. The name of the command comes before them in
+/// brackets, and may contain anything.
 fn fields_of(pid: u32) -> Vec<String> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);

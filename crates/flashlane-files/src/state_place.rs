@@ -1,4 +1,4 @@
-//! Where states of drives are kept, and what people hear of it.
+//! The place where states of drives are kept, and news about it for users.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use flashlane::config::units::ByteSize;
 use crate::lock::Holder;
 use crate::states::StateFolder;
 
-/// In the place of a folder: nothing is kept.
+/// Takes the place of a folder: no states are kept.
 const OFF: &str = "off";
 
-/// The variable that names the folder where the user names none.
+/// Environment variable for the folder, if the user names none.
 const VARIABLE: &str = "FLASHLANE_STATES";
 
-/// The variable with the bytes that all files may take, for example `20GiB`.
+/// Environment variable for the size of all files, for example `20GiB`.
 const LIMIT_VARIABLE: &str = "FLASHLANE_STATES_LIMIT";
 
-/// Bytes of all files that are kept in a folder at most, where nobody says otherwise.
+/// Default for the largest size of all files in a folder. Unit: bytes.
 const LIMIT: u64 = 4 << 30;
 
-/// What people may want to know while states are used.
+/// News for people while states are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateNews {
     /// The first state is kept in a folder that the user did not name.
     First {
         /// The folder.
         folder: PathBuf,
-        /// Bytes that all states may take there.
+        /// Largest size of all states in it. Unit: bytes.
         limit: u64,
     },
-    /// The process waits since a second for another one that makes the same state.
+    /// The process has waited for a second for another one that makes the same state.
     Waits {
         /// The other process.
         holder: Holder,
@@ -59,10 +59,10 @@ impl std::fmt::Display for StateNews {
     }
 }
 
-/// Hears the news.
+/// Receives the news.
 type Tell = dyn Fn(&StateNews) + Send + Sync;
 
-/// What hears the news.
+/// The receiver of the news.
 #[derive(Clone)]
 pub(crate) struct News(pub(crate) Arc<Tell>);
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for News {
     }
 }
 
-/// Where states are to be kept.
+/// The place where states are kept.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StatePlace {
     /// Nowhere.
@@ -84,9 +84,9 @@ pub enum StatePlace {
 }
 
 impl StatePlace {
-    /// The place that the user asks for; without a wish the variable `FLASHLANE_STATES` decides,
-    /// and without that it is `flashlane/states` in `XDG_CACHE_HOME` or `~/.cache`. The word `off`
-    /// stands for nowhere.
+    /// The place that the user asks for. By default the variable `FLASHLANE_STATES` decides;
+    /// without it, the place is `flashlane/states` in `XDG_CACHE_HOME` or `~/.cache`. The word
+    /// `off` keeps no states.
     #[must_use]
     pub fn choose(wish: Option<PathBuf>) -> Self {
         match wish.or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from)) {
@@ -96,17 +96,18 @@ impl StatePlace {
         }
     }
 
-    /// The user named it: a problem there is an error, elsewhere the run goes on without states.
+    /// True if the user named it: then a problem is an error. Otherwise the run continues without
+    /// states.
     #[must_use]
     pub fn is_named(&self) -> bool {
         matches!(self, Self::Named(_))
     }
 
-    /// The states there, ready for use; `None` if nothing is kept. `program`: the file with the
-    /// code of the simulator. `tell` hears the news.
+    /// Opens the states at this place. Returns `None` if no states are kept. `program`: the file with
+    /// the code of the simulator. `tell` is called with the news.
     ///
     /// # Errors
-    /// States cannot be kept there; the text names the folder.
+    /// A message with the folder if no states can be kept there.
     pub fn open(
         &self,
         program: PathBuf,
@@ -119,7 +120,7 @@ impl StatePlace {
         Ok(Some(Arc::new(KeptStates::new(Arc::new(store), program))))
     }
 
-    /// The folder; `None` where nothing is kept.
+    /// The folder; `None` if no states are kept.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         match self {
@@ -128,10 +129,11 @@ impl StatePlace {
         }
     }
 
-    /// What is in the folder now; `None` where there is no such folder.
+    /// The contents of the folder; `None` if it does not exist.
     ///
     /// # Errors
-    /// Others than its owner may enter the folder; the text names it.
+    ///
+    /// If users other than its owner may enter the folder; the text names it.
     pub fn look(&self) -> Result<Option<StateFolder>, String> {
         match self.folder().filter(|folder| folder.exists()) {
             None => Ok(None),
@@ -147,7 +149,7 @@ fn problem(folder: &Path, error: &io::Error) -> String {
     format!("{}: states cannot be kept there: {error}", folder.display())
 }
 
-/// Bytes that all states may take, as the user says or by default.
+/// Largest size of all states, from the user or by default. Unit: bytes.
 fn limit() -> Result<u64, String> {
     let Some(text) = std::env::var_os(LIMIT_VARIABLE) else { return Ok(LIMIT) };
     let text = text.to_string_lossy();
@@ -155,7 +157,7 @@ fn limit() -> Result<u64, String> {
     size.map(|size| size.0).map_err(|error| format!("{LIMIT_VARIABLE}: {error}"))
 }
 
-/// A folder for what can be made anew, as the XDG base directory specification has it.
+/// The system's folder for files that can be made again, by the XDG base directory specification.
 fn usual_folder() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));

@@ -10,25 +10,25 @@ use flashlane::StateStore;
 use crate::lock::{Holder, Lock, Try};
 use crate::state_place::{News, StateNews};
 
-/// How the name of a file ends.
+/// Ending of the name of a file.
 const ENDING: &str = "state";
 
-/// How the name of the lock of a state ends.
+/// Ending of the name of the lock of a state.
 const LOCK: &str = "lock";
 
-/// Kept states take at most one part in so many of what a disk without them would have free.
+/// Kept states may take the disk space that would be free without them, divided by this number.
 const PARTS_OF_FREE_SPACE: u64 = 10;
 
-/// Time after which a process that waits for another one says so.
+/// Time after which a process reports that it waits for another one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Digits of a key: those of a SHA-256 digest.
+/// Number of digits of a key: those of a SHA-256 digest.
 const KEY_DIGITS: usize = 64;
 
-/// Keeps the states that were used last, as many as there is room for.
+/// A folder that keeps the states that were used last, as many as fit.
 ///
-/// The folder is for its owner alone (mode 0700). A file appears under its name when it is whole;
-/// it may be removed at any time.
+/// Only its owner may enter the folder (mode 0700). A file appears under its name when it is
+/// complete, and may be removed at any time.
 #[derive(Debug)]
 pub struct StateFolder {
     folder: PathBuf,
@@ -37,22 +37,24 @@ pub struct StateFolder {
     pub(crate) tell: Option<News>,
 }
 
-/// A state that is kept.
+/// A kept state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateFile {
-    /// When it was made or used last.
+    /// Time at which the state was made or used last.
     pub used: SystemTime,
-    /// Its key: 64 hexadecimal digits.
+    /// Key of the state: 64 hexadecimal digits.
     pub key: String,
-    /// Its size.
+    /// Size of the file. Unit: bytes.
     pub bytes: u64,
 }
 
 impl StateFolder {
-    /// A folder, which is made if it does not exist, for files of so many bytes together.
+    /// Prepares a folder, which is made if it does not exist. `limit`: largest size of all files,
+    /// in bytes.
     ///
     /// # Errors
-    /// It cannot be made, or others than its owner may enter it.
+    ///
+    /// If it cannot be made, or users other than its owner may enter it.
     pub fn prepare(folder: &Path, limit: u64) -> io::Result<Self> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -63,14 +65,15 @@ impl StateFolder {
         Ok(Self { folder: folder.to_owned(), limit, tells_first: false, tell: None })
     }
 
-    /// The states, the one that was used least lately first. Files of other names are no states.
+    /// The states, least recently used first. Files with other names are ignored.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    ///
+    /// If the folder cannot be read.
     pub fn list(&self) -> io::Result<Vec<StateFile>> {
         let mut files = Vec::new();
         for path in self.files(ENDING)? {
-            // Another program may have removed it meanwhile.
+            // Another program may have removed the file meanwhile.
             let Ok(data) = fs::symlink_metadata(&path) else { continue };
             if data.is_file() {
                 let key = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -81,10 +84,11 @@ impl StateFolder {
         Ok(files)
     }
 
-    /// Bytes that all states may take together now.
+    /// Bytes that all states together may take now.
     ///
     /// # Errors
-    /// The system does not say how much of the disk is free.
+    ///
+    /// If the system does not report the free space of the disk.
     pub fn limit(&self) -> io::Result<u64> {
         let kept = self.list()?.iter().map(|file| file.bytes).sum();
         self.limit_with(kept)
@@ -94,11 +98,12 @@ impl StateFolder {
         Ok(self.limit.min(share_of_disk(free_space(&self.folder)?, kept)))
     }
 
-    /// Removes states, those that were used least lately first, until so many bytes are left at
-    /// most, and what dead processes left. Returns what was removed.
+    /// Removes states, least recently used first, until at most `bytes` bytes are left. Also
+    /// removes the files of dead processes. Returns the removed states.
     ///
     /// # Errors
-    /// A file cannot be removed.
+    ///
+    /// If a file cannot be removed.
     pub fn prune(&self, bytes: u64) -> io::Result<Vec<StateFile>> {
         crate::stale::remove_from(&self.folder);
         for lock in self.files(LOCK)? {
@@ -120,7 +125,7 @@ impl StateFolder {
         Ok(files)
     }
 
-    /// Files that are named after a key.
+    /// Files whose names are keys.
     fn files(&self, ending: &str) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -144,8 +149,8 @@ impl StateFolder {
         self.folder.join(key).with_extension(ENDING)
     }
 
-    /// Removes the files that were used least lately until there is room for so many bytes.
-    /// Returns whether there is: where there cannot be, it removes none.
+    /// Removes the least recently used files until there is room for `bytes` bytes. Returns whether
+    /// there is room; if there cannot be, it removes no file.
     fn make_room(&self, bytes: u64) -> io::Result<bool> {
         let files = self.list()?;
         let mut total: u64 = files.iter().map(|file| file.bytes).sum();
@@ -183,7 +188,7 @@ impl StateFolder {
     }
 }
 
-/// Bytes that kept states may take of a disk with so many bytes free, where they take `kept`
+/// Bytes that kept states may take of a disk with `free` bytes free, if they take `kept` bytes
 /// already.
 fn share_of_disk(free: u64, kept: u64) -> u64 {
     free.saturating_add(kept) / PARTS_OF_FREE_SPACE
@@ -201,8 +206,8 @@ fn free_space(_folder: &Path) -> io::Result<u64> {
     Ok(u64::MAX)
 }
 
-/// The largest file that this process may write: a write beyond that would end it by a signal.
-/// Unit: bytes.
+/// The largest file that this process may write. A write beyond that would end the process with a
+/// signal. Unit: bytes.
 #[cfg(unix)]
 fn largest_file() -> u64 {
     use rustix::process::{Resource, getrlimit};
@@ -235,13 +240,13 @@ impl StateStore for StateFolder {
             return None;
         }
         let file = OpenOptions::new().read(true).open(path).ok()?;
-        // Which files were used last decides which ones stay.
+        // The times of last use decide which files stay.
         let _ = file.set_modified(SystemTime::now());
         Some(file)
     }
 
     fn keep(&self, key: &str, bytes: u64, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
-        // A full disk, for example: the next run makes the state anew.
+        // For example the disk may be full; the next run then makes the state again.
         let _ = self.write(key, bytes, write);
     }
 
@@ -253,7 +258,7 @@ impl StateStore for StateFolder {
         let path = self.folder.join(key).with_extension(LOCK);
         let mut told: Option<Holder> = None;
         let lock = Lock::wait(&path, |holder, waited| {
-            // Once, and again where the other process is stopped since.
+            // Reports once, and again if the other process has been stopped since.
             if waited >= PATIENCE && told.as_ref().is_none_or(|told| told != holder) {
                 told = Some(holder.clone());
                 self.tell(&StateNews::Waits { holder: holder.clone(), lock: path.clone() });

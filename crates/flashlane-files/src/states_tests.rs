@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::*;
 
-/// A key that ends in some letters.
+/// A key that ends in the given letters.
 fn key(name: &str) -> String {
     format!("{name:0>64}")
 }
@@ -129,7 +129,7 @@ fn pruning_removes_what_was_used_least_lately() {
         keep(&store, name, 100);
         std::thread::sleep(Duration::from_millis(20));
     }
-    // What a killed process left, and what a living one holds.
+    // The file of a killed process, and the file of a live one.
     fs::write(store.folder.join(key("d")).with_extension(LOCK), "process 1\n").expect("room");
     let claim = store.claim(&key("e")).expect("a lock");
     let removed = store.prune(200).expect("removed");

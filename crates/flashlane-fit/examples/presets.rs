@@ -8,7 +8,7 @@ use std::time::Instant;
 use flashlane::Error;
 use flashlane_fit::curves::{self, CurveFit, Request, Role};
 use flashlane_fit::presets;
-use flashlane_fit::write::untold;
+use flashlane_fit::write::undetermined;
 
 fn main() -> Result<(), Error> {
     let named: Vec<String> = std::env::args().skip(1).collect();
@@ -56,9 +56,9 @@ fn rows(drive: &str, fit: &CurveFit) -> String {
     let row = |(at, parameter): (usize, &flashlane_fit::Parameter)| {
         let (unit, interval) = (&parameter.unit, &found.intervals[at]);
         let (fitted, by_hand) = (found.values[at], parameter.start);
-        let told =
-            fit.told_by[at].map_or("cannot be told".to_owned(), |index| fit.figures[index].name());
-        let off = match (found.tells(at), interval.contains(by_hand)) {
+        let told = fit.determined_by[at]
+            .map_or("cannot be told".to_owned(), |index| fit.figures[index].name());
+        let off = match (found.determines(at), interval.contains(by_hand)) {
             (false, _) => "-".to_owned(),
             (true, inside) => {
                 let outside = if inside { "" } else { ", outside" };
@@ -88,7 +88,8 @@ fn note(drive: &str, fit: &CurveFit) -> String {
         fit.figures.len(),
         100.0 * worst
     );
-    let blind: Vec<String> = untold(found).iter().map(|one| format!("`{}`", one.text)).collect();
+    let blind: Vec<String> =
+        undetermined(found).iter().map(|one| format!("`{}`", one.text)).collect();
     if !blind.is_empty() {
         text += &format!(". They cannot tell {}", blind.join(", "));
     }

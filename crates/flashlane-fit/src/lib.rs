@@ -1,9 +1,9 @@
-//! Finds the device file that behaves as a measured drive does.
+//! Finds the device file that behaves like a measured drive.
 //!
 //! [`calibrate`] is least squares by simulation: it varies keys of a device file until the
 //! simulated drive meets measured numbers, and says how well the numbers determine each key.
-//! [`curves`] does so with published figures, and [`write`] makes a device file and a page of the
-//! outcome.
+//! [`curves`] fits published figures in this way. [`write`] makes a device file and a page from the
+//! result.
 
 pub mod calibrate;
 pub mod curves;

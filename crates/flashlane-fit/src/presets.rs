@@ -11,7 +11,7 @@ pub const DRIVES: &[&str] =
 /// The figures of a drive, in the order of its table. The tables are in `figures/`.
 ///
 /// # Errors
-/// No table of that name.
+/// If there is no table of that name.
 pub fn figures(drive: &str) -> Result<Vec<Figure>, Error> {
     let text = match drive {
         "zn540" => include_str!("../figures/zn540.csv"),

@@ -1,21 +1,21 @@
-//! How a number becomes a value in a device file.
+//! Conversion of fitted numbers to values in a device file.
 
 use serde::Serialize;
 
-/// How a fitted number is written into a device file.
+/// The form of a fitted number in a device file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// A time. The number is in picoseconds.
     Time,
-    /// A list of times. The number is the first of them, in picoseconds; the others keep their
+    /// A list of times. The number is the first of them, in picoseconds. The others keep their
     /// ratios to it, which are given here and start with 1.
     Times(Vec<f64>),
     /// A number of bytes.
     Bytes,
-    /// Bytes per second.
+    /// A rate. The number is in bytes per second.
     BytesPerSecond,
-    /// Transfers per second. The file has millions of them.
+    /// Transfers per second; the file has millions of them.
     TransfersPerSecond,
     /// A share, above 0.
     Ratio,
@@ -61,7 +61,7 @@ impl Unit {
         }
     }
 
-    /// The value for people, without quotation marks: the first one of a list.
+    /// The value for people, without quotation marks; of a list, the first value.
     #[must_use]
     pub fn text(&self, value: f64) -> String {
         let rounded = significant(value);
@@ -90,7 +90,7 @@ fn significant(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// The fewest digits that give the same number again, and a point where TOML needs one.
+/// The fewest digits that give this number again, with a point if TOML needs one.
 fn shortest(value: f64) -> String {
     format!("{value}")
 }

@@ -48,9 +48,9 @@ const KINDS: [(&str, &[&str]); 13] = [
 enum Outcome {
     /// The fit says that it does not fit.
     Refused,
-    /// It fits, and everything told is right.
+    /// The fit agrees with the data, and every key that it determines is right.
     Right,
-    /// It fits, and something told is wrong.
+    /// The fit agrees with the data, but a key that it determines is wrong.
     Wrong,
 }
 

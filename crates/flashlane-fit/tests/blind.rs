@@ -37,7 +37,7 @@ impl Share {
     }
 }
 
-/// What is counted, with the share of all that has to be right.
+/// The results that are counted, with the share of each that has to be right.
 const COUNTED: [(&str, f64); 15] = [
     ("fits", 0.9),
     ("page", 0.95),
@@ -57,7 +57,7 @@ const COUNTED: [(&str, f64); 15] = [
     ("held-back mix: p99 within 10 %", 0.9),
 ];
 
-/// What was right of some devices.
+/// Results of some devices that were right.
 #[derive(Default)]
 struct Score {
     shares: [Share; COUNTED.len()],
@@ -150,7 +150,7 @@ impl Score {
                 }
             }
         }
-        // What was not found is wrong.
+        // Results that were not found count as wrong.
         (0..left).for_each(|_| self.count(COUNTED[7].0, false));
         let erase = found.written.programs.as_ref().and_then(|one| one.erase_us);
         let truth = flash.erase_time.0 as f64 / 1e6;

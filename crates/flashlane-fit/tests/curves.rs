@@ -59,10 +59,10 @@ fn the_values_of_drives_that_only_the_test_knows_lie_in_their_intervals() {
                 "{key} {truth:.2} {value:.2} {:.2} to {:.2} {}",
                 interval.low / scale,
                 interval.high / scale,
-                found.tells(at)
+                found.determines(at)
             );
             all += 1;
-            told += u32::from(found.tells(at));
+            told += u32::from(found.determines(at));
             inside += u32::from(interval.contains(truth * scale));
             near += u32::from((value / truth - 1.0).abs() < 0.05);
         }

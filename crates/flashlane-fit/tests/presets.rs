@@ -23,7 +23,7 @@ fn two_figures_tell_no_three_keys() {
     let fit = fit("micron-9100", 0, 100);
     assert_eq!(fit.calibration.parameters.len(), 3);
     assert!(fit.calibration.fits && !fit.calibration.directions.is_empty());
-    assert!(!fit.calibration.tells(key(&fit, "flash.channel_rate")));
+    assert!(!fit.calibration.determines(key(&fit, "flash.channel_rate")));
     assert!(fit.kept.iter().any(|kept| kept.key == "flash.program_time"));
 }
 
@@ -42,8 +42,8 @@ fn the_fit_meets_the_figures_at_least_as_well_as_the_hand() {
     assert!(by_fit <= by_hand && fitted.calibration.fits, "{by_fit} {by_hand}");
     // Writes are acknowledged from the buffer, so that their latency is that of the firmware.
     let firmware = key(&fitted, "interface.write_firmware_time");
-    assert!(fitted.calibration.tells(firmware));
-    let told_by = &fitted.figures[fitted.told_by[firmware].expect("it is told")];
-    assert_eq!(told_by.name(), "4 KiB random write, depth 1, us");
+    assert!(fitted.calibration.determines(firmware));
+    let determined_by = &fitted.figures[fitted.determined_by[firmware].expect("it is told")];
+    assert_eq!(determined_by.name(), "4 KiB random write, depth 1, us");
     assert_eq!(fitted, fit("980-pro", 1, 100), "threads change nothing");
 }

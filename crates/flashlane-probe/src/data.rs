@@ -1,8 +1,8 @@
-//! What was measured, in memory and in a folder.
+//! Measurements, in memory and in a folder.
 //!
-//! A folder has `probe.json`, with what the target says about itself, and for each probe that is
-//! complete two files: `NAME.parquet`, a row for each request, and `NAME.json`, which says what the
-//! series of requests are. The second is written last: a probe counts once it is there.
+//! A folder has `probe.json`, with the facts about the target. For each complete probe it has two
+//! files: `NAME.parquet`, with a row for each request, and `NAME.json`, which describes the series
+//! of requests. The second file is written last: a probe counts as complete once it is there.
 
 mod parquet;
 
@@ -21,22 +21,22 @@ use crate::target::{Counters, Facts, Failure};
 /// The format of the folder.
 pub const SCHEMA: &str = "flashlane.probe/1";
 
-/// The name under which work is kept that no fit sees.
+/// Name for work that no fit uses.
 pub const HELD_BACK: &str = "held-back";
 
-/// A series, and when its requests were sent and over.
+/// A series, with the times at which its requests were sent and over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// What was sent.
+    /// The series that was sent.
     pub series: Series,
-    /// One for each request.
+    /// Timings, one for each request.
     pub timings: Vec<Timing>,
-    /// What the drive had counted before and after, where it counts.
+    /// The drive's own counters before and after, if it has some.
     pub counters: Option<(Counters, Counters)>,
 }
 
 impl Measured {
-    /// The mean latency. Unit: microseconds; 0 for no request.
+    /// The mean latency. Unit: microseconds; 0 without requests.
     #[must_use]
     pub fn mean_us(&self) -> f64 {
         let sum: f64 = self.timings.iter().map(|timing| timing.latency.as_us()).sum();
@@ -79,35 +79,35 @@ impl Measured {
     }
 }
 
-/// What a whole measurement gave.
+/// The results of a whole measurement.
 #[derive(Clone, Debug)]
 pub struct Collected {
     /// The target.
     pub facts: Facts,
-    /// Writes were allowed.
+    /// True if writes were allowed.
     pub destroys: bool,
     /// Seed of random addresses.
     pub seed: u64,
     /// Series of each complete probe, by the name of the probe.
     pub probes: BTreeMap<String, Vec<Measured>>,
-    /// Probes that were left out, and why.
+    /// Probes that were left out, with the reason.
     pub skipped: BTreeMap<String, String>,
 }
 
 impl Collected {
-    /// A series by the names of its probe and itself.
+    /// A series, by the name of its probe and its own name.
     #[must_use]
     pub fn series(&self, probe: &str, name: &str) -> Option<&Measured> {
         self.probes.get(probe)?.iter().find(|one| one.series.name == name)
     }
 
-    /// The series of a probe; none where it was not measured.
+    /// The series of a probe; empty if it was not measured.
     #[must_use]
     pub fn probe(&self, name: &str) -> &[Measured] {
         self.probes.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Requests that were sent.
+    /// Number of requests that were sent.
     #[must_use]
     pub fn commands(&self) -> u64 {
         self.probes.values().flatten().map(|one| one.timings.len() as u64).sum()
@@ -116,7 +116,7 @@ impl Collected {
     /// Reads a folder.
     ///
     /// # Errors
-    /// A file is missing, or not what it should be.
+    /// If a file is missing or damaged.
     pub fn load(folder: &Path) -> Result<Self, Failure> {
         let about: About = read_json(&folder.join("probe.json"))?;
         if about.schema != SCHEMA {
@@ -136,8 +136,8 @@ impl Collected {
     /// Refuses a folder that belongs to something else.
     ///
     /// # Errors
-    /// There are measurements of another target, with another seed, or in another mode; or
-    /// `probe.json` is not what it should be.
+    /// If there are measurements of another target, with another seed, or in another mode; or if
+    /// `probe.json` is damaged.
     pub fn claim(&self, folder: &Path) -> Result<(), Failure> {
         let path = folder.join("probe.json");
         if !path.exists() {
@@ -156,10 +156,11 @@ impl Collected {
         }
     }
 
-    /// Writes what the target says about itself, and what was left out.
+    /// Writes the facts about the target, and the probes that were left out.
     ///
     /// # Errors
-    /// The file cannot be written.
+    ///
+    /// If the file cannot be written.
     pub fn write_about(&self, folder: &Path) -> Result<(), Failure> {
         let about = About {
             schema: SCHEMA.to_owned(),
@@ -193,8 +194,8 @@ struct SeriesAbout {
     counters: Option<(Counters, Counters)>,
 }
 
-/// Writes the two files of a probe, the one that makes it complete last. `overwrite`: files of the
-/// same names that somebody else wrote may be replaced.
+/// Writes the two files of a probe; the file that makes it complete comes last. `overwrite`: files
+/// of somebody else with these names may be replaced.
 ///
 /// # Errors
 /// They cannot be written.
@@ -235,16 +236,16 @@ fn of_refusal(folder: &Path, refusal: Refusal) -> Failure {
 /// Refuses a folder in which somebody else's files have the names of a probe's.
 ///
 /// # Errors
-/// There are such files.
+/// If there are such files.
 pub(crate) fn refuse_foreign(folder: &Path, name: &str, overwrite: bool) -> Result<(), Failure> {
     let paths = ["parquet", "json"].map(|ending| format!("{name}.{ending}").into());
     refuse_others(folder, &paths, &rules(overwrite)).map_err(|refusal| of_refusal(folder, refusal))
 }
 
-/// Reads the two files of a probe; `None` where it is not complete.
+/// Reads the two files of a probe; `None` if it is not complete.
 ///
 /// # Errors
-/// A file is not what it should be.
+/// If a file is damaged.
 pub fn load_probe(folder: &Path, name: &str) -> Result<Option<Vec<Measured>>, Failure> {
     let path = folder.join(format!("{name}.json"));
     if !path.exists() {

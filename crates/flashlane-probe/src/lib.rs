@@ -1,8 +1,8 @@
-//! Measures a drive from outside: which requests to send, how to send them, and the raw data.
+//! Measures a drive from outside: the requests to send, how to send them, and the raw data.
 //!
-//! In the order of a measurement: a probe of the [`battery`] makes [`series`] of requests; a series
-//! runs on a [`target`], a simulated drive or a real one; what it measured is kept by [`data`].
-//! What the data say about the inside of the drive is for `flashlane-fit` to find out.
+//! The order of a measurement: a probe of the [`battery`] makes [`series`] of requests. A series
+//! runs on a [`target`], which is a simulated drive or a real one. The results are kept by
+//! [`data`]. `flashlane-fit` finds out what they tell about the inside of the drive.
 
 pub mod battery;
 pub mod data;

@@ -9,7 +9,7 @@ use crate::target::{Failure, Operation, Target};
 /// A request of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it does.
+    /// Operation of the request.
     pub operation: Operation,
     /// First byte.
     pub offset: u64,
@@ -37,47 +37,47 @@ impl Request {
     }
 }
 
-/// When the requests of a series are sent.
+/// The rule for sending the requests of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rule {
-    /// So many are outstanding at any time.
+    /// A constant number of requests is outstanding.
     Closed {
-        /// How many.
+        /// Number of outstanding requests.
         depth: u32,
     },
-    /// So many at a time; the next ones when all of them are over.
+    /// Requests are sent in bursts; the next burst follows when all requests of a burst are over.
     Bursts {
-        /// How many.
+        /// Number of requests of a burst.
         size: u32,
-        /// From one request of a burst to the next one. Unit: picoseconds.
+        /// Time from one request of a burst to the next one. Unit: picoseconds.
         stagger_ps: u64,
-        /// From the end of a burst to the next one. Unit: picoseconds.
+        /// Time from the end of a burst to the next one. Unit: picoseconds.
         pause_ps: u64,
     },
-    /// Each at its own time, whatever became of those before it.
+    /// Each request has its own time, whether or not earlier requests are over.
     Open,
 }
 
-/// Requests, and when they are sent.
+/// Requests, and the rule for sending them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// What is measured, unique within a probe: `read-4096`.
+    /// Name of the series, unique within a probe: `read-4096`.
     pub name: String,
-    /// When its requests are sent.
+    /// The rule for sending the requests.
     pub rule: Rule,
-    /// Its requests.
+    /// Requests of the series, in order.
     pub requests: Vec<Request>,
-    /// When each is sent, from the first one on; empty but for [`Rule::Open`].
+    /// Time of each request, from the first one on; empty except for [`Rule::Open`].
     pub at: Vec<Time>,
 }
 
 /// When a request was sent, and how long it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// When it was sent, from the first request of the series on.
+    /// Time at which it was sent, from the first request of the series on.
     pub sent: Time,
-    /// From then to its end.
+    /// Time from then to its end.
     pub latency: Time,
 }
 
@@ -88,27 +88,27 @@ impl Series {
         Self::closed(name, 1, requests)
     }
 
-    /// Requests of which so many are outstanding at any time.
+    /// Requests of which `depth` are outstanding at any time.
     #[must_use]
     pub fn closed(name: impl Into<String>, depth: u32, requests: Vec<Request>) -> Self {
         Self { name: name.into(), rule: Rule::Closed { depth }, requests, at: Vec::new() }
     }
 
-    /// Requests of which so many are sent at once, the next ones when they are over.
+    /// Requests that are sent in bursts of `size`; the next burst follows when a burst is over.
     #[must_use]
     pub fn bursts(name: impl Into<String>, size: u32, requests: Vec<Request>) -> Self {
         let rule = Rule::Bursts { size, stagger_ps: 0, pause_ps: 0 };
         Self { name: name.into(), rule, requests, at: Vec::new() }
     }
 
-    /// Requests at times of their own.
+    /// Requests with their own times.
     #[must_use]
     pub fn open(name: impl Into<String>, requests: Vec<Request>, at: Vec<Time>) -> Self {
         assert_eq!(requests.len(), at.len(), "every request has its time");
         Self { name: name.into(), rule: Rule::Open, requests, at }
     }
 
-    /// Sends it.
+    /// Sends the series to a target.
     ///
     /// # Errors
     /// A request fails.

@@ -1,4 +1,4 @@
-//! What is seen of drives that no fit assumes.
+//! Observations of drives that no fit assumes.
 
 use flashlane::config::load::{self, Overrides};
 use flashlane_probe::battery::Probe;

@@ -25,7 +25,7 @@ fn table_of<T: Serialize>(value: &T) -> PyResult<toml::Table> {
     toml::Table::try_from(value).map_err(|error| Error::Output(format!("TOML: {error}"))).or_raise()
 }
 
-/// What `__reduce__` gives: a function, and its arguments: TOML and warnings.
+/// The result of `__reduce__`: a function and its arguments, which are TOML and warnings.
 type Pickled<'py> = (Bound<'py, PyAny>, (String, Vec<String>));
 
 /// A path or text.
@@ -64,7 +64,7 @@ pub(crate) struct Device {
 }
 
 impl PartialEq for Device {
-    /// Devices with the same keys are equal, wherever the keys were written.
+    /// Devices with equal keys are equal, wherever the keys were written.
     fn eq(&self, other: &Self) -> bool {
         self.loaded.config == other.loaded.config
     }
@@ -114,7 +114,7 @@ impl Device {
         Self::checked(load::device_from_toml(text, "Device", &Overrides::default()))
     }
 
-    /// The device that was pickled, with what was ignored or assumed when it was made.
+    /// The device that was pickled, with the warnings from when it was made.
     #[staticmethod]
     fn _unpickled(text: &str, warnings: Vec<String>) -> PyResult<Self> {
         let mut device = Self::from_toml(text)?;
@@ -128,15 +128,12 @@ impl Device {
         preset::Preset::names()
     }
 
-    /// The same device with some keys changed.
+    /// A copy of this device with some keys changed.
     ///
-    /// Args:
-    ///     compat: ``"mqsim"`` for the arithmetic of the released MQSim.
-    ///     set: keys by their paths.
-    ///     keys: keys of a device file by name, as ``Device`` takes them.
+    /// Args: compat: ``"mqsim"`` for the arithmetic of the released MQSim. set: keys by their
+    /// paths. keys: keys of a device file by name, as ``Device`` takes them.
     ///
-    /// Raises:
-    ///     flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+    /// Raises: flashlane.errors.ConfigError: with the key, what was found and what is allowed.
     #[pyo3(signature = (*, compat = None, set = None, **keys))]
     fn replace(
         &self,
@@ -176,7 +173,7 @@ impl Device {
         policy_name(&json_of(&self.loaded.config)?["isolation"])
     }
 
-    /// What was ignored or assumed.
+    /// Warnings about keys that were ignored or assumed.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.loaded.warnings.clone()
@@ -205,7 +202,7 @@ fn json_of<T: Serialize>(value: &T) -> PyResult<serde_json::Value> {
     serde_json::to_value(value).map_err(|error| Error::Output(format!("JSON: {error}"))).or_raise()
 }
 
-/// A policy is written as a name, or as a table with its parameters under its name.
+/// The name of a policy, which is written as a name or as a table of parameters under its name.
 fn policy_name(value: &serde_json::Value) -> PyResult<String> {
     Ok(match value {
         serde_json::Value::String(name) => name.clone(),
@@ -222,7 +219,7 @@ pub(crate) struct Workload {
 }
 
 impl PartialEq for Workload {
-    /// Workloads with the same keys are equal, wherever the keys were written.
+    /// Workloads with equal keys are equal, wherever the keys were written.
     fn eq(&self, other: &Self) -> bool {
         self.loaded.config == other.loaded.config
     }
@@ -248,7 +245,7 @@ impl Workload {
 
 #[pymethods]
 impl Workload {
-    /// From the text of a TOML file. Paths are relative to `folder`.
+    /// A workload from the text of a TOML file. Paths are relative to `folder`.
     #[staticmethod]
     #[pyo3(signature = (text, set = None, folder = None))]
     fn from_toml(
@@ -262,8 +259,8 @@ impl Workload {
         Self::checked(loaded)
     }
 
-    /// The workload that was pickled, with what was ignored or assumed when it was made. Its files
-    /// are not looked for: a result is of use without the trace that it came from.
+    /// The workload that was pickled, with the warnings from when it was made. Its files are not
+    /// looked for, because a result is useful without the trace from which it came.
     #[staticmethod]
     fn _unpickled(text: &str, warnings: Vec<String>) -> PyResult<Self> {
         let mut loaded =
@@ -272,19 +269,19 @@ impl Workload {
         Self::checked(loaded)
     }
 
-    /// From nested dictionaries with the keys of a workload file.
+    /// A workload from nested dictionaries with the keys of a workload file.
     #[staticmethod]
     #[pyo3(signature = (keys, set = None))]
     fn from_dict(keys: &Bound<'_, PyDict>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         Self::of_table(values::table(keys, "")?, set)
     }
 
-    /// The same workload with some keys changed.
+    /// A copy of this workload with some keys changed.
     fn changed(&self, set: &Bound<'_, PyDict>) -> PyResult<Self> {
         Self::of_table(table_of(&self.loaded.config)?, Some(set))
     }
 
-    /// From a file: the scenarios in it, one for a TOML file or a fio job file.
+    /// The scenarios of a file. A TOML file or a fio job file has one.
     #[staticmethod]
     #[pyo3(signature = (path, set = None))]
     fn from_file(path: PathBuf, set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Self>> {
@@ -313,7 +310,7 @@ impl Workload {
         self.loaded.config.flows.iter().map(|flow| flow.name.as_str()).collect()
     }
 
-    /// What was ignored or assumed.
+    /// Warnings about keys that were ignored or assumed.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.loaded.warnings.clone()
@@ -331,7 +328,7 @@ impl Workload {
     }
 }
 
-/// Refuses keys of a flow that no flow has, and values that no key takes.
+/// Refuses keys that no flow has, and values that no key takes.
 #[pyfunction]
 pub(crate) fn check_flow(keys: &Bound<'_, PyDict>) -> PyResult<()> {
     let flow = toml::Value::Table(values::table(keys, "")?);
@@ -341,7 +338,7 @@ pub(crate) fn check_flow(keys: &Bound<'_, PyDict>) -> PyResult<()> {
     read.map(drop).map_err(|error| words::renamed(error, &names)).or_raise()
 }
 
-/// Bytes that the host sees of a device under a workload, and over-provisioning.
+/// The bytes of a device that the host sees under a workload, and its over-provisioning.
 #[pyfunction]
 pub(crate) fn capacity<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Work on threads of its own, so that Python stays responsive: Ctrl-C ends a run at once.
+//! Runs work on a thread of its own, so that Python stays responsive: Ctrl-C ends a run at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -11,15 +11,15 @@ use pyo3::prelude::*;
 
 use crate::error::{OrRaise, fault};
 
-/// Time between two looks at Python's signals.
+/// Time between two checks of Python's signals.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a simulation tells its caller while it runs.
+/// Messages between a simulation and its caller during the run.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Share that is done, as the bits of an `f64`.
+    /// The share that is done, as the bits of an `f64`.
     share: AtomicU64,
-    /// Asks it to end.
+    /// Set to true to end the simulation.
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -50,7 +50,8 @@ pub(crate) fn detached<T: Send + 'static>(
         .map_err(|error| {
             PyRuntimeError::new_err(format!("no thread for the simulation: {error}"))
         })?;
-    // A receiver may only be waited for by one thread: this one, with or without the lock.
+    // Only one thread may wait for a receiver. This is the thread, with or without the lock of the
+    // interpreter.
     let receiver = Mutex::new(receiver);
     let wait = |receiver: &Mutex<Receiver<Result<T, Error>>>| {
         receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK)
@@ -79,7 +80,7 @@ pub(crate) fn detached<T: Send + 'static>(
     }
 }
 
-/// Does work that cannot be watched on a thread of its own, without the interpreter's lock.
+/// Runs work that reports no progress on a thread of its own, without the interpreter's lock.
 pub(crate) fn unwatched<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Errors of the simulator as exceptions of `flashlane.errors`, one to one.
+//! Converts the errors of the simulator to the exceptions of `flashlane.errors`.
 
 use std::any::Any;
 
@@ -36,8 +36,8 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(exception))
 }
 
-/// The exception for a panic, with what it said; `None` for a thread that ended without one. An
-/// exception of a policy in Python comes as it is.
+/// The exception for a panic, with its message. Returns `None` for a thread that ended without a
+/// message. An exception of a policy in Python is returned unchanged.
 pub(crate) fn fault(panic: Option<Box<dyn Any + Send>>, consequence: &str) -> PyErr {
     let panic = match panic.map(|panic| panic.downcast::<PyErr>()) {
         Some(Ok(exception)) => return *exception,
@@ -55,9 +55,9 @@ pub(crate) fn fault(panic: Option<Box<dyn Any + Send>>, consequence: &str) -> Py
     PyRuntimeError::new_err(format!("internal fault: {said}{consequence}"))
 }
 
-/// For `map_err`.
+/// An extension of `Result`.
 pub(crate) trait OrRaise<T> {
-    /// The value, or the exception.
+    /// The value, or the exception for the error.
     fn or_raise(self) -> PyResult<T>;
 }
 

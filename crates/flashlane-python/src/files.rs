@@ -1,4 +1,4 @@
-//! What Python writes: files, and names on screens.
+//! Writes files for Python, and prepares names for screens.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,9 @@ fn raised<T>(result: Result<T, Refusal>) -> PyResult<T> {
     result.map_err(|refusal| Error::Output(refusal.to_string())).or_raise()
 }
 
-/// Writes a file whole or not at all, and removes what dead processes left in its folder. A file
-/// that the package did not write is replaced with `overwrite` only. Python sees no signal
-/// meanwhile, so an interrupt comes when the file is there.
+/// Writes a file whole or not at all, and removes temporary files of ended processes from its
+/// folder. A file that the package did not write is replaced only with `overwrite`. Python sees no
+/// signal during the call, so an interrupt takes effect when the file is complete.
 #[pyfunction]
 #[pyo3(signature = (path, content, overwrite = false))]
 pub(crate) fn write_whole(
@@ -36,8 +36,8 @@ fn rules(overwrite: bool) -> Rules<'static> {
     Rules { overwrite, set: None, hint: Some("overwrite=True") }
 }
 
-/// Holds a folder for the results of this process; another process is refused meanwhile. Files of
-/// others in it must not have some names, unless they may be replaced.
+/// Locks a folder for the results of this process. Another process is refused until then. Files of
+/// others in the folder must not have certain names, unless they may be replaced.
 #[pyclass(module = "flashlane._flashlane", name = "HeldFolder")]
 pub(crate) struct HeldFolder(Option<Lock>);
 
@@ -64,7 +64,7 @@ impl HeldFolder {
     }
 }
 
-/// A text of one line with its control characters written out.
+/// A text as one line, with its control characters written out.
 #[pyfunction]
 pub(crate) fn visible_line(text: &str) -> String {
     flashlane::visible_line(text).into_owned()

@@ -1,5 +1,4 @@
-//! The native part of the Python package `flashlane`; what users see of it is in
-//! `python/flashlane`.
+//! The native part of the Python package `flashlane`. The public part is in `python/flashlane`.
 
 mod config;
 mod detached;
@@ -12,11 +11,11 @@ mod papers;
 mod policies;
 mod rows;
 mod simulate;
+mod simulate_call;
 mod sweep;
 mod table;
 mod traces;
 mod values;
-mod wishes;
 mod words;
 
 use pyo3::prelude::*;

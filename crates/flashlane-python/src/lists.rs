@@ -1,4 +1,4 @@
-//! What there is: policies, and schemas of file formats.
+//! Lists of policies, and schemas of file formats.
 
 use flashlane::Error;
 use flashlane::config::{PolicyInfo, schema as schemas};

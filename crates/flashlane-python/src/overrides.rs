@@ -1,4 +1,4 @@
-//! What Python says on top of a preset, a file or a dict: `set`, and keys by name.
+//! Settings from Python on top of a preset, a file or a dict: `set`, and keys by name.
 
 use flashlane::Error;
 use flashlane::config::load::{Caller, Overrides};
@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use crate::error::OrRaise;
 use crate::values;
 
-/// `{"ftl.gc.victim": "greedy"}` on top of what there is.
+/// Settings such as `{"ftl.gc.victim": "greedy"}`.
 pub(crate) fn overrides(dict: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
     let mut sets = Vec::new();
     for (key, value) in dict.into_iter().flatten() {
@@ -18,8 +18,8 @@ pub(crate) fn overrides(dict: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides>
     Ok(Overrides { sets, caller: Caller::Program, ..Overrides::default() })
 }
 
-/// Keys of a device that are given by name, in nested dictionaries, as `set` has them:
-/// `flash={"channels": 4}` is `flash.channels`.
+/// Converts keys of a device in nested dictionaries to the form of `set`: `flash={"channels": 4}`
+/// becomes `flash.channels`.
 fn flatten(key: &str, value: toml::Value, sets: &mut Vec<String>) {
     match value {
         toml::Value::Table(table) if !table.is_empty() => {
@@ -31,7 +31,7 @@ fn flatten(key: &str, value: toml::Value, sets: &mut Vec<String>) {
     }
 }
 
-/// What is given to make a device beside its source.
+/// Settings for a device on top of its source.
 pub(crate) fn device_overrides(
     compat: Option<&str>,
     set: Option<&Bound<'_, PyDict>>,
@@ -45,7 +45,7 @@ pub(crate) fn device_overrides(
             flatten(&key, value, &mut named);
         }
     }
-    // What `set` says goes over what is named.
+    // Settings of `set` override keys by name.
     all.sets.splice(0..0, named);
     Ok(all)
 }

@@ -1,4 +1,4 @@
-//! `flashlane.reproduce`: the experiments of the papers.
+//! `flashlane.reproduce`: runs the experiments of the papers.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) fn papers() -> Vec<(&'static str, &'static str, Vec<About>)> {
     PAPERS.iter().map(|paper| (paper.name, paper.title, experiments(paper.experiments))).collect()
 }
 
-/// Rows of `results.json` as JSON.
+/// Runs experiments. Returns the rows of `results.json` as JSON.
 #[pyfunction]
 #[pyo3(signature = (paper, experiments, *, full, smoke, seed, threads, traces, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.reproduce")]

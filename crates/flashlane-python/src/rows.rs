@@ -1,4 +1,4 @@
-//! The rows of a table as dictionaries, one after the other.
+//! Iterates over the rows of a table as dictionaries.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt16Type;
@@ -8,7 +8,7 @@ use arrow_array::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// Goes through the rows of a table.
+/// An iterator over the rows of a table.
 #[pyclass(module = "flashlane._flashlane", name = "_Rows")]
 #[derive(Debug)]
 pub(crate) struct Rows {
@@ -44,7 +44,7 @@ impl Rows {
     }
 }
 
-/// A value of a column; the types are those that tables are made of.
+/// A value of a column, for the types that tables have.
 fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
     if column.is_null(row) {
         return Ok(py.None().into_bound(py));

@@ -18,11 +18,11 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::config::{Device, Workload};
 use crate::detached::{Watch, detached};
 use crate::error::OrRaise;
+use crate::simulate_call::SimulateCall;
 use crate::table::{self, Table};
-use crate::wishes::Wishes;
 use crate::words;
 
-/// Rows of an Arrow batch; the last one of a run may have fewer.
+/// Number of rows of an Arrow batch; the last batch of a run may have fewer.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// Keeps records of requests as Arrow batches.
@@ -38,7 +38,7 @@ impl Collector {
         Self { flows, batches: Vec::new(), rows: RequestBatch::default() }
     }
 
-    /// The rows so far are a batch.
+    /// Makes a batch of the collected rows.
     fn end_batch(&mut self) {
         if !self.rows.is_empty() {
             self.batches.push(table::requests(std::mem::take(&mut self.rows), &self.flows));
@@ -56,35 +56,35 @@ impl RequestSink for Collector {
     }
 }
 
-/// Where states of drives are kept. `program`: the file of this library.
+/// The folder in which states of drives are kept. `program`: the file of this library.
 pub(crate) fn kept_states(
     wish: Option<PathBuf>,
     program: PathBuf,
 ) -> Result<Option<Arc<KeptStates>>, Error> {
     let place = StatePlace::choose(wish);
-    // The logger that Python's `logging` has for the package.
+    // Uses the logger of the package in Python's `logging`.
     let tell = |news: &StateNews| {
         let told = Python::attach(|py| {
             let logger = py.import("logging")?.call_method1("getLogger", ("flashlane",))?;
             logger.call_method1("warning", ("%s", news.to_string())).map(drop)
         });
-        // Nothing depends on the news.
+        // A failure to log is ignored.
         drop(told);
     };
     match place.open(program, tell) {
         Err(problem) if place.is_named() => Err(Error::config("states", problem)),
-        // Nobody asked for it; the run is slower and otherwise the same.
+        // The user did not ask for states. Without them the run is only slower.
         states => Ok(states.unwrap_or_default()),
     }
 }
 
-/// What a run leaves: texts and tables, for `flashlane.Result`.
+/// Runs a simulation. Returns texts and tables for `flashlane.Result`.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     device: &Device,
     workload: &Workload,
-    wishes: Wishes<'py>,
+    call: SimulateCall<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let flows: Vec<String> =
@@ -93,13 +93,13 @@ pub(crate) fn simulate<'py>(
     let sink: Arc<Mutex<dyn RequestSink>> = collector.clone();
     let submitted = Submissions::default();
     let observe = Observe {
-        requests: wishes.requests.then_some(sink),
-        submissions: wishes.submissions.then(|| Arc::clone(&submitted)),
-        ..wishes.observe()?
+        requests: call.requests.then_some(sink),
+        submissions: call.submissions.then(|| Arc::clone(&submitted)),
+        ..call.observe()?
     };
-    let states = kept_states(wishes.states.clone(), wishes.program.clone()).or_raise()?;
-    let options = RunOptions { observe, states, ..wishes.options(device)? };
-    let (one, other, seeds) = (device.loaded.clone(), workload.loaded.clone(), wishes.seeds);
+    let states = kept_states(call.states.clone(), call.program.clone()).or_raise()?;
+    let options = RunOptions { observe, states, ..call.options(device)? };
+    let (one, other, seeds) = (device.loaded.clone(), workload.loaded.clone(), call.seeds);
     let (summaries, details) = detached(py, progress, move |watch| {
         validate::check_pair(&one, &other).map_err(|error| words::of_flows(error, &other))?;
         let options = RunOptions { stop: Some(Arc::clone(&watch.stop)), ..options };
@@ -111,22 +111,22 @@ pub(crate) fn simulate<'py>(
         workload.to_toml()?.trim_end()
     );
     let seeds = (summaries.len() > 1).then(|| SeedStatistics::of(&summaries));
-    let data = RunData::new(&wishes.label, "", &configuration, &summaries[0], &details);
-    let data = RunData { named: wishes.named, seeds, ..data };
+    let data = RunData::new(&call.label, "", &configuration, &summaries[0], &details);
+    let data = RunData { named: call.named, seeds, ..data };
     let shown = data.shown_summary().map_err(Error::Output).or_raise()?;
     let result = PyDict::new(py);
     result.set_item("summary", json(&shown)?)?;
     result.set_item("seeds", data.seeds.as_ref().map(json).transpose()?)?;
     result.set_item("report", json(&data)?)?;
     result.set_item("histograms", Py::new(py, table::histograms(&flows, &details))?)?;
-    let rows = wishes.requests.then(|| {
+    let rows = call.requests.then(|| {
         let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
         collector.end_batch();
         let batches = std::mem::take(&mut collector.batches);
         Table::of_batches(table::request_schema(), batches)
     });
     result.set_item("requests", rows.map(|rows| Py::new(py, rows)).transpose()?)?;
-    let recording = wishes.submissions.then(|| {
+    let recording = call.submissions.then(|| {
         let submitted =
             std::mem::take(&mut *submitted.lock().unwrap_or_else(PoisonError::into_inner));
         table::submissions(&submitted, &flows)
@@ -142,7 +142,8 @@ pub(crate) fn simulate<'py>(
     Ok(result)
 }
 
-/// Runs a scenario under so many seeds in a row: the summary of each, and the details of the first.
+/// Runs a scenario under `seeds` consecutive seeds. Returns the summary of each, and the details of
+/// the first.
 fn under_seeds(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -155,7 +156,7 @@ fn under_seeds(
     let options: Vec<RunOptions> = (0..seeds).map(under).collect();
     let simulations: Vec<Simulation<'_>> =
         options.iter().map(|options| Simulation { device, workload, options }).collect();
-    // The share of each, and their sum.
+    // The share of each simulation, and their sum.
     let shares = Mutex::new((vec![0.0; options.len()], 0.0));
     let results = simulate_all(&simulations, options[0].threads, &|index, share| {
         let mut guard = shares.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +178,8 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| Error::Output(format!("JSON: {error}"))).or_raise()
 }
 
-/// The page of columns, each the `report` texts of one run, or of one scenario under several seeds.
+/// The page with columns. Each column has the `report` texts of one run, or of one scenario under
+/// several seeds.
 #[pyfunction]
 pub(crate) fn report(columns: Vec<Vec<String>>, module: Option<&str>) -> PyResult<String> {
     let column = |texts: Vec<String>| {

@@ -1,4 +1,4 @@
-//! Sweeps: the engine of the command, with devices and workloads that are there already.
+//! Sweeps: the engine of the command, for devices and workloads that are already loaded.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::detached::detached;
 use crate::error::OrRaise;
 use crate::simulate::{json, kept_states};
 
-/// What came out of a point as JSON, and the damage of its file.
+/// The result of a point as JSON, and the damage of its file.
 type Entry = (String, Option<String>);
 
 fn points_of(text: &str) -> Result<Vec<Point>, Error> {
@@ -26,21 +26,21 @@ fn points_of(text: &str) -> Result<Vec<Point>, Error> {
     Ok(points.into_iter().map(|point| point.into_iter().collect()).collect())
 }
 
-/// What an exception of a policy in Python says.
+/// The text of an exception of a policy in Python.
 fn describe(payload: &(dyn Any + Send)) -> Option<String> {
     let exception = payload.downcast_ref::<PyErr>()?;
     Some(Python::attach(|_| exception.to_string()))
 }
 
-/// The options that all points start from. `text`: keys of a run as JSON.
+/// The options that all points share. `text`: keys of a run as JSON.
 fn options_of(text: &str, states: Option<PathBuf>, program: PathBuf) -> Result<RunOptions, Error> {
     let run = points_of(&format!("[{text}]"))?.remove(0);
     let states = kept_states(states, program)?;
     flashlane_study::sweep::options(&RunOptions { states, ..RunOptions::default() }, &run)
 }
 
-/// Where and how the points of a sweep run.
-struct Wish {
+/// The parameters of a sweep.
+struct SweepCall {
     source: Source,
     options: RunOptions,
     folder: Option<PathBuf>,
@@ -49,9 +49,9 @@ struct Wish {
     program: PathBuf,
 }
 
-impl Wish {
-    /// Runs or finds points. Gives of each one `{"summary": …}` or `{"error": …}` as JSON, and the
-    /// damage of its file.
+impl SweepCall {
+    /// Runs points or finds their results. Returns for each point `{"summary": …}` or `{"error":
+    /// …}` as JSON, and the damage of its file.
     fn run(
         self,
         py: Python<'_>,
@@ -87,7 +87,7 @@ impl Wish {
     }
 }
 
-/// Runs or finds points, which are JSON, of a device and a workload.
+/// Runs points of a device and a workload, or finds their results. The points are JSON.
 #[pyfunction]
 #[pyo3(signature = (device, workload, *, points, options, folder, jobs, memory, states, program,
     progress))]
@@ -108,7 +108,7 @@ pub(crate) fn sweep(
     let points = points_of(points).or_raise()?;
     let options = options_of(options, states, program.clone()).or_raise()?;
     let source = Source::Texts { device: device.to_toml()?, workload: workload.to_toml()? };
-    Wish { source, options, folder, jobs, memory, program }.run(py, points, progress)
+    SweepCall { source, options, folder, jobs, memory, program }.run(py, points, progress)
 }
 
 /// The keys and the points of a grid file, the points as JSON.
@@ -120,7 +120,7 @@ pub(crate) fn grid_points(path: PathBuf) -> PyResult<(Vec<String>, String)> {
     Ok((grid.keys, json(&points)?))
 }
 
-/// Runs or finds some points of a grid file, by number.
+/// Runs some points of a grid file, given by number, or finds their results.
 #[pyfunction]
 #[pyo3(signature = (path, *, numbers, folder, jobs, memory, states, program, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.sweep")]
@@ -144,11 +144,15 @@ pub(crate) fn sweep_grid(
     };
     let points: Result<Vec<Point>, Error> = numbers.iter().map(point).collect();
     let source = Source::Files(grid.base.clone());
-    Wish { source, options, folder, jobs, memory, program }.run(py, points.or_raise()?, progress)
+    SweepCall { source, options, folder, jobs, memory, program }.run(
+        py,
+        points.or_raise()?,
+        progress,
+    )
 }
 
-/// The table of a sweep as CSV and as a Parquet file. `entries`: points with what came out of them,
-/// as JSON.
+/// The table of a sweep as CSV and as a Parquet file. `entries`: points with their results, as
+/// JSON.
 #[pyfunction]
 pub(crate) fn sweep_table<'py>(
     py: Python<'py>,

@@ -37,13 +37,13 @@ fn broken(error: &ArrowError) -> PyErr {
 }
 
 impl Table {
-    /// From columns; all have the same length.
+    /// A table of columns of equal length.
     pub(crate) fn of(columns: Vec<(&str, ArrayRef)>) -> Self {
         let batch = RecordBatch::try_from_iter(columns).expect("columns of equal length");
         Self { schema: batch.schema(), batches: vec![batch] }
     }
 
-    /// From batches with one schema.
+    /// A table of batches with one schema.
     pub(crate) fn of_batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches }
     }
@@ -53,7 +53,8 @@ impl Table {
     }
 }
 
-/// A library of an optional part of the package, or what to install.
+/// Imports a library of an optional part of the package, or raises an error that says what to
+/// install.
 fn needed<'py>(py: Python<'py>, name: &str, extra: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("flashlane.optional")?.getattr("needed")?.call1((name, extra))
 }
@@ -66,7 +67,7 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Rows.
+    /// Number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.rows()
@@ -109,7 +110,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer may ask for other types; it has to cope with these, says the interface.
+        // The interface lets a producer ignore the requested types.
         drop(requested_schema);
         let batches = self.batches.clone().into_iter().map(Ok);
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
@@ -133,7 +134,7 @@ impl Table {
         PyTuple::new(py, [made, arguments.into_any()])
     }
 
-    /// From the bytes of an Arrow IPC stream.
+    /// A table from the bytes of an Arrow IPC stream.
     #[staticmethod]
     fn _from_ipc(bytes: &[u8]) -> PyResult<Self> {
         let reader = arrow_ipc::reader::StreamReader::try_new(bytes, None);
@@ -144,7 +145,7 @@ impl Table {
     }
 }
 
-/// Names instead of numbers: few different ones, so a dictionary.
+/// A column of names. It is a dictionary, because there are only few different names.
 fn names(values: impl Iterator<Item = Option<impl AsRef<str>>>) -> ArrayRef {
     let mut builder = StringDictionaryBuilder::<UInt16Type>::new();
     for value in values {
@@ -172,10 +173,10 @@ pub(crate) fn requests(batch: RequestBatch, flows: &[String]) -> RecordBatch {
     RecordBatch::try_from_iter(columns(batch, flows)).expect("columns of equal length")
 }
 
-/// Completions of a drive that is stepped from outside.
+/// Completions of a drive that a program steps.
 pub(crate) fn completions(cookies: Vec<u64>, batch: RequestBatch, tenants: &[String]) -> Table {
     let mut columns = columns(batch, tenants);
-    // Every command counts.
+    // Every command counts, so the column is not needed.
     columns.retain(|(name, _)| *name != "counted");
     columns[0].0 = "tenant";
     columns.insert(0, ("cookie", u64s(cookies)));
@@ -212,7 +213,7 @@ pub(crate) fn request_schema() -> SchemaRef {
     requests(RequestBatch::default(), &[]).schema()
 }
 
-/// What the flows of a run submitted, in the order of submission: a table that a drive replays.
+/// The submissions of the flows of a run, in their order. A drive can replay this table.
 pub(crate) fn submissions(submitted: &[Submitted], flows: &[String]) -> Table {
     let commands = || submitted.iter().map(|it| it.command);
     let ops = commands().map(|command| match command.operation {
@@ -237,7 +238,7 @@ pub(crate) fn submissions(submitted: &[Submitted], flows: &[String]) -> Table {
     ])
 }
 
-/// One row a window and flow; the rows without a flow are the device's.
+/// One row for each window and flow. Rows without a flow are for the device.
 pub(crate) fn time_series(series: &TimeSeries) -> Table {
     let rows = || {
         series.windows.iter().flat_map(|window| {
@@ -291,7 +292,7 @@ pub(crate) fn time_series(series: &TimeSeries) -> Table {
     Table::of(columns)
 }
 
-/// What hosts, cache, channels and dies did: one row a slice.
+/// Work of hosts, cache, channels and dies: one row for each slice.
 pub(crate) fn timeline(timeline: &Timeline) -> Table {
     let slices = &timeline.slices;
     let track = |slice: &Slice| timeline.tracks.get(slice.track as usize);
@@ -309,7 +310,7 @@ pub(crate) fn timeline(timeline: &Timeline) -> Table {
     ])
 }
 
-/// Distributions of response times: one row a flow, operation and step.
+/// Distributions of response times: one row for each flow, operation and step.
 pub(crate) fn histograms(flows: &[String], details: &Details) -> Table {
     let kinds = details.by_operation();
     let rows = || {
@@ -337,7 +338,7 @@ pub(crate) struct TraceColumns {
 }
 
 impl TraceColumns {
-    /// Another request.
+    /// Adds a request.
     pub(crate) fn push(&mut self, record: &flashlane_trace::Record) {
         self.time_ps.append_value(record.time_ps);
         self.op.push(match record.op {

@@ -15,10 +15,10 @@ use crate::detached::{Watch, detached};
 use crate::error::OrRaise;
 use crate::table::{Table, TraceColumns};
 
-/// Requests between two looks at signals.
+/// Number of requests between two checks of signals.
 const STRIDE: u64 = 65_536;
 
-/// How to read a trace: the keys of `[flow.trace]` that make sense without a drive.
+/// Options for reading a trace: the keys of `[flow.trace]` that do not need a drive.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
@@ -49,7 +49,7 @@ impl Reading {
     }
 }
 
-/// Goes through a trace.
+/// Calls `take` for every record of a trace.
 fn each(config: &TraceConfig, watch: &Watch, mut take: impl FnMut(&Record)) -> Result<u64, Error> {
     let mut reader = open_reader(config)?;
     let mut count = 0_u64;
@@ -63,7 +63,7 @@ fn each(config: &TraceConfig, watch: &Watch, mut take: impl FnMut(&Record)) -> R
     Ok(reader.rejected().count())
 }
 
-/// The requests of a trace, and how many lines were rejected.
+/// The requests of a trace, and the number of rejected lines.
 #[pyfunction]
 pub(crate) fn read_trace(py: Python<'_>, reading: Reading) -> PyResult<(Table, u64)> {
     let config = reading.config().or_raise()?;
@@ -74,8 +74,8 @@ pub(crate) fn read_trace(py: Python<'_>, reading: Reading) -> PyResult<(Table, u
     })
 }
 
-/// Parameters of a clone as TOML: of a built-in one by its name, of a file of parameters, or fitted
-/// to a trace.
+/// Parameters of a clone as TOML. The clone is built in, is read from a file of parameters, or is
+/// fitted to a trace.
 #[pyfunction]
 #[pyo3(signature = (reading, name, progress))]
 pub(crate) fn clone_parameters(

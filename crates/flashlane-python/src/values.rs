@@ -1,4 +1,4 @@
-//! Between Python values, TOML and JSON.
+//! Converts between Python values, TOML and JSON.
 
 use flashlane::config::load::LEVELS_MAX;
 use flashlane::{Error, shortened, visible_line};
@@ -10,10 +10,10 @@ use toml::Value as Toml;
 
 use crate::error::{OrRaise, raise};
 
-/// Levels of dictionaries and lists inside each other, at most: those of keys.
+/// Largest depth of dictionaries and lists, as for keys.
 const DEPTH_MAX: usize = LEVELS_MAX;
-/// Values in one object, at most. Lists that hold the same list many times over grow beyond every
-/// memory.
+/// Largest number of values in one object. A list that contains one list many times could exceed
+/// any memory.
 const VALUES_MAX: usize = 4_000_000;
 
 /// A Python value as TOML. `None` in a dictionary leaves its key out.
@@ -28,12 +28,12 @@ pub(crate) fn table(dict: &Bound<'_, PyDict>, place: &str) -> PyResult<toml::Tab
     walk.table(dict, place)
 }
 
-/// A way through a Python object, which may be deep, endless, or contain itself.
+/// A walk through a Python object, which may be deep, endless, or contain itself.
 #[derive(Default)]
 struct Walk {
-    /// The containers that the current value lies in, from the outside in.
+    /// The containers of the current value, outermost first.
     inside: Vec<usize>,
-    /// Values so far.
+    /// Number of values so far.
     values: usize,
 }
 
@@ -80,7 +80,7 @@ impl Walk {
         if value.hasattr("__fspath__")? {
             return Ok(Toml::String(value.call_method0("__fspath__")?.extract()?));
         }
-        // Numbers of numpy. Their own value is no such object again.
+        // A number of numpy. Its value is a plain Python number.
         if value.hasattr("item")? {
             self.enter(value, place)?;
             let value = self.value(&value.call_method0("item")?, place)?;
@@ -96,7 +96,7 @@ impl Walk {
 
     fn table(&mut self, dict: &Bound<'_, PyDict>, place: &str) -> PyResult<toml::Table> {
         let mut table = toml::Table::new();
-        // A copy: code that runs meanwhile may change the dictionary.
+        // Iterates over a copy, because code that runs meanwhile may change the dictionary.
         for pair in dict.items() {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
             if value.is_none() {
@@ -113,7 +113,7 @@ impl Walk {
         Ok(table)
     }
 
-    /// Goes one container deeper; the caller takes it off `inside` when it leaves the container.
+    /// Enters a container. The caller removes it from `inside` when it leaves the container.
     fn enter(&mut self, container: &Bound<'_, PyAny>, place: &str) -> PyResult<()> {
         let id = container.as_ptr() as usize;
         if self.inside.contains(&id) {
@@ -140,14 +140,14 @@ fn i64_range() -> String {
     format!("{} to {}", i64::MIN, i64::MAX)
 }
 
-/// The refusal of a value. The place of a deep one is shown in part.
+/// The error for a value. A long place is shown in part.
 fn refuse(place: &str, message: String) -> PyErr {
     let place = if place.is_empty() { "the dict".into() } else { shortened(place) };
     raise(&Error::config(place, message))
 }
 
-/// A value as plain Python objects: what [`to_toml`] accepts, and `None`, as dict, list, str, int,
-/// float and bool.
+/// A value as plain Python objects: dict, list, str, int, float and bool for values that
+/// [`to_toml`] accepts, and `None`.
 #[pyfunction]
 pub(crate) fn plain<'py>(value: &Bound<'py, PyAny>, place: &str) -> PyResult<Bound<'py, PyAny>> {
     if value.is_none() {

@@ -1,11 +1,11 @@
-//! Refusals in the words of Python: flows by their names, keys as `Flow` takes them, options of the
-//! command by the names of parameters.
+//! Adapts error messages to Python: flows by their names, keys as `Flow` takes them, and parameters
+//! in place of options of the command.
 
 use flashlane::config::WorkloadConfig;
 use flashlane::config::load::Loaded;
 use flashlane::{Error, Problem};
 
-/// Options of the command that refusals name, and what stands for them in Python.
+/// Options of the command in error messages, with the Python names for them.
 const OPTIONS: [(&str, &str); 10] = [
     ("--series-window", "timeseries"),
     ("--waf-only", "waf_only"),
@@ -19,7 +19,7 @@ const OPTIONS: [(&str, &str); 10] = [
     ("--seeds", "seeds"),
 ];
 
-/// Names of the flows of a workload that is not read yet.
+/// Names of the flows of a workload that is not yet loaded.
 pub(crate) fn names(keys: &toml::Table) -> Vec<String> {
     let flows = keys.get("flow").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let name =
@@ -27,7 +27,8 @@ pub(crate) fn names(keys: &toml::Table) -> Vec<String> {
     flows.iter().map(|flow| name(flow).unwrap_or_default()).collect()
 }
 
-/// A refusal of a workload that Python gave key by key: flows by their names. That of a file stays.
+/// Adapts the error for a workload that was given key by key: flows are called by their names. The
+/// error for a file is unchanged.
 pub(crate) fn of_flows(error: Error, loaded: &Loaded<WorkloadConfig>) -> Error {
     if !loaded.places.file().is_empty() {
         return error;
@@ -36,7 +37,7 @@ pub(crate) fn of_flows(error: Error, loaded: &Loaded<WorkloadConfig>) -> Error {
     renamed(error, &names)
 }
 
-/// The same with the names that flows have.
+/// The error with the names of flows in place of their numbers.
 pub(crate) fn renamed(error: Error, names: &[String]) -> Error {
     let Error::Config(problems) = error else { return error };
     let said = |problem: Problem| Problem {
@@ -48,7 +49,7 @@ pub(crate) fn renamed(error: Error, names: &[String]) -> Error {
     Error::Config(problems.into_iter().map(said).collect())
 }
 
-/// `flow[0].synthetic.queue_depth` as `Flow 'reader': queue_depth`.
+/// Converts `flow[0].synthetic.queue_depth` to `Flow 'reader': queue_depth`.
 fn flow_and_key(place: &str, names: &[String]) -> Option<String> {
     if place == "flow" {
         return Some("Workload".to_owned());
@@ -67,7 +68,7 @@ fn flow_and_key(place: &str, names: &[String]) -> Option<String> {
     Some(format!("Flow '{name}'{colon}{key}"))
 }
 
-/// A refusal with parameters for options.
+/// Replaces options of the command by parameters.
 pub(crate) fn without_options(text: &str) -> String {
     OPTIONS
         .iter()

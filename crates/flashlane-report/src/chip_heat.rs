@@ -1,18 +1,18 @@
-//! Chips over time: how busy each one is in each part of the run.
+//! Chips over time: the busy share of each chip in each part of the run.
 
 use flashlane::metrics::summary::ChipSummary;
 use flashlane::observe::SeriesWindow;
 use serde::{Deserialize, Serialize};
 
-/// Parts of the run, at most: what a screen can show.
+/// Most parts of the run, as many as a screen can show.
 const COLUMNS: usize = 240;
-/// Rows, at most; drives with more chips show the mean of each channel.
+/// Most rows; drives with more chips show the mean of each channel.
 const ROWS: usize = 128;
 
-/// Shares of time at work, a row for each chip and a column for each part of the run.
+/// Busy shares, a row for each chip and a column for each part of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChipHeat {
-    /// Names of the rows: `channel 0, chip 1`, or `channel 0` where a row is a channel.
+    /// Names of the rows: `channel 0, chip 1`, or `channel 0` if a row is a channel.
     pub rows: Vec<String>,
     /// End of each part, from the start of the run. Unit: seconds.
     pub end_s: Vec<f64>,
@@ -21,7 +21,7 @@ pub struct ChipHeat {
 }
 
 impl ChipHeat {
-    /// None where the windows say nothing of single chips.
+    /// `None` if the windows have no data on single chips.
     pub(crate) fn new(windows: &[SeriesWindow], chips: &[ChipSummary]) -> Option<Self> {
         if chips.is_empty() || windows.iter().any(|window| window.chips.len() != chips.len()) {
             return None;
@@ -51,7 +51,7 @@ impl ChipHeat {
     }
 }
 
-/// Names of rows and the chips in them, by their places in the summary.
+/// Names of rows, with their chips as indices into the summary.
 fn rows(chips: &[ChipSummary]) -> Vec<(String, Vec<usize>)> {
     if chips.len() <= ROWS {
         let name = |chip: &ChipSummary| format!("channel {}, chip {}", chip.channel, chip.chip);

@@ -1,5 +1,5 @@
-//! The policies that a page can try: those that ship with the simulator. What a program brought
-//! along is not in the page.
+//! The policies that a page can try: those that ship with the simulator. Policies that a program
+//! registered are not in the page.
 
 use flashlane::metrics::Summary;
 use flashlane::policy::{Isolation, PolicyInfo, Scheduling};
@@ -14,7 +14,7 @@ pub(crate) fn isolations() -> Vec<String> {
     shipped(Isolation::list(), &Isolation::outside().list())
 }
 
-/// The run has policies that a page has, too.
+/// True if the page has the policies of the run.
 pub(crate) fn has(summary: &Summary) -> bool {
     schedulers().contains(&summary.scheduler) && isolations().contains(&summary.isolation)
 }

@@ -1,4 +1,4 @@
-//! What a page carries of a run.
+//! The data of a run in a page.
 
 use flashlane::metrics::{Latency, SeedStatistics, Summary};
 use flashlane::observe::{Blame, DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
@@ -8,38 +8,38 @@ use serde::{Deserialize, Serialize};
 use crate::chip_heat::ChipHeat;
 use crate::{choices, measured};
 
-/// Points of a curve, at most: what a screen can show.
+/// Most points of a curve, as many as a screen can show.
 const CURVE_POINTS: usize = 400;
-/// Shares of requests that are slower, below which a curve ends.
+/// Share of slower requests at which a curve ends.
 const TAIL_MIN: f64 = 1e-7;
-/// Windows of a time series, at most.
+/// Most windows of a time series.
 const WINDOWS: usize = 600;
-/// Before and after the numbers in a page.
+/// Text before and after the numbers in a page.
 const OPENING: &str = "<script type=\"application/json\" id=\"flashlane-data\">";
 const CLOSING: &str = "</script>";
 
 /// A run as a page shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunData {
-    /// What the reader calls it.
+    /// Name of the run for the reader.
     pub label: String,
-    /// True where the reader chose the label; false where it was made from the workload.
+    /// True if the reader chose the label; false if it was made from the workload.
     #[serde(default)]
     pub named: bool,
-    /// The command that repeats it; empty where there is none.
+    /// The command that repeats the run; empty if there is none.
     pub command: String,
     /// Device and workload with every key, as TOML.
     pub configuration: String,
-    /// Its summary; with several seeds, that of the first one.
+    /// Summary of the run; with several seeds, that of the first one.
     pub summary: Summary,
-    /// Every metric over several seeds; none for a run of one seed.
+    /// Every metric over several seeds; `None` for a run of one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
     /// Distributions of response times: all, reads, writes of each flow.
     pub curves: Vec<Curve>,
-    /// Windows over time, where they were asked for.
+    /// Windows over time, if they were asked for.
     pub series: Option<SeriesData>,
-    /// Who kept whom waiting, where it was asked for.
+    /// Which tenant delays which, if that was asked for.
     pub blame: Option<Blame>,
 }
 
@@ -50,9 +50,9 @@ pub struct Curve {
     pub flow: usize,
     /// `all`, `read`, `write`, `trim` or `flush`.
     pub op: String,
-    /// Latencies, rising. Unit: microseconds.
+    /// Latencies in rising order. Unit: microseconds.
     pub us: Vec<f64>,
-    /// Share of requests that take longer, falling. Range: above 0, to 1.
+    /// Share of requests that take longer, in falling order. Range: above 0, to 1.
     pub slower: Vec<f64>,
 }
 
@@ -61,26 +61,26 @@ pub struct Curve {
 pub struct SeriesData {
     /// End of each window, from the start of the run. Unit: seconds.
     pub end_s: Vec<f64>,
-    /// What was measured in them.
+    /// Figures of the windows.
     pub columns: Vec<SeriesColumn>,
-    /// How busy each chip was.
+    /// Busy shares of the chips.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<ChipHeat>,
 }
 
-/// One figure over time.
+/// A figure over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesColumn {
-    /// Which one, for example `p99_us`.
+    /// Name of the figure, for example `p99_us`.
     pub name: String,
-    /// Index of the flow; none for the device.
+    /// Index of the flow; `None` for the device.
     pub flow: Option<usize>,
-    /// One value a window; null where there is none.
+    /// Values by window; null if there is none.
     pub values: Vec<Option<f64>>,
 }
 
 impl RunData {
-    /// What a page shows of a run. `configuration`: device and workload as TOML.
+    /// The data of a run. `configuration`: device and workload as TOML.
     #[must_use]
     pub fn new(
         label: &str,
@@ -106,7 +106,7 @@ impl RunData {
         }
     }
 
-    /// A run of which only the summary is known: percentiles make its curves.
+    /// A run of which only the summary is known; its curves come from percentiles.
     #[must_use]
     pub fn from_summary(label: &str, summary: Summary) -> Self {
         let curves = summary.flows.iter().enumerate().flat_map(|(flow, one)| {
@@ -127,17 +127,17 @@ impl RunData {
         }
     }
 
-    /// One run out of the runs of the same scenario under several seeds, in their order. Curves,
-    /// time series and blame are those of the first one.
+    /// Combines the runs of one scenario under several seeds, in their order, to one run. Curves,
+    /// time series and blame are those of the first run.
     ///
     /// # Errors
-    /// In words, where the runs are not of the same scenario, or two have the same seed.
+    /// A message if the runs have different scenarios, or if two have the same seed.
     pub fn over_seeds(runs: Vec<Self>) -> Result<Self, String> {
         let summaries: Vec<Summary> = runs.iter().map(|run| run.summary.clone()).collect();
         let mut runs = runs.into_iter();
         let mut first = runs.next().ok_or("found no run, allowed: one for each seed")?;
         if runs.len() == 0 {
-            // One run, which may have been of several seeds.
+            // A single run, which may have been of several seeds.
             return Ok(first);
         }
         let what = |s: &Summary| {
@@ -167,8 +167,8 @@ impl RunData {
         Ok(first)
     }
 
-    /// A page can run it again: every key is known, nothing comes from a file or from a policy that
-    /// the program brought along, the run has time.
+    /// True if a page can run it again: every key is known, no part comes from a file or from a
+    /// policy of the program, and the run has time.
     pub(crate) fn runs_again(&self) -> bool {
         let files = ["[flow.trace]", "[flow.mqsim", ".toml\""];
         self.configuration.contains("\n# workload\n")
@@ -188,7 +188,7 @@ impl RunData {
         }
     }
 
-    /// What to know before any number, in sentences; with several seeds, over all of them.
+    /// Sentences that come before any number; with several seeds, over all of them.
     #[must_use]
     pub fn verdict(&self) -> Vec<String> {
         match &self.seeds {
@@ -197,10 +197,10 @@ impl RunData {
         }
     }
 
-    /// The runs that a page made by [`crate::render`] carries.
+    /// The runs in a page that [`crate::render`] made.
     ///
     /// # Errors
-    /// In words: what is not as it should be.
+    /// A message that names the fault of the page.
     pub fn from_page(page: &str) -> Result<Vec<Self>, String> {
         let island = page
             .split_once(OPENING)
@@ -216,7 +216,7 @@ impl RunData {
     }
 }
 
-/// The numbers of a page as JSON that cannot end the element it stands in.
+/// The numbers of a page as JSON. Its text cannot end the element that contains it.
 pub(crate) fn island(runs: &[RunData]) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Island<'a> {
@@ -226,18 +226,18 @@ pub(crate) fn island(runs: &[RunData]) -> serde_json::Result<String> {
     Ok(visible_json(&text).into_owned())
 }
 
-/// Four significant digits: what a chart can show.
+/// Rounds to four significant digits, which is all that a chart can show.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 impl Curve {
-    /// From latencies and the share of requests at or below each, rising.
+    /// From latencies in rising order, each with the share of requests at or below it.
     fn new(flow: usize, op: &str, points: &[(f64, f64)]) -> Self {
         let mut curve = Self { flow, op: op.to_owned(), us: Vec::new(), slower: Vec::new() };
-        // The first point is that of the fastest request: no request is faster.
+        // The first point is that of the fastest request, and no request is faster.
         let mut above = 1.0_f64;
-        // Steps that are equally wide on an axis with a stretched tail.
+        // Steps of equal width on an axis with a stretched tail.
         let step = libm::log(TAIL_MIN).abs() / CURVE_POINTS as f64;
         let mut next = f64::INFINITY;
         for (index, &(us, share)) in points.iter().enumerate() {
@@ -269,7 +269,7 @@ impl Curve {
 }
 
 impl SeriesData {
-    /// From a time series; several windows together where there are more than a screen can show.
+    /// From a time series. If a screen cannot show all windows, several are combined.
     fn new(series: &TimeSeries, summary: &Summary) -> Self {
         let stride = series.windows.len().div_ceil(WINDOWS).max(1);
         let groups: Vec<&[SeriesWindow]> = series.windows.chunks(stride).collect();
@@ -320,7 +320,7 @@ impl SeriesData {
     }
 }
 
-/// Mean of values with their weights, by length of the window where the weight is 0.
+/// Weighted mean of values; by length of the window if all weights are 0.
 fn mean<'a>(values: impl Iterator<Item = ((Option<f64>, f64), &'a SeriesWindow)>) -> Option<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for ((value, weight), window) in values {

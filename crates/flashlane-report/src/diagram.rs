@@ -1,4 +1,4 @@
-//! Blame as a flow diagram: bands from those who cause waiting to those who wait.
+//! Blame as a flow diagram: bands from the tenants that cause waits to those that wait.
 
 use flashlane::observe::Blame;
 use flashlane::observe::blame::DEVICE;
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use flashlane_verdict::words::{percent, time};
 
-/// Size of the picture, and of its margins for names.
+/// Size of the picture, and of the margins for names.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
 const NAMES: f64 = 150.0;
-/// Between two bars, and the width of one.
+/// Space between two bars, and the width of a bar.
 const GAP: f64 = 10.0;
 const BAR: f64 = 12.0;
 /// Most tenants that a picture can show.
@@ -26,7 +26,7 @@ pub(crate) struct Diagram {
     description: String,
 }
 
-/// A tenant: on the left as a cause, on the right as a victim.
+/// A tenant: on the left as a culprit, on the right as a victim.
 #[derive(Debug, Serialize)]
 struct Bar {
     name: String,
@@ -35,12 +35,12 @@ struct Bar {
     y: f64,
     width: f64,
     height: f64,
-    /// Where its name goes, and how it is aligned.
+    /// Position and alignment of its name.
     label_x: f64,
     anchor: &'static str,
 }
 
-/// Waiting of one tenant because of another.
+/// Waits of one tenant because of another.
 #[derive(Debug, Serialize)]
 struct Band {
     path: String,
@@ -48,8 +48,8 @@ struct Band {
     title: String,
 }
 
-/// The diagram; none where nobody waits or too many do. Bands are as wide as the share of the
-/// waiting of each victim per request, so that a tenant with many requests hides nobody.
+/// The diagram; `None` if no tenant waits or too many do. The width of a band is its share of the
+/// victim's wait per request, so that a tenant with many requests hides no other.
 pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
     let flows = blame.flows.len();
     if !(2..=TENANTS_MAX).contains(&flows) {
@@ -82,7 +82,7 @@ pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
             let height = us * scale;
             if height > 0.05 {
                 bands.push(Band {
-                    path: ribbon((left[culprit], y, height)),
+                    path: ribbon(Heights { left: left[culprit], right: y }, height),
                     colour: colour(name),
                     title: format!(
                         "{flow} waits {} a request for {}: {} of all waiting",
@@ -105,7 +105,7 @@ pub(crate) fn of(blame: &Blame) -> Option<Diagram> {
     Some(Diagram { width: WIDTH, height: HEIGHT, bars, bands, description })
 }
 
-/// The bars on the left, and where the bands of each begin.
+/// The bars on the left, with the positions where the bands of each begin.
 fn culprits(
     names: &[&str],
     heights: impl Iterator<Item = f64>,
@@ -141,8 +141,16 @@ fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// A band from the left bars to the right ones: where it begins there, where it ends, how wide.
-fn ribbon((from, to, height): (f64, f64, f64)) -> String {
+/// The heights at which a band starts at the left bars and ends at the right bars.
+#[derive(Clone, Copy)]
+struct Heights {
+    left: f64,
+    right: f64,
+}
+
+/// The outline of a band from the bars on the left to those on the right. `height`: its width.
+fn ribbon(heights: Heights, height: f64) -> String {
+    let Heights { left: from, right: to } = heights;
     let (x, end) = (NAMES + BAR, WIDTH - NAMES - BAR);
     let middle = f64::midpoint(x, end);
     let [from, to, under, below] = [from, to, to + height, from + height].map(rounded);

@@ -1,4 +1,4 @@
-//! What tenants were promised and what they got.
+//! Promises to tenants, and their results.
 
 use flashlane::metrics::GoalSummary;
 use serde::Serialize;

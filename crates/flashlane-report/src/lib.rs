@@ -1,7 +1,8 @@
 //! Results as one HTML page that needs nothing else: no network, no other file.
 //!
-//! The page carries its numbers as JSON, from which its charts are drawn and from which
-//! [`RunData::from_page`] gets them back: several pages make one that compares them.
+//! The page contains its numbers as JSON. Its charts are drawn from them, and
+//! [`RunData::from_page`] reads them again: several pages can be combined into one that compares
+//! them.
 
 mod chip_heat;
 mod choices;

@@ -1,4 +1,4 @@
-//! Tables whose cells are coloured by how much: who waits for whom, channels and chips.
+//! Tables whose cells are coloured by value: blame, channels and chips.
 
 use flashlane::metrics::{ChipSummary, FlowSummary, Summary};
 use flashlane::observe::Blame;
@@ -30,7 +30,7 @@ pub(crate) struct CauseRow {
     share: String,
 }
 
-/// A cell whose background says how much.
+/// A cell with a background for its value.
 #[derive(Debug, Serialize)]
 pub(crate) struct Heat {
     /// Depth of the colour. Range: 0..=100.
@@ -138,7 +138,8 @@ pub(crate) fn chip_rows(summary: &Summary) -> Vec<ChannelRow> {
     };
     summary.channels.iter().map(row).collect()
 }
-/// Whom a tenant waits for most, itself included, and the share of its waiting.
+/// The culprit that a tenant waits for most, which may be itself, and its share of the tenant's
+/// wait.
 pub(crate) fn most_waited_for(blame: &Blame, name: &str) -> Option<String> {
     let own = verdict::own_share(blame, name);
     match verdict::culprit_of(blame, name) {

@@ -1,4 +1,4 @@
-//! Measured response times beside the simulated ones: a table, and a picture with a point for each
+//! Measured response times beside simulated ones: a table, and a picture with a point for each
 //! window of time.
 
 use flashlane::metrics::{Latency, Summary};
@@ -8,36 +8,36 @@ use serde::Serialize;
 use crate::data::{RunData, SeriesData};
 use crate::side_by_side::{Figure, Row};
 
-/// Figures beside the name of the tenant.
+/// Columns of the table after the name of the tenant.
 const HEADS: [&str; 9] =
     ["tenant", "", "requests", "mean", "p50", "p90", "p99", "p99.9", "error of the mean"];
 
-/// Names of the columns of a series that the picture is drawn from.
+/// Columns of a series from which the picture is drawn.
 pub(crate) const MEASURED: &str = "measured_us";
 pub(crate) const SIMULATED: &str = "end_to_end_us";
 
-/// Size of the picture, and of its margins for numbers.
+/// Size of the picture, and of the margins for numbers.
 const SIDE: f64 = 420.0;
 const MARGIN: f64 = 56.0;
 /// Most points of a tenant.
 const POINTS: usize = 300;
 
-/// Whether the trace of any flow has completions.
+/// True if the trace of any flow has completions.
 pub(crate) fn is_there(summaries: &[Summary]) -> bool {
     let mut flows = summaries.iter().flat_map(|summary| &summary.flows);
     flows.any(|flow| flow.measured_response_time_us.is_some())
 }
 
-/// What the page shows of a run.
+/// The part of the page for a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct View {
     heads: [&'static str; 9],
-    /// Empty where nothing was measured.
+    /// Empty if nothing was measured.
     rows: Vec<Row<String>>,
     scatter: Option<Scatter>,
 }
 
-/// What the page shows of a run. `colours`: so many tenants are told apart.
+/// The part of the page for a run. `colours`: number of tenants with distinct colours.
 pub(crate) fn view(run: &RunData, summary: &Summary, colours: usize) -> View {
     View { heads: HEADS, rows: rows(run, summary), scatter: scatter(run, summary, colours) }
 }
@@ -73,7 +73,7 @@ fn rows(run: &RunData, summary: &Summary) -> Vec<Row<String>> {
     rows
 }
 
-/// A picture: a point for each tenant and window of time, on axes that grow by powers of ten.
+/// A picture with a point for each tenant and window of time, on logarithmic axes.
 #[derive(Debug, Serialize)]
 struct Scatter {
     side: f64,
@@ -100,7 +100,7 @@ struct Point {
     title: String,
 }
 
-/// The picture of a run; none where no window has both times.
+/// The picture of a run; `None` if no window has both times.
 fn scatter(run: &RunData, summary: &Summary, colours: usize) -> Option<Scatter> {
     let series = run.series.as_ref()?;
     let mut pairs: Vec<(usize, f64, f64, f64)> = Vec::new();
@@ -140,7 +140,7 @@ fn scatter(run: &RunData, summary: &Summary, colours: usize) -> Option<Scatter> 
     })
 }
 
-/// End of a window (unit: seconds), measured and simulated mean (unit: microseconds).
+/// For each window: its end (unit: seconds), measured and simulated mean (unit: microseconds).
 fn pairs_of(series: &SeriesData, flow: usize) -> Vec<(f64, f64, f64)> {
     let column = |name: &str| {
         series.columns.iter().find(|column| column.name == name && column.flow == Some(flow))

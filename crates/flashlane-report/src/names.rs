@@ -1,4 +1,4 @@
-//! Names of the columns of a comparison: what the runs differ by.
+//! Names of the columns of a comparison, by the differences of the runs.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use flashlane::metrics::Summary;
 
 use crate::data::RunData;
 
-/// Flows that a workload without a name is called by, at most.
+/// Most flows in the name of a workload without a name.
 const FLOWS_MAX: usize = 3;
 
-/// Names runs by what they differ by: scenario, scheduler, isolation, device and compatibility
-/// mode. Where that leaves two runs with the same name, runs are named by where they come from, and
-/// then by their seed, too. Runs that the reader named himself keep these names where they differ.
+/// Names runs by their differences: scenario, scheduler, isolation, device and compatibility mode.
+/// If two runs still have one name, they are also named by their places, and then by their seeds.
+/// Runs that the reader named keep these names if they differ.
 ///
-/// `sources` holds for each run the steps to it from the outside in, as the folders of a path; no
-/// steps where there is no such place. Only runs of the same place are numbered.
+/// `sources`: the place of each run, as the folders of a path from the outside in; empty if it has
+/// no place. Only runs of one place are numbered.
 ///
 /// # Panics
 /// Unless there is one list of steps for each run.
@@ -75,7 +75,7 @@ fn scenario(run: &RunData) -> String {
     workload_name(&run.summary)
 }
 
-/// The name of a workload; where it has none, the names of its flows.
+/// The name of a workload; if it has none, the names of its flows.
 fn workload_name(summary: &Summary) -> String {
     if !summary.workload.is_empty() {
         return summary.workload.clone();
@@ -91,7 +91,7 @@ fn are_unique(names: &[String]) -> bool {
     names.iter().collect::<BTreeSet<_>>().len() == names.len()
 }
 
-/// Adds what runs may differ by, unless all are the same in it or it is said already.
+/// Adds a part of the names, unless all runs agree in it or it was added already.
 fn add(parts: &mut Vec<Vec<String>>, part: Vec<String>) {
     let differ = part.iter().any(|one| *one != part[0]);
     if differ && !parts.contains(&part) {
@@ -108,7 +108,7 @@ fn joined(parts: &[Vec<String>], count: usize) -> Vec<String> {
     (0..count).map(name).collect()
 }
 
-/// The places of runs, as far as they differ. Folders of scenarios are left out where the scenarios
+/// The places of runs, as far as they differ. Folders of scenarios are left out if the scenarios
 /// have names.
 fn places(runs: &[RunData], sources: &[Vec<String>]) -> Vec<String> {
     let named = runs.iter().any(|run| scenario(run) != scenario(&runs[0]));
@@ -123,8 +123,8 @@ fn places(runs: &[RunData], sources: &[Vec<String>]) -> Vec<String> {
     told_apart(&sources.iter().map(kept).collect::<Vec<_>>())
 }
 
-/// The steps by which sources differ: of paths of the same length those that are not the same in
-/// all, else what follows the steps that all have in common.
+/// The steps by which sources differ. For paths of equal length, those that are not equal in all;
+/// otherwise the steps after the common ones.
 fn told_apart(sources: &[Vec<String>]) -> Vec<String> {
     let length = sources[0].len();
     let kept = |keep: &dyn Fn(usize) -> bool, source: &[String]| {

@@ -10,11 +10,11 @@ use crate::side_by_side::{Figure, Row};
 const NAMES: [(&str, &str); 4] =
     [("read", "reads"), ("write", "writes"), ("trim", "trims"), ("flush", "flushes")];
 
-/// Figures beside the name of the operation.
+/// Columns of the table after the name of the operation.
 pub(crate) const HEADS: [&str; 9] =
     ["tenant", "operation", "requests", "mean", "p50", "p90", "p99", "p99.9", "max"];
 
-/// The operations that the page's curves can show: those that occur in any run.
+/// The operations for the page's curves: those that occur in any run.
 pub(crate) fn present(summaries: &[Summary]) -> Vec<(&'static str, &'static str)> {
     let occurs = |(index, _): &(usize, (&str, &str))| {
         let mut flows = summaries.iter().flat_map(|summary| &summary.flows);
@@ -23,8 +23,8 @@ pub(crate) fn present(summaries: &[Summary]) -> Vec<(&'static str, &'static str)
     NAMES.into_iter().enumerate().filter(occurs).map(|(_, names)| names).collect()
 }
 
-/// A row for each operation that a tenant has requests of. `summary` holds means where the run has
-/// several seeds.
+/// A row for each operation that a tenant has requests of. `summary`: means, if the run has several
+/// seeds.
 pub(crate) fn rows(run: &RunData, summary: &Summary) -> Vec<Row<String>> {
     let of_flow = |(index, flow): (usize, &FlowSummary)| {
         let there = flow.by_operation().into_iter().zip(NAMES);

@@ -1,4 +1,4 @@
-//! Puts the page together.
+//! Builds the page.
 
 use flashlane::{Error, visible};
 use minijinja::syntax::SyntaxConfig;
@@ -19,7 +19,7 @@ const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 /// with gzip and written in base64; the page then runs the scenario again with other settings.
 ///
 /// # Errors
-/// [`Error::Output`] for numbers that JSON has no room for, and for statistics over seeds that do
+/// [`Error::Output`] for numbers that JSON cannot represent, and for statistics over seeds that do
 /// not fit their summary.
 ///
 /// # Panics
@@ -29,7 +29,8 @@ pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
     let failed = |error: &dyn std::fmt::Display| Error::Output(format!("report: {error}"));
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // Names of users: HTML in them is text, and control characters are written out.
+    // Names of users may contain HTML, which is shown as text, and control characters, which are
+    // written out.
     environment.set_formatter(|out, state, value| match value.as_str() {
         Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible(text))),
         _ => escape_formatter(out, state, value),

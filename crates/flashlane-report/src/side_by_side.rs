@@ -13,7 +13,7 @@ pub(crate) struct Row<T> {
     pub(crate) cells: Vec<T>,
 }
 
-/// A figure of a run beside that of the first one.
+/// A figure of a run, compared with that of the first run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
     text: String,
@@ -21,7 +21,7 @@ pub(crate) struct Compared {
     best: bool,
 }
 
-/// What collection and wear did in each run.
+/// Work of collection and wear in each run.
 pub(crate) fn collection(summaries: &[Summary]) -> Vec<Row<String>> {
     type Line = (&'static str, fn(&Summary) -> String);
     let lines: [Line; 12] = [
@@ -63,18 +63,19 @@ pub(crate) fn collection(summaries: &[Summary]) -> Vec<Row<String>> {
         .collect()
 }
 
-/// A figure of one run: its mean over the seeds, and half the width of the 95 % interval of that
+/// A figure of a run: its mean over the seeds, and half the width of the 95 % interval of that
 /// mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) value: f64,
     pub(crate) half: Option<f64>,
-    /// The drive does not keep up with the flow: the figure depends on the length of the run.
+    /// True if the drive does not keep up with the flow, so that the figure depends on the length
+    /// of the run.
     pub(crate) saturated: bool,
 }
 
 impl Figure {
-    /// The metric at a path of the summary: of several seeds their mean, else `value`.
+    /// The metric at a path of the summary: the mean over several seeds, or else `value`.
     pub(crate) fn of(run: &RunData, path: &str, value: Option<f64>) -> Option<Self> {
         match run.seeds.as_ref().and_then(|seeds| seeds.get(path)) {
             Some(estimate) => {
@@ -84,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// The same figure, marked with a star if `saturated`.
+    /// This figure, marked with a star if `saturated`.
     pub(crate) fn marked(self, saturated: bool) -> Self {
         Self { saturated, ..self }
     }
@@ -106,7 +107,7 @@ impl Figure {
     }
 }
 
-/// Every figure that runs are compared by. `shown` are their summaries, with means over seeds.
+/// Every figure that runs are compared by. `shown`: their summaries, with means over seeds.
 pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compared>> {
     let mut rows = Vec::new();
     let mut names: Vec<&str> = Vec::new();
@@ -166,7 +167,7 @@ fn counted(latency: &Latency, figure: fn(&Latency) -> f64) -> Option<f64> {
     (latency.count > 0).then(|| figure(latency))
 }
 
-/// A row of the comparison; none where no run has the figure.
+/// A row of the comparison; `None` if no run has the figure.
 fn compare(
     name: String,
     figures: &[Option<Figure>],
@@ -181,7 +182,7 @@ fn compare(
     let best = there().reduce(|best, one| if better(&one, &best) { one } else { best })?;
     // With seeds, a difference smaller than the intervals says nothing.
     let apart = |one: Figure| one.low() > best.high() || one.high() < best.low();
-    // Nor does one that depends on the length of the run.
+    // A difference that depends on the length of the run says nothing either.
     let sound = !there().any(|one| one.saturated);
     let decided = sound && there().any(apart) && there().all(|one| one == best || apart(one));
     let first = figures[0];

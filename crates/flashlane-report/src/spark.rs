@@ -8,8 +8,8 @@ const HEIGHT: f64 = 24.0;
 /// Most points of a line.
 const POINTS: usize = 60;
 
-/// The mean response time of a flow over the run, as points of an SVG line. None without a series,
-/// or with fewer than three points.
+/// The mean response time of a flow over the run, as points of an SVG line. `None` without a
+/// series, or with fewer than three points.
 pub(crate) fn line(series: Option<&SeriesData>, flow: usize) -> Option<String> {
     let series = series?;
     let column = series.columns.iter().find(|c| c.name == "mean_us" && c.flow == Some(flow))?;

@@ -1,4 +1,4 @@
-//! What tenants spend: energy and wear.
+//! Energy and wear that tenants cause.
 
 use flashlane::metrics::{EnergySummary, Summary, WearSummary};
 
@@ -17,7 +17,7 @@ pub(crate) const HEADS: [&str; 8] = [
     "years to rated wear",
 ];
 
-/// A row for each tenant and one for the drive; empty where nothing was counted.
+/// A row for each tenant and one for the drive; empty if nothing was counted.
 pub(crate) fn rows(summary: &Summary) -> Vec<Row<String>> {
     let flows = summary.flows.iter().map(|flow| (flow.name.as_str(), flow.energy, flow.wear));
     let all = flows.chain([("the drive", summary.energy, summary.wear)]);

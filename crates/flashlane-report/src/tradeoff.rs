@@ -1,4 +1,4 @@
-//! What another run gives and what it costs, in one sentence.
+//! Gain and cost of another run, in a sentence.
 
 use flashlane::metrics::{Estimate, FlowSummary};
 use flashlane::visible_line;
@@ -6,13 +6,13 @@ use flashlane::visible_line;
 use crate::data::RunData;
 use flashlane_verdict::words::{number, time};
 
-/// Changes below this are none. Range: above 0.
+/// Smallest change that counts. Range: above 0.
 const LEAST: f64 = 0.05;
 
 /// A figure that tenants care about.
 struct Figure {
     name: &'static str,
-    /// Its path below the flow in `summary.json`.
+    /// Path of the figure below the flow in `summary.json`.
     path: &'static str,
     of: fn(&FlowSummary) -> Option<f64>,
     more_is_better: bool,
@@ -63,7 +63,7 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Above 0 where it is for the better: the logarithm of the factor.
+    /// Above 0 for an improvement: the logarithm of the factor.
     fn gain(&self) -> f64 {
         let grown = libm::log(self.to / self.from);
         if self.figure.more_is_better { grown } else { -grown }
@@ -88,9 +88,9 @@ impl Change<'_> {
     }
 }
 
-/// One sentence for each run after the first: what it gives the tenant that gains most, and what
-/// it costs the one that loses most. With the same seeds in both runs a change counts where the
-/// 95 % interval of the differences seed by seed leaves out 0.
+/// A sentence for each run after the first: the gain of the tenant that gains most, and the cost
+/// for the tenant that loses most. If both runs have the same seeds, a change counts if the 95 %
+/// interval of the differences by seed does not include 0.
 #[must_use]
 pub fn tradeoffs(runs: &[RunData]) -> Vec<String> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
@@ -103,7 +103,7 @@ fn tradeoff(first: &RunData, other: &RunData) -> String {
         let found = other.summary.flows.iter().position(|flow| flow.name == from.name);
         let Some(there) = found else { continue };
         let to = &other.summary.flows[there];
-        // Their figures say how long the run is.
+        // Figures of such a run depend on its length.
         if from.depends_on_length() || to.depends_on_length() {
             continue;
         }
@@ -144,8 +144,8 @@ fn estimate<'a>(run: &'a RunData, path: &str) -> Option<&'a Estimate> {
     run.seeds.as_ref().filter(|seeds| seeds.seeds.len() > 1)?.get(path)
 }
 
-/// True where two figures over seeds differ: pair by pair under the same seeds, else where their
-/// intervals are apart.
+/// True if two figures over seeds differ: pair by pair under common seeds, otherwise if their
+/// intervals do not overlap.
 fn apart(first: &RunData, one: &Estimate, other: &RunData, two: &Estimate) -> bool {
     let seeds = |run: &RunData| run.seeds.as_ref().map(|seeds| seeds.seeds.clone());
     if seeds(first) == seeds(other) {
@@ -206,7 +206,7 @@ mod tests {
             RunData { seeds: Some(SeedStatistics::of(&summaries)), ..runs[0].clone() }
         };
         let wild = over("wild", &[100.0, 200.0, 300.0]);
-        // Each seed is a fifth longer: the intervals overlap, and the pairs are sure.
+        // Each seed takes a fifth longer: the intervals overlap, but the pairs are certain.
         let longer = over("longer", &[120.0, 240.0, 360.0]);
         let said = &tradeoffs(&[wild.clone(), longer])[0];
         assert!(said.contains("changes no tenant"), "differences of 20, 40 and 60: {said}");

@@ -1,4 +1,4 @@
-//! From numbers to what the template prints: text, shares and colours.
+//! Turns numbers into the texts, shares and colours that the template prints.
 
 use flashlane::metrics::{BreakdownSummary, FlowSummary, Latency, Summary};
 use serde::Serialize;
@@ -13,9 +13,9 @@ use crate::{choices, diagram, measured, operations, spark, spending};
 use flashlane_verdict as verdict;
 use flashlane_verdict::words::{number, percent, starred, time};
 
-/// Colours of flows; beyond them the lines of charts are dashed.
+/// Number of colours of flows; beyond them, the lines of charts are dashed.
 const COLOURS: usize = 8;
-/// Figures of the summary table beside the name.
+/// Columns of the summary table after the name.
 const SUMMARY_HEADS: [&str; 11] = [
     "tenant",
     "IOPS",
@@ -51,19 +51,19 @@ pub(crate) struct Page {
     sections: Vec<Section>,
     summary_heads: [&'static str; 11],
     operation_heads: [&'static str; 9],
-    /// Operations that occur: their names in curves, and in words.
+    /// Operations that occur, with their names in curves and in words.
     operations: Vec<(&'static str, &'static str)>,
     spending_heads: [&'static str; 8],
     stages: [&'static str; 9],
     has_blame: bool,
     has_series: bool,
     has_seeds: bool,
-    /// What to know before any number.
+    /// Sentences that come before any number.
     warnings: Vec<Warning>,
-    /// Some figures have a star.
+    /// True if some figures have a star.
     has_stars: bool,
     comparison: Option<Vec<Row<Compared>>>,
-    /// What each run after the first gives and costs.
+    /// Gain and cost of each run after the first.
     tradeoffs: Vec<String>,
     collection: Vec<Row<String>>,
     /// Policies to choose from.
@@ -74,7 +74,7 @@ pub(crate) struct Page {
 
 #[derive(Debug, Serialize)]
 struct Warning {
-    /// Of the run, where there are several.
+    /// Label of the run, if there are several.
     label: Option<String>,
     sentence: String,
 }
@@ -128,7 +128,7 @@ struct FlowCard {
 #[derive(Debug, Serialize)]
 struct Bar {
     name: String,
-    /// Length against the longest bar. Range: 0..=100.
+    /// Length relative to the longest bar. Range: 0..=100.
     width: f64,
     total: String,
     description: String,
@@ -143,7 +143,7 @@ struct Part {
     title: String,
 }
 
-/// What the template prints of these runs.
+/// The page of these runs for the template.
 ///
 /// # Errors
 /// As [`RunData::shown_summary`].
@@ -204,7 +204,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
     })
 }
 
-/// What the template prints of one run; `summary` holds means where the run has several seeds.
+/// The part of a run for the template. `summary`: means, if the run has several seeds.
 fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let verdict = verdict::of(summary, run.blame.as_ref());
     let remedy = verdict::remedy(summary, run.blame.as_ref(), verdict.sufferer.as_deref());
@@ -276,7 +276,7 @@ fn seeds_of(run: &RunData) -> String {
     }
 }
 
-/// What the figures of a run with several seeds are.
+/// Explanation of the figures of a run with several seeds.
 fn seeds(run: &RunData) -> Option<String> {
     let seeds = run.seeds.as_ref()?;
     Some(format!(
@@ -315,7 +315,7 @@ fn fairness(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// `summary` holds means where the run has several seeds.
+/// A row of the summary table. `summary`: means, if the run has several seeds.
 fn summary_row(run: &RunData, summary: &Summary, index: usize) -> Row<String> {
     let flow = &summary.flows[index];
     let all = &flow.response_time_us;

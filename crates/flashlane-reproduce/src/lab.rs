@@ -111,8 +111,8 @@ pub struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// A laboratory with so many simulations at a time; 0 for one on each core. `progress` is told
-    /// the share of the current experiment that is done.
+    /// A laboratory with `threads` parallel simulations; 0 for one on each core. Calls `progress`
+    /// with the share of the current experiment that is done.
     pub fn new(threads: usize, progress: &'a (dyn Fn(f64) + Sync)) -> Self {
         Self {
             full: false,
@@ -138,9 +138,9 @@ impl<'a> Lab<'a> {
         self.source_of(&clone)
     }
 
-    /// The same for a piece of the day of a clone, which has a number of requests or a duration. A
-    /// file of the user's starts with its first request; of a duration it gives as many as the
-    /// clone on average.
+    /// The source of a piece of the day of a clone, which has a number of requests or a duration. A
+    /// file of the user starts with its first request; for a duration, it gives as many requests as
+    /// the clone on average.
     ///
     /// # Errors
     /// As [`Lab::source`].
@@ -206,8 +206,8 @@ impl<'a> Lab<'a> {
         jobs.iter().map(|_| runs.by_ref().take(seeds as usize).collect()).collect()
     }
 
-    /// Does jobs that are no simulations of flows, so many at a time. Results are in the order of
-    /// the jobs.
+    /// Does jobs that are no simulations of flows, in parallel. Results are in the order of the
+    /// jobs.
     ///
     /// # Errors
     /// The first failure; [`Error::Interrupted`] where the experiment was ended.

@@ -1,9 +1,9 @@
 //! The experiments of the papers that Flashlane implements.
 //!
-//! An [`Experiment`] is one figure: it says which devices and workloads to run, and turns the
-//! results into [`Row`]s, each a number or a statement of the paper beside ours with a [`Verdict`],
-//! and into [`Table`]s, the data behind the figure. Experiments run on the same simulator and from
-//! the same kind of configuration as everything else; nothing here knows a result.
+//! An [`Experiment`] is a figure. It says which devices and workloads to run, and turns the results
+//! into [`Row`]s and [`Table`]s. A row is a number or a statement of the paper beside ours, with a
+//! [`Verdict`]. A table is the data behind the figure. Experiments use the simulator and
+//! configurations like everything else, and contain no results.
 
 pub mod fast18;
 pub mod flin;

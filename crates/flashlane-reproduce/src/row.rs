@@ -8,9 +8,9 @@ use serde::Serialize;
 pub enum Verdict {
     /// The number is within 15 %, or the statement holds in the whole interval over seeds.
     Agrees,
-    /// The same direction, and within a factor of three of the paper's printed number.
+    /// The direction is the paper's, and the number is within a factor of three of the printed one.
     SameDirection,
-    /// The same direction, but more than a factor of three away.
+    /// The direction is the paper's, but the number is more than a factor of three away.
     OtherMagnitude,
     /// Another direction, no direction beyond noise, or the statement does not hold.
     Disagrees,
@@ -96,7 +96,7 @@ const FACTOR: f64 = 3.0;
 pub struct Row {
     /// Name of the experiment.
     pub experiment: &'static str,
-    /// What is compared.
+    /// The quantity that is compared.
     pub metric: String,
     /// The paper's number, where it gives one.
     pub paper: Option<f64>,

@@ -1,4 +1,4 @@
-//! A column in a group of rows, as a Parquet file has it.
+//! A column in a group of rows, in the form of a Parquet file.
 
 use std::io::Write;
 
@@ -13,20 +13,19 @@ use parquet::schema::types::ColumnDescPtr;
 
 use crate::encode::{self, Dictionary};
 
-/// One page of rows, perhaps behind a page of the values that they name. Not compressed: there is
-/// nothing left to gain.
+/// A page of rows, perhaps after a page with the dictionary. It is not compressed, because that
+/// would gain nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     rows: usize,
     page: Vec<u8>,
     encoding: Encoding,
-    /// Plain values, and how many.
+    /// Plain values, and their number.
     dictionary: Option<(Vec<u8>, usize)>,
 }
 
 impl Chunk {
-    /// Whole numbers below 2^63: as a dictionary, else as differences. `dictionary` is where it
-    /// looks.
+    /// Whole numbers below 2^63, as a dictionary or as differences. `dictionary`: working memory.
     pub(crate) fn integers(column: &[u64], dictionary: &mut Dictionary) -> Self {
         let rows = column.len();
         if dictionary.fill(column) {
@@ -39,7 +38,7 @@ impl Chunk {
         Self { rows, page, encoding: Encoding::DELTA_BINARY_PACKED, dictionary: None }
     }
 
-    /// Names by their places in a list.
+    /// Names by their indices in a list.
     pub(crate) fn names<'a>(places: &[u16], names: impl ExactSizeIterator<Item = &'a str>) -> Self {
         let (rows, count) = (places.len(), names.len());
         let page = encode::places(places, count);
@@ -53,7 +52,7 @@ impl Chunk {
         Self { rows: column.len(), page, encoding: Encoding::PLAIN, dictionary: None }
     }
 
-    /// Adds it to a group of rows, as the next column.
+    /// Adds the column to a group of rows, as the next one.
     pub(crate) fn append_to<W: Write + Send>(
         self,
         group: &mut SerializedRowGroupWriter<'_, W>,

@@ -13,7 +13,7 @@ use parquet::schema::types::{ColumnPath, Type};
 
 use crate::chunk::Chunk;
 
-/// What a column holds.
+/// Kind of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Whole numbers, none missing.
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 /// Name and kind of a column.
 pub(crate) type Column = (&'static str, Kind);
 
-/// Values of a column in a group of rows, of which some are missing.
+/// Values of a column in a group of rows, some of which are missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
     Integers(Vec<Option<i64>>),
@@ -47,7 +47,7 @@ pub(crate) struct TableWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Starts a file. `about` is kept in it as key and value.
+    /// Starts a file. `about`: a key with its value, which is stored in the file.
     pub(crate) fn new(
         out: W,
         columns: &[Column],
@@ -58,7 +58,7 @@ impl<W: Write + Send> TableWriter<W> {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))
             .set_created_by(format!("flashlane {}", env!("CARGO_PKG_VERSION")))
-            // Half of the work, for what nobody looks up.
+            // Statistics would be half of the work, and no reader uses them.
             .set_statistics_enabled(EnabledStatistics::None)
             .set_offset_index_disabled(true)
             .set_dictionary_enabled(false)
@@ -116,7 +116,7 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
-    /// Writes a group of rows whose columns are made already, in order.
+    /// Writes a group of rows from finished columns, in order.
     pub(crate) fn made_group(
         &mut self,
         columns: impl IntoIterator<Item = Chunk>,
@@ -136,7 +136,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-/// The values that are not missing, and which these are.
+/// The values that are not missing, and a flag for each value.
 fn present<T: Clone>(values: &[Option<T>]) -> (Vec<T>, Vec<i16>) {
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     (values.iter().flatten().cloned().collect(), levels)

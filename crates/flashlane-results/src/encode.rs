@@ -1,40 +1,39 @@
-//! Columns of whole numbers as Parquet holds them, made at a few instructions a value.
+//! Fast encoding of whole numbers in columns for Parquet.
 //!
 //! Source: the format's `Encodings.md`: dictionary and run-length encoding (`RLE_DICTIONARY`),
 //! differences (`DELTA_BINARY_PACKED`), plain bits of a Boolean.
 
-/// Different values of a column at most for which a dictionary is kept.
+/// Most distinct values of a column with a dictionary.
 const DICTIONARY_MAX: usize = 1 << 10;
-/// Places of the table that finds them.
+/// Size of the hash table of values, in bits.
 const TABLE_BITS: u32 = 12;
 /// A place without a value.
 const EMPTY: u16 = u16::MAX;
 
 const _: () = assert!(DICTIONARY_MAX * 2 <= 1 << TABLE_BITS, "a search ends at an empty place");
 
-/// Differences in a block, and in each of its parts, which has a width of its own.
+/// Differences in a block, and in each of its parts; each part has its own width.
 const BLOCK: usize = 128;
 const PART: usize = 32;
 
-/// A column as places in a list of its values.
+/// A column as indices into a list of its values.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
-    /// The values in the order in which they came.
+    /// The values in the order of their first occurrence.
     pub(crate) values: Vec<u64>,
-    /// One for each row.
+    /// Index for each row.
     pub(crate) places: Vec<u16>,
     table: Vec<u16>,
 }
 
 impl Dictionary {
-    /// Looks a column over. False if it has too many different values.
+    /// Fills the dictionary from a column. False if it has too many distinct values.
     pub(crate) fn fill(&mut self, column: &[u64]) -> bool {
         self.values.clear();
         self.places.clear();
         self.table.clear();
         self.table.resize(1 << TABLE_BITS, EMPTY);
-        // Many columns hold one value from top to bottom, and looking it up again costs more than
-        // this.
+        // Many columns have a single value in all rows; comparing is faster than looking it up.
         let first = column.first().copied().unwrap_or_default();
         let same = column.iter().take_while(|value| **value == first).count();
         let again = same.saturating_sub(1);
@@ -63,8 +62,8 @@ impl Dictionary {
     }
 }
 
-/// Places in a dictionary of `count` values, as a page has them: width, one run, of equal ones or
-/// of bits.
+/// Indices into a dictionary of `count` values, as a page has them: the width, and one run of equal
+/// indices or of packed bits.
 pub(crate) fn places(rows: &[u16], count: usize) -> Vec<u8> {
     let width = (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1);
     let mut page = vec![width as u8];
@@ -88,7 +87,7 @@ pub(crate) fn places(rows: &[u16], count: usize) -> Vec<u8> {
     page
 }
 
-/// Numbers as differences, each block over its least one.
+/// Numbers as differences, each block relative to its least difference.
 pub(crate) fn differences(column: &[u64]) -> Vec<u8> {
     let mut page = Vec::with_capacity(column.len() * 4);
     varint(&mut page, BLOCK as u64);
@@ -123,7 +122,7 @@ pub(crate) fn differences(column: &[u64]) -> Vec<u8> {
     page
 }
 
-/// One bit a row.
+/// A column of flags as bits.
 pub(crate) fn bits(column: &[bool]) -> Vec<u8> {
     let byte = |rows: &[bool]| rows.iter().rev().fold(0, |byte, &row| byte << 1 | u8::from(row));
     column.chunks(8).map(byte).collect()
@@ -134,7 +133,7 @@ pub(crate) fn plain(column: &[u64]) -> Vec<u8> {
     column.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// Texts behind their lengths.
+/// Texts, each after its length.
 pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
     let mut page = Vec::new();
     for text in texts {
@@ -144,8 +143,7 @@ pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
     page
 }
 
-/// Appends the low `width` bits of each value, 4 bytes for each bit of width. Invariant: the values
-/// have no more.
+/// Appends the low `width` bits of each value. Invariant: the values have no more bits.
 #[inline]
 fn pack(page: &mut Vec<u8>, values: &[u64; PART], width: u32) {
     if width == 0 {
@@ -161,7 +159,7 @@ fn pack(page: &mut Vec<u8>, values: &[u64; PART], width: u32) {
             words[at] = word.to_le_bytes();
             at += 1;
             filled -= u64::BITS;
-            // What did not fit; nothing if it ended with the word.
+            // The part that did not fit; nothing if the value ended with the word.
             word = value.checked_shr(width - filled).unwrap_or(0);
         }
     }
@@ -171,7 +169,7 @@ fn pack(page: &mut Vec<u8>, values: &[u64; PART], width: u32) {
     page.extend_from_slice(&packed[..width as usize * PART / 8]);
 }
 
-/// Seven bits a byte, the lowest first.
+/// A number with seven bits a byte, lowest first.
 fn varint(page: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         page.push(value as u8 | 0x80);
@@ -180,7 +178,7 @@ fn varint(page: &mut Vec<u8>, mut value: u64) {
     page.push(value as u8);
 }
 
-/// Small numbers of either sign as small numbers.
+/// Maps small numbers of either sign to small numbers.
 fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
@@ -189,13 +187,13 @@ fn zigzag(value: i64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Numbers that follow a rule of their own: nothing of a generator's.
+    /// Test values that follow a simple rule.
     fn column(rows: usize, different: u64, spread: u64) -> Vec<u64> {
         let value = |row: u64| (row.wrapping_mul(row).wrapping_mul(7_919) % different) * spread;
         (0..rows as u64).map(value).collect()
     }
 
-    /// Takes a number off the front.
+    /// Takes a number from the front.
     fn take_varint(page: &mut &[u8]) -> u64 {
         let mut value = 0;
         for shift in (0..).step_by(7) {

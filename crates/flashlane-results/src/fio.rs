@@ -2,8 +2,8 @@
 //! flow.
 //!
 //! A job's latencies are response times (submission queue to completion); fio's `slat` is 0, and
-//! `lat` is `clat`. What has no meaning here (processor time, page faults) is 0, and so is the time
-//! of day, so that the same run gives the same bytes.
+//! `lat` is `clat`. Figures without a meaning here (processor time, page faults) are 0. The time of
+//! day is 0, so that equal runs give equal bytes.
 
 use flashlane::Details;
 use flashlane::config::{AddressConfig, FlowConfig, WorkloadConfig};
@@ -12,7 +12,7 @@ use flashlane::metrics::{FlowSummary, Summary};
 use flashlane::observe::{FlowPoint, TimeSeries};
 use serde_json::{Map, Value, json};
 
-/// The version whose keys these are.
+/// The version of fio whose keys are used.
 const FIO: &str = "fio-3.33";
 
 /// Percentiles that fio prints.
@@ -24,7 +24,7 @@ const PERCENTILES: [f64; 17] = [
 /// Bounds of fio's histograms, in each of its three units.
 const BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// One object for a scenario.
+/// The object for a scenario.
 #[must_use]
 pub fn json(summary: &Summary, details: &Details, workload: &WorkloadConfig) -> Value {
     let jobs = workload.flows.iter().enumerate().map(|(index, config)| {
@@ -48,7 +48,7 @@ pub fn json(summary: &Summary, details: &Details, workload: &WorkloadConfig) -> 
     })
 }
 
-/// A flow and all that is known of it.
+/// A flow with its data.
 struct Job<'a> {
     summary: &'a Summary,
     details: &'a Details,
@@ -57,7 +57,7 @@ struct Job<'a> {
     index: usize,
 }
 
-/// Latencies and the share of requests at or below each.
+/// Latencies, each with the share of requests at or below it.
 type Distribution = [(f64, f64)];
 
 fn job(job: &Job<'_>) -> Value {
@@ -115,7 +115,7 @@ fn job(job: &Job<'_>) -> Value {
     })
 }
 
-/// What readers look up of a job file.
+/// Options of the job file that readers use.
 fn options(job: &Job<'_>) -> Value {
     let requests = &job.flow.requests;
     let mut options = Map::new();
@@ -144,12 +144,12 @@ fn options(job: &Job<'_>) -> Value {
     Value::Object(options)
 }
 
-/// Rates in the windows that lie inside the measurement.
+/// Rates in the windows inside the measurement.
 #[derive(Default)]
 struct Samples {
-    /// Unit: bytes per second.
+    /// Bandwidth. Unit: bytes per second.
     bandwidth: Vec<f64>,
-    /// Unit: requests per second.
+    /// Rate of requests. Unit: requests per second.
     iops: Vec<f64>,
 }
 
@@ -177,7 +177,7 @@ struct Side<'a> {
     distribution: &'a Distribution,
     samples: Samples,
     window_s: f64,
-    /// Unit: milliseconds.
+    /// Runtime. Unit: milliseconds.
     runtime: u64,
 }
 
@@ -233,7 +233,7 @@ fn moments(latency: &Latency) -> Value {
     })
 }
 
-/// Moments of a latency, and its percentiles where it has any request.
+/// Moments of a latency, and its percentiles if it has any request.
 fn distribution(latency: &Latency, distribution: &Distribution) -> Value {
     let mut value = moments(latency);
     if latency.count > 0 {
@@ -252,7 +252,7 @@ fn percentiles(distribution: &Distribution) -> Value {
 }
 
 /// Percent of all requests by latency, below 1 us, below 1 ms and above. A request counts at the
-/// least bound that it does not exceed.
+/// smallest bound that it does not exceed.
 fn histograms(distribution: &Distribution) -> [Value; 3] {
     let below = |ns: u64| {
         let found = distribution.iter().rev().find(|(us, _)| *us * 1e3 <= ns as f64);
@@ -274,8 +274,8 @@ fn histograms(distribution: &Distribution) -> [Value; 3] {
     [ns, us, ms].map(Value::Object)
 }
 
-/// Everything at the level of one depth; the first name is for depths up to `first`, each later one
-/// for twice the depth of the one before.
+/// All requests at the level of one depth. The first name is for depths up to `first`; each later
+/// one is for twice the depth of the name before.
 fn levels(depth: Option<u32>, names: &[&str], first: u32) -> Value {
     let level = depth.map(|depth| {
         let mut bound = first;

@@ -1,6 +1,5 @@
 //! Files that a run leaves beside `summary.json`, for other programs: Parquet, fio's JSON, Perfetto
-//! traces. They are made of what [`flashlane::observe`] watched; nothing here knows how it came
-//! about.
+//! traces. They are made from the records of [`flashlane::observe`].
 
 mod chunk;
 mod columns;

@@ -1,8 +1,9 @@
 //! `timeline.pftrace`: a trace for Perfetto's viewer (ui.perfetto.dev), as protocol buffers.
 //!
-//! Only what a timeline needs: a descriptor for each track, begin and end of each slice, names kept
-//! once. Times are whole nanoseconds, cut off. Field numbers are those of Perfetto's
-//! `trace_packet.proto`, `track_descriptor.proto`, `track_event.proto` and `interned_data.proto`.
+//! It has only the parts that a timeline needs: a descriptor for each track, begin and end of each
+//! slice, and each name once. Times are truncated to whole nanoseconds. Field numbers are those of
+//! Perfetto's `trace_packet.proto`, `track_descriptor.proto`, `track_event.proto` and
+//! `interned_data.proto`.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +92,7 @@ fn uuid(track: u64) -> u64 {
     track + 1
 }
 
-/// A number from 1 on for every name of a slice: flow and what it is.
+/// A number, from 1 on, for every name of a slice: its flow and its work.
 fn names(timeline: &Timeline) -> BTreeMap<(u16, &'static str), u64> {
     let mut names: BTreeMap<(u16, &'static str), u64> =
         timeline.slices.iter().map(|slice| ((slice.flow, slice.name), 0)).collect();

@@ -14,13 +14,13 @@ use crate::chunk::Chunk;
 use crate::columns::{Column, Kind, TableWriter};
 use crate::encode::Dictionary;
 
-/// Vectors of records that wait for the writer at most; the simulation waits beyond that.
+/// Most vectors of records that wait for the writer; beyond that, the simulation waits.
 const WAITING_MAX: usize = 16;
 
 /// Rows of a group; the last one of a file may have fewer.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// Columns of the file. `docs/results.md` says what they mean.
+/// Columns of the file. `docs/results.md` explains them.
 const COLUMNS: [Column; 18] = [
     ("flow", Kind::Name),
     ("op", Kind::Name),
@@ -42,11 +42,11 @@ const COLUMNS: [Column; 18] = [
     ("transfer_out_ps", Kind::Integer),
 ];
 
-/// Writes the records of a run to a file, on a thread of its own.
+/// Writes the records of a run to a file, on a separate thread.
 #[derive(Debug)]
 pub struct RequestFile {
     full: Option<SyncSender<Vec<RequestRecord>>>,
-    /// Vectors whose records are written.
+    /// Vectors whose records were written, for reuse.
     spent: Receiver<Vec<RequestRecord>>,
     writer: Option<JoinHandle<Result<(), ParquetError>>>,
 }
@@ -55,7 +55,7 @@ impl RequestFile {
     /// Starts to write. `flows`: names in the order of the workload.
     ///
     /// # Errors
-    /// Without a thread to write on.
+    /// If the thread cannot be started.
     pub fn create(file: File, flows: &[String]) -> Result<Self, Error> {
         let names = flows.to_vec();
         let (full, received) = sync_channel(WAITING_MAX);
@@ -66,10 +66,10 @@ impl RequestFile {
         Ok(Self { full: Some(full), spent, writer: Some(writer) })
     }
 
-    /// Waits until all is written.
+    /// Waits until all records are written.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.full = None;
         match self.writer.take().map(JoinHandle::join) {
@@ -89,12 +89,12 @@ impl RequestSink for RequestFile {
         let next = self.spent.try_recv().unwrap_or_else(|_| Vec::with_capacity(records.len()));
         let taken = std::mem::replace(records, next);
         let sent = self.full.as_ref().is_some_and(|full| full.send(taken).is_ok());
-        // A writer that takes no more has given up, and says why.
+        // A writer that takes no more has given up, and `finish` says why.
         if sent { Ok(()) } else { self.finish() }
     }
 }
 
-/// The thread's side: gathers groups of rows and writes them until no more come.
+/// The work of the thread: gathers groups of rows and writes them until no more come.
 fn write(
     file: File,
     names: &[String],
@@ -116,7 +116,7 @@ fn write(
             }
         }
         records.clear();
-        // Nobody takes it back where the run is over.
+        // The other end is gone when the run is over.
         let _ = empty.send(records);
     }
     if !rows.is_empty() {
@@ -195,7 +195,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let flows = ["one".to_owned(), "two".to_owned()];
         let mut writer = RequestFile::create(file.try_clone().unwrap(), &flows).unwrap();
-        // The second vector is in the first group of rows and in the second one.
+        // The second vector is split between the first group of rows and the second one.
         let first = GROUP_ROWS as u64 - 3;
         let mut vector = records(first, RequestOp::Read);
         writer.take(&mut vector).unwrap();
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_ends_the_run_with_an_error() {
-        // What is written to a file that was opened for reading fails.
+        // Writes to a file that was opened for reading fail.
         let path = tempfile::NamedTempFile::new().unwrap();
         let file = File::open(path.path()).unwrap();
         let mut writer = RequestFile::create(file, &["one".to_owned(), "two".to_owned()]).unwrap();

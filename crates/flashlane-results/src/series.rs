@@ -10,8 +10,8 @@ use crate::columns::{Column, Kind, TableWriter, Values};
 const REAL: Kind = Kind::OptionalNumber;
 const COUNT: Kind = Kind::OptionalInteger;
 
-/// Columns of the file: those of a flow, then those of the device; where they say nothing, they are
-/// empty. `docs/results.md` says what they mean.
+/// Columns of the file: those of a flow, then those of the device. Columns that do not apply to a
+/// row are empty. `docs/results.md` explains them.
 const COLUMNS: [Column; 25] = [
     ("start_s", REAL),
     ("end_s", REAL),
@@ -50,7 +50,7 @@ struct Row<'a> {
 /// The file.
 ///
 /// # Errors
-/// Never but for a fault of the format's library.
+/// Only for a fault of the format's library.
 pub fn parquet(series: &TimeSeries) -> Result<Vec<u8>, Error> {
     write(series)
         .map_err(|error| Error::Output(format!("timeseries.parquet: cannot be written: {error}")))

@@ -1,5 +1,5 @@
-//! Where device and tenants of a study come from: files, with keys on top that differ from run to
-//! run.
+//! Loads the device and the workload of a study. Both come from files, and each run can set further
+//! keys on top.
 
 use std::path::{Path, PathBuf};
 
@@ -7,41 +7,41 @@ use flashlane::Error;
 use flashlane::config::load::{self, Loaded, Overrides};
 use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
 
-/// A device and a workload that belong together, checked.
+/// A device and a workload that were checked together.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The drive.
+    /// The device.
     pub device: Loaded<DeviceConfig>,
-    /// Its tenants.
+    /// The workload, with the tenants of the device.
     pub workload: Loaded<WorkloadConfig>,
 }
 
-/// Device and workload by name.
+/// The names of a device and a workload.
 #[derive(Clone, Debug, Default)]
 pub struct Base {
-    /// Preset or file.
+    /// A preset, or a path to a file.
     pub device: String,
-    /// File; of one scenario.
+    /// The path of the workload or scenario file.
     pub workload: PathBuf,
-    /// Where files that are named are looked for before the current folder.
+    /// The folder in which a relative path is looked for first. The current folder follows.
     pub folder: PathBuf,
-    /// What lies on top of both at every point.
+    /// The settings that every run of the study applies to both files.
     pub overrides: Overrides,
 }
 
 impl Base {
-    /// Loads both with more keys on top, each as `KEY=VALUE`. The keys `device` and `workload` name
-    /// others.
+    /// Loads the device and the workload with further settings on top, each written `KEY=VALUE`.
+    /// The keys `device` and `workload` name another file.
     ///
     /// # Errors
-    /// [`Error::Config`] for what is refused.
+    /// [`Error::Config`] if a file or a setting is refused.
     pub fn load(&self, sets: &[String], counts: &[(String, u32)]) -> Result<Scenario, Error> {
         let scenario = self.unchecked(sets, counts)?;
         validate::check_pair(&scenario.device, &scenario.workload)?;
         Ok(scenario)
     }
 
-    /// Takes another device or workload. False for any other key.
+    /// Takes the name of another device or workload. Returns false for any other key.
     pub(crate) fn take(&mut self, key: &str, name: &str) -> bool {
         let beside = self.folder.join(name.trim());
         match key.trim() {
@@ -54,7 +54,7 @@ impl Base {
         true
     }
 
-    /// As [`Base::load`], before device and workload are checked.
+    /// Does what [`Base::load`] does, without checking the device and the workload.
     pub(crate) fn unchecked(
         &self,
         sets: &[String],
@@ -81,8 +81,8 @@ impl Base {
     }
 }
 
-/// Refuses a pipe or a device: a study reads its files for each run, and they give their bytes once
-/// or without end.
+/// Refuses a pipe or a device file. A study reads its files again for each run, but a pipe gives
+/// its bytes only once and a device file may never end.
 fn refuse_streams(path: &Path) -> Result<(), Error> {
     match std::fs::metadata(path) {
         Ok(data) if !data.is_file() && !data.is_dir() => {

@@ -1,5 +1,5 @@
-//! The list of planted faults: slips of the pen that an assertion or an audit of the simulator has
-//! to catch.
+//! The list of planted faults: small mistakes that an assertion or an audit of the simulator has to
+//! catch.
 //!
 //! The list is `faults.toml` beside this crate's manifest, the runs that have to catch them are
 //! `fault_runs.toml`. The program `planted-faults` plants one after the other; see
@@ -11,33 +11,33 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// One fault: a text of a source file, and what is put in its place.
+/// A fault: a text of a source file, and its replacement.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// Short and unique.
     pub name: String,
-    /// What the fault does, as a sentence.
+    /// Effect of the fault, as a sentence.
     pub about: String,
     /// The file, relative to `crates`.
     pub file: PathBuf,
     /// A text that occurs exactly once in the file.
     pub find: String,
-    /// What stands there with the fault.
+    /// The replacement.
     pub replace: String,
-    /// Names of the runs of which each must catch the fault.
+    /// Names of the runs that must each catch the fault.
     pub caught_by: Vec<String>,
     /// A part of the message that the simulator ends with.
     pub message: String,
 }
 
-/// One run of the command-line tool.
+/// A run of the command-line tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// Short and unique.
     pub name: String,
-    /// What runs, in a few words.
+    /// Description of the run, in a few words.
     pub about: String,
     /// The device file. Absent with `like`.
     #[serde(default)]
@@ -83,7 +83,7 @@ impl Faults {
     /// Reads the two files of the repository.
     ///
     /// # Errors
-    /// A file cannot be read, or is not what it should be.
+    /// If a file cannot be read, or is invalid.
     pub fn read() -> Result<Self, String> {
         let folder = repository().join("crates/flashlane-testing");
         let FaultFile { fault } = read(&folder.join("faults.toml"))?;
@@ -98,8 +98,8 @@ impl Faults {
         Ok(Self { faults: fault, runs: run })
     }
 
-    /// What is wrong with the list, a line each: names that occur twice, runs that do not exist,
-    /// texts that do not occur exactly once.
+    /// Problems of the list, one a line: names that occur twice, runs that do not exist, texts that
+    /// do not occur exactly once.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Some tests need data or tools that most checkouts do not have: the full reference runs of the
 //! released MQSim and the real traces in `../shared`, or fio and blkparse. Rust's test harness has
-//! no way to skip a test, so such a test would pass without a word. Here it says so: [`skip`] and
+//! no way to skip a test, so such a test would pass silently. Here it reports that: [`skip`] and
 //! [`skip_part`] write one line to standard error, past the harness's capture of output, and append
 //! the line to the file that [`LIST`] names. `make test` prints that file.
 //!
@@ -22,13 +22,14 @@ pub const LIST: &str = "FLASHLANE_SKIPPED_TESTS";
 /// Environment variable with the path of the folder that is used in place of `../shared`.
 pub const SHARED: &str = "FLASHLANE_SHARED";
 
-/// Says that the running test was skipped because `needs` is absent.
+/// Reports that the running test was skipped because `needs` is absent.
 pub fn skip(needs: &str) {
     say(&format!("skipped: {}: needs {needs}", test_name()));
 }
 
-/// Says that a part of the running test was skipped because `needs` is absent. The rest of the test
-/// runs. `part` completes the sentence "… was not done", for example "the comparison with fio".
+/// Reports that a part of the running test was skipped because `needs` is absent. The rest of the
+/// test runs. `part` completes the sentence "… was not done", for example "the comparison with
+/// fio".
 pub fn skip_part(part: &str, needs: &str) {
     say(&format!("skipped in part: {}: {part}: needs {needs}", test_name()));
 }
@@ -44,8 +45,8 @@ pub fn shared_path(inside: &str) -> PathBuf {
     std::env::var_os(SHARED).map_or_else(beside, PathBuf::from).join(inside)
 }
 
-/// The path of a file or folder of `../shared`. Where it is absent: `None`, and the running test
-/// says that it is skipped. `what` says in a few words what the data is.
+/// The path of a file or folder of `../shared`. If it is absent: `None`, and the running test
+/// reports that it is skipped. `what`: a short description of the data.
 #[must_use]
 pub fn shared(inside: &str, what: &str) -> Option<PathBuf> {
     let path = shared_path(inside);
@@ -59,7 +60,8 @@ pub fn shared(inside: &str, what: &str) -> Option<PathBuf> {
 /// Runs the named tests of the running test program again, each alone and without `../shared`.
 ///
 /// # Panics
-/// Unless every one of them passes and says once that it is skipped.
+///
+/// If a test fails, or does not report exactly once that it is skipped.
 pub fn assert_skipped_without_shared(tests: &[&str]) {
     let empty = tempfile::tempdir().expect("a temporary folder");
     let program = std::env::current_exe().expect("the program that runs has a path");
@@ -101,11 +103,11 @@ fn test_name() -> String {
 /// and to the list.
 fn say(line: &str) {
     let line = format!("{line}\n");
-    // Where standard error is closed there is nobody to tell.
+    // If standard error is closed, the message is lost.
     let _ = std::io::stderr().write_all(line.as_bytes());
     let Some(list) = std::env::var_os(LIST) else { return };
     let file = OpenOptions::new().create(true).append(true).open(&list);
-    // One write: tests of several programs append to the same file.
+    // A single write, because tests of several programs append to one file.
     file.and_then(|mut file| file.write_all(line.as_bytes()))
         .unwrap_or_else(|error| panic!("{}: {error}", list.display()));
 }

@@ -1,24 +1,23 @@
-//! Reading ahead: a stream is read on a thread of its own, for decompression that would hold up its
-//! reader.
+//! Reads a stream ahead on a thread of its own, so that decompression does not delay the reader.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes read at a time.
+/// Number of bytes that are read at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Chunks that wait for the reader at most.
+/// Largest number of chunks that wait for the reader.
 const CHUNKS_AHEAD: usize = 2;
 
-/// The reader's side. The thread ends with the stream, after a fault, or when nobody reads any
-/// more.
+/// The reader's side. The thread ends at the end of the stream, after a fault, or when the reader
+/// is dropped.
 pub(crate) struct Ahead {
     chunks: Receiver<io::Result<Vec<u8>>>,
-    /// Read buffers on their way back.
+    /// Empty buffers on their way back to the thread.
     spent: SyncSender<Vec<u8>>,
     chunk: Vec<u8>,
-    /// Bytes of it that were read.
+    /// Number of bytes of the current chunk that were read.
     read: usize,
 }
 
@@ -26,7 +25,7 @@ impl Ahead {
     /// Starts to read a stream.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// Fails if the system cannot start another thread.
     pub(crate) fn start(source: impl Read + Send + 'static) -> io::Result<Self> {
         let (full, chunks) = sync_channel(CHUNKS_AHEAD);
         let (spent, empty) = sync_channel(CHUNKS_AHEAD + 2);
@@ -47,7 +46,7 @@ fn read_all(
         let mut chunk = empty.try_recv().unwrap_or_default();
         chunk.clear();
         let count = source.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
-        // What came before a fault counts, and an empty chunk is the end.
+        // The bytes before a fault are delivered. An empty chunk marks the end.
         let over = !matches!(count, Ok(1..));
         if full.send(Ok(chunk)).is_err() {
             return;
@@ -64,7 +63,7 @@ fn read_all(
 impl Read for Ahead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.read == self.chunk.len() {
-            // The thread is gone when everything was said.
+            // The channel is closed once the thread has delivered everything.
             let Ok(next) = self.chunks.recv() else { return Ok(0) };
             let spent = std::mem::replace(&mut self.chunk, next?);
             self.read = 0;
@@ -81,7 +80,7 @@ impl Read for Ahead {
 mod tests {
     use super::*;
 
-    /// Bytes, then a fault.
+    /// Gives some bytes and then a fault.
     struct Faulty(u64);
 
     impl Read for Faulty {

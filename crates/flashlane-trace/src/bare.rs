@@ -1,4 +1,4 @@
-//! Five bare columns of numbers: what they may mean.
+//! Five columns of numbers without a header: the formats that they may be in.
 
 use std::path::Path;
 
@@ -11,38 +11,39 @@ use crate::record::Op;
 use crate::statistics::{Meter, TraceStatistics};
 use crate::units::{SpaceUnit, TimeUnit};
 
-/// Five columns of numbers that nothing explains: the first may have decimals.
+/// Five columns of numbers without a header. The first column may have decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareColumns {
-    /// Commas stand between them, not blanks.
+    /// True if commas separate the columns, and not blanks.
     pub has_commas: bool,
-    /// The first has a decimal point.
+    /// True if the first column has a decimal point.
     pub has_decimals: bool,
 }
 
-/// A way to read five bare columns, and what it makes of the file.
+/// A way to read five columns of numbers, with the statistics that the file then has.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Its format.
+    /// The format of the file.
     pub format: Format,
-    /// Unit of the times; `None`: that of the format.
+    /// Unit of the times. `None` stands for the unit of the format.
     pub time_unit: Option<TimeUnit>,
-    /// Unit of offsets and lengths; `None`: that of the format.
+    /// Unit of offsets and lengths. `None` stands for the unit of the format.
     pub size_unit: Option<SpaceUnit>,
-    /// Statistics of the first requests.
+    /// Statistics of the first requests of the file.
     pub statistics: TraceStatistics,
     /// Highest end of these requests. Unit: bytes.
     pub end_bytes_max: u64,
 }
 
-/// Units of time that candidates try.
+/// Units of time that the candidates use.
 const TIME_UNITS: [TimeUnit; 4] =
     [TimeUnit::Nanoseconds, TimeUnit::Microseconds, TimeUnit::Milliseconds, TimeUnit::Seconds];
-/// Units of space that candidates try.
+/// Units of space that the candidates use.
 const SIZE_UNITS: [SpaceUnit; 2] = [SpaceUnit::Sectors, SpaceUnit::Bytes];
 
 impl BareColumns {
-    /// Looks at the first line with content of a file. `None`: it holds something else.
+    /// Looks at the first line with content of a file. Returns `None` if the line has other
+    /// content.
     ///
     /// # Errors
     /// Those of opening and reading the file.
@@ -74,8 +75,8 @@ impl BareColumns {
             .then_some(BareColumns { has_commas, has_decimals })
     }
 
-    /// The format that reads such columns once their units are known; with commas a column map, in
-    /// MQSim's order.
+    /// The format that reads such columns once their units are known. For commas it is a column map
+    /// with the columns in MQSim's order.
     #[must_use]
     pub fn format(self, time_unit: TimeUnit, size_unit: SpaceUnit) -> Format {
         if self.has_commas {
@@ -87,17 +88,17 @@ impl BareColumns {
         if self.has_decimals { Format::DiskSim } else { Format::Mqsim }
     }
 
-    /// The unit of time where nobody names one.
+    /// The unit of time that is assumed if none is given.
     #[must_use]
     pub fn usual_time_unit(self) -> TimeUnit {
         if self.has_decimals { TimeUnit::Milliseconds } else { TimeUnit::Nanoseconds }
     }
 
-    /// Every way to read the file, with what it makes of the first `limit` requests. Ways that can
-    /// read nothing are left out.
+    /// Every way to read the file, with the statistics of the first `limit` requests. A way that
+    /// reads no record is left out.
     ///
     /// # Errors
-    /// Those of opening the file.
+    /// The errors of opening the file.
     pub fn candidates(
         self,
         path: impl AsRef<Path>,
@@ -125,7 +126,7 @@ impl BareColumns {
                         }
                     }
                     Ok(None) => break,
-                    // So it cannot be read in this way.
+                    // This format cannot read the file.
                     Err(_) => return Ok(()),
                 }
             }
@@ -191,7 +192,7 @@ mod tests {
         let file = TempTrace::new("1538323200,12910952,128,0,1063\n1538323201,1291,128,1,1063\n");
         let bare = BareColumns::of(file.path()).expect("readable").expect("bare columns");
         let candidates = bare.candidates(file.path(), 1000).expect("readable");
-        // The last column is no operation.
+        // One format is left, because the last column is not an operation.
         assert_eq!(candidates.len(), 1);
         assert_eq!(candidates[0].format, Format::Tencent);
         assert_eq!(candidates[0].statistics.read_ratio, 0.5);

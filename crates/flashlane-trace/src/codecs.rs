@@ -1,4 +1,4 @@
-//! Compressed files: decompressors in front of readers, compressors behind writers.
+//! Decompresses files for readers and compresses files for writers.
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
@@ -8,7 +8,7 @@ use crate::source::{Bytes, Codec};
 /// Buffer between a file and its decompressor. Unit: bytes.
 const COMPRESSED_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Most memory that an xz file may ask for; `xz -9` needs 65 MiB. Unit: bytes.
+/// Largest memory that an xz file may ask for; `xz -9` needs 65 MiB. Unit: bytes.
 const XZ_MEMORY_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Puts the decompressor of a codec in front of a file.
@@ -17,7 +17,7 @@ pub(crate) fn decompressor<R: Read + Send + 'static>(codec: Codec, whole: R) -> 
         return Ok(Box::new(whole));
     }
     let buffered = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, whole);
-    // Decompression takes longer than reading the lines: it has a thread of its own.
+    // Decompression takes longer than reading the lines, so it has a thread of its own.
     Ok(Box::new(match codec {
         Codec::Plain => unreachable!("what is plain needs nothing"),
         Codec::Gzip => Ahead::start(flate2::bufread::MultiGzDecoder::new(buffered))?,
@@ -34,7 +34,7 @@ pub(crate) fn decompressor<R: Read + Send + 'static>(codec: Codec, whole: R) -> 
 /// Buffer between a writer and its compressor. Unit: bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A stream that may be compressed.
+/// A stream that is compressed or plain.
 pub(crate) enum Compressor<W: Write> {
     Plain(BufWriter<W>),
     Gzip(BufWriter<flate2::write::GzEncoder<W>>),
@@ -64,7 +64,7 @@ impl<W: Write> Compressor<W> {
         })
     }
 
-    /// Writes what is left, and the end of the compressed stream.
+    /// Writes the remaining bytes and the end of the compressed stream.
     pub(crate) fn finish(self) -> io::Result<()> {
         fn inner<T: Write>(out: BufWriter<T>) -> io::Result<T> {
             out.into_inner().map_err(io::IntoInnerError::into_error)

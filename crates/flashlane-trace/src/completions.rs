@@ -1,8 +1,9 @@
-//! Measured response times: arrivals of a trace and the completions that belong to them.
+//! Measured response times: pairs the arrivals of a trace with their completions.
 //!
-//! Traces of a block layer have several events of a request. An arrival (`Q` or `D`) belongs to a
-//! completion (`C`) of the same device and operation: that of exactly its range where there is one,
-//! else to those that together cover its range, because the block layer joins and cuts requests.
+//! A trace of the block layer has several events for each request. An arrival (`Q` or `D`) belongs
+//! to a completion (`C`) of the same device and operation. If a completion has exactly the range of
+//! the arrival, the two belong together. Otherwise the arrival belongs to the completions that
+//! together cover its range, because the block layer merges and splits requests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -12,31 +13,30 @@ use crate::options::{Action, OnDecreasing, TraceOptions};
 use crate::reader::TraceReader;
 use crate::record::{Op, Record};
 
-/// Most arrivals that wait for their completion. Older ones no longer count.
+/// Largest number of arrivals that wait for their completion. Older arrivals are dropped.
 const OUTSTANDING_MAX: usize = 1 << 20;
 
-/// What happens in a trace with completions. Times are those of the clock of the file, in
-/// picoseconds.
+/// An event of a trace with completions. Times are on the clock of the file, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A request arrives.
     Arrival {
         /// The request, as the reader of arrivals gives it.
         record: Record,
-        /// Its tag.
+        /// The tag of the request.
         tag: u32,
-        /// When it arrives.
+        /// The time of the arrival.
         at_ps: u128,
     },
-    /// A request that arrived before is complete.
+    /// A request completes that arrived earlier.
     Completion {
-        /// The request, as it arrived.
+        /// The request as it arrived.
         record: Record,
-        /// Its tag.
+        /// The tag of the request.
         tag: u32,
-        /// When it is complete.
+        /// The time of the completion.
         at_ps: u128,
-        /// From its arrival to its completion.
+        /// The time from arrival to completion.
         response_ps: u64,
     },
 }
@@ -49,13 +49,13 @@ pub struct Completions {
     next_arrival: Option<(u128, Record, u32)>,
     next_end: Option<(u128, Record)>,
     outstanding: Outstanding,
-    /// Completions that one event brought, and that were not given out yet.
+    /// Completions of the latest event that were not yet delivered.
     ready: VecDeque<Event>,
 }
 
 impl Completions {
-    /// Opens a trace for its completions. `None`: the format has none, the options ask for
-    /// completions as the arrivals, or the file has not a single one.
+    /// Opens a trace for its completions. Returns `None` if the format has no completions, if the
+    /// options take completions as arrivals, or if the file has no completion.
     ///
     /// # Errors
     /// Any [`TraceError`] of opening the file, and of reading up to the first event of either kind.
@@ -126,7 +126,7 @@ impl Completions {
         }
     }
 
-    /// The reader of the arrivals: its tags and its account of the lines.
+    /// The reader of the arrivals, with its tags and its counts of lines.
     #[must_use]
     pub fn arrivals(&self) -> &TraceReader {
         &self.arrivals
@@ -154,10 +154,11 @@ type Place = (u32, Op, u64);
 /// Requests that arrived and are not complete.
 #[derive(Debug, Default)]
 struct Outstanding {
-    /// By place, in the order of their arrival.
+    /// Requests by place, in the order of arrival.
     requests: BTreeMap<Place, VecDeque<Waiting>>,
     count: usize,
-    /// Longest request so far: how far before a completion the requests that it covers may begin.
+    /// The longest request so far. A completion covers requests that begin at most this far before
+    /// it.
     longest: u64,
 }
 
@@ -166,7 +167,7 @@ struct Waiting {
     at_ps: u128,
     record: Record,
     tag: u32,
-    /// Bytes that no completion has covered yet.
+    /// Bytes that no completion has covered so far.
     left: u64,
 }
 
@@ -202,7 +203,7 @@ impl Outstanding {
         self.count = self.requests.values().map(VecDeque::len).sum();
     }
 
-    /// Completes what an event covers.
+    /// Completes the requests that an event covers.
     fn complete(&mut self, at_ps: u128, end: &Record, ready: &mut VecDeque<Event>) {
         let place = (end.device, end.op, end.offset_bytes);
         let exact = self.requests.get_mut(&place).and_then(|queue| {

@@ -1,16 +1,17 @@
-//! A fast way over lines of the usual shape, eight digits at a time.
+//! A fast parser for lines of the usual shape, which reads eight digits at a time.
 //!
-//! Telling digits one by one costs a mispredicted branch at the end of each number, which is most
-//! of the time of reading a trace. Here eight bytes are looked at as one word. Whatever is unusual
-//! (a number of 20 digits, a hexadecimal, two blanks in a row) is `None`, and the caller reads the
-//! line again in the careful way, which alone knows the reasons of a rejection.
+//! A loop over single digits costs a mispredicted branch at the end of each number, and these
+//! branches take most of the time of reading a trace. The cursor therefore looks at eight bytes as
+//! one word. For anything unusual (a number of 20 digits, a hexadecimal number, two blanks in a
+//! row) it returns `None`. The caller then reads the line again with the careful parser, which also
+//! knows the reasons for a rejection.
 
 use crate::lines::find;
 
-/// A place in a line.
+/// A position in a line.
 pub(crate) struct Cursor<'a> {
     line: &'a [u8],
-    /// What has not been read. Invariant: a tail of `line`.
+    /// The unread part of the line. Invariant: a suffix of `line`.
     rest: &'a [u8],
 }
 
@@ -37,7 +38,7 @@ impl<'a> Cursor<'a> {
         Cursor { line, rest: line }
     }
 
-    /// What has not been read.
+    /// The unread part of the line.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
@@ -87,7 +88,7 @@ impl<'a> Cursor<'a> {
         before
     }
 
-    /// Steps over everything up to and including the next `byte`.
+    /// Steps over everything up to and including the next `byte`. Returns `None` if there is none.
     #[inline]
     pub(crate) fn skip_past(&mut self, byte: u8) -> Option<()> {
         let index = find(self.rest, byte)?;
@@ -98,7 +99,7 @@ impl<'a> Cursor<'a> {
     /// Reads a decimal number of 1 to 19 digits.
     #[inline(always)]
     pub(crate) fn number(&mut self) -> Option<u64> {
-        // Devices and operations mostly have one digit.
+        // Device numbers and operation codes mostly have one digit.
         if let [digit @ b'0'..=b'9', rest @ ..] = self.rest
             && !rest.first().is_some_and(u8::is_ascii_digit)
         {
@@ -112,7 +113,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes on behind the first eight digits of a number.
+    /// Continues after the first eight digits of a number.
     #[inline(always)]
     fn longer_number(&mut self, head: u64) -> Option<u64> {
         let (middle, count) = self.digits();
@@ -126,8 +127,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the digits behind a decimal point, at most 12 and at most `width` of them, as if there
-    /// were `width`.
+    /// Reads the digits after a decimal point, at most 12 and at most `width`. Returns them as a
+    /// number of exactly `width` digits.
     #[inline(always)]
     pub(crate) fn fraction(&mut self, width: u32) -> Option<u64> {
         let (mut value, mut count) = self.digits();
@@ -162,15 +163,15 @@ impl<'a> Cursor<'a> {
         (value, count)
     }
 
-    /// Steps over a field of anything, of which there is something, and the spaces behind it.
-    /// `None` if it ends with another blank.
+    /// Steps over a field of any bytes, at least one, and the spaces after it. Returns `None` if
+    /// the field ends with another blank.
     #[inline(always)]
     pub(crate) fn skip_field(&mut self) -> Option<()> {
         let mut length = 0;
         loop {
             let word = self.word();
-            // The first byte that is a space or below; what borrows is one itself, or comes behind
-            // one.
+            // Marks the bytes that are a space or below. A borrow marks further bytes only behind
+            // the first match, which is the one that counts.
             let blanks = word.wrapping_sub(0x2121_2121_2121_2121) & !word & HIGH_BITS;
             let count = (blanks.trailing_zeros() / 8) as usize;
             length += count;
@@ -190,7 +191,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over spaces. Says whether there was one.
+    /// Steps over spaces. Returns true if there was one.
     #[inline(always)]
     pub(crate) fn skip_spaces(&mut self) -> bool {
         let before = self.rest.len();
@@ -212,13 +213,13 @@ impl<'a> Cursor<'a> {
         (value, count)
     }
 
-    /// Steps over so many bytes, at most to the end.
+    /// Steps over `count` bytes, at most to the end of the line.
     #[inline(always)]
     fn step(&mut self, count: usize) {
         self.rest = self.rest.get(count..).unwrap_or_default();
     }
 
-    /// The next eight bytes, the first one lowest; zeros behind the end of the line.
+    /// The next eight bytes, with the first byte lowest. Bytes after the end of the line are zero.
     #[inline(always)]
     fn word(&self) -> u64 {
         if let Some(bytes) = self.rest.first_chunk::<8>() {
@@ -226,7 +227,7 @@ impl<'a> Cursor<'a> {
         }
         let left = self.rest.len();
         match self.line.last_chunk::<8>() {
-            // The last eight bytes of the line, without those that have been read.
+            // Takes the last eight bytes of the line and drops those that were already read.
             Some(bytes) if left > 0 => u64::from_le_bytes(*bytes) >> (8 * (8 - left)),
             Some(_) => 0,
             None => self.rest.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
@@ -237,15 +238,15 @@ impl<'a> Cursor<'a> {
 /// Value and count of the decimal digits at the low end of `word`.
 #[inline]
 fn leading_digits(word: u64) -> (u64, usize) {
-    // A digit becomes 0 to 9. A carry out of a byte only reaches the bytes behind it, which do not
-    // count then.
+    // A digit becomes 0 to 9. A carry out of a byte only changes later bytes, which do not count.
     let values = word ^ 0x3030_3030_3030_3030;
     let beyond_9 = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
     let count = (beyond_9.trailing_zeros() / 8) as usize;
     if count == 0 {
         return (0, 0);
     }
-    // Digits move to the high end: zeros lead. Then neighbours join to pairs, fours and eight.
+    // The digits move to the high end, so that zeros lead. Neighbours are then joined to pairs,
+    // fours and eight.
     let digits = values << (8 * (8 - count));
     let pairs = digits.wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16;
@@ -257,12 +258,12 @@ fn leading_digits(word: u64) -> (u64, usize) {
 #[inline]
 fn leading_hex_digits(word: u64) -> (u64, usize) {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // High bits of bytes from `first` to `last`; `word` has no high bits of its own.
+    // Sets the high bit of each byte from `first` to `last`. `word` must have no high bits.
     let between = |word: u64, first: u8, last: u8| {
         (word + ONES * u64::from(0x80 - first)) & !(word + ONES * u64::from(0x7f - last))
     };
     let ascii = word & !HIGH_BITS;
-    // Bit 5 makes letters small.
+    // Bit 5 turns capitals into small letters.
     let letters = between(ascii | SPACES, b'a', b'f');
     let digits = between(ascii, b'0', b'9');
     let others = (!(letters | digits) | word) & HIGH_BITS;
@@ -270,8 +271,8 @@ fn leading_hex_digits(word: u64) -> (u64, usize) {
     if count == 0 {
         return (0, 0);
     }
-    // A letter is 9 more than its low bits. Digits move to the high end, the first one highest of
-    // all.
+    // A letter is 9 more than its low bits. The digits move to the high end, so that the first
+    // digit is the highest.
     let letters = (letters & HIGH_BITS) >> 7;
     let values = (ascii & (ONES * 0x0f)) + letters * 9;
     let values = (values << (8 * (8 - count))).swap_bytes();

@@ -1,11 +1,11 @@
-//! Dates with a time of day, as texts write them.
+//! Parses a date with a time of day.
 
 use crate::reject::Reason;
 use crate::units::TimeUnit;
 
-/// Reads `2016-02-22T11:25:45.123Z`: the date with `-` or `/`, `T` or a blank, perhaps a fraction
-/// of a second, and perhaps `Z` or a distance from it, such as `+01:00`. Without one it is UTC.
-/// Returns picoseconds since 1970.
+/// Reads a text such as `2016-02-22T11:25:45.123Z`. The date has `-` or `/`, and `T` or a blank
+/// follows. A fraction of a second is optional. The text may end with `Z` or an offset from UTC
+/// such as `+01:00`; without one the time is in UTC. Returns picoseconds since 1970.
 pub(crate) fn date_time(text: &[u8]) -> Result<u128, Reason> {
     parse(text).ok_or(Reason::BadTime)
 }
@@ -23,7 +23,7 @@ fn parse(text: &[u8]) -> Option<u128> {
     let minute = digits(&mut rest, 2)?;
     one_of(&mut rest, b":")?;
     let second = digits(&mut rest, 2)?;
-    // A leap second counts as the one behind it.
+    // A leap second counts as the second after it.
     let in_range = (1970..=9999).contains(&year)
         && (1..=12).contains(&month)
         && (1..=days_of(year, month)).contains(&day)
@@ -40,7 +40,7 @@ fn parse(text: &[u8]) -> Option<u128> {
     Some(seconds * u128::from(TimeUnit::Seconds.picoseconds()) + fraction_ps)
 }
 
-/// So many digits.
+/// Reads exactly `count` digits.
 fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
     let (head, tail) = rest.split_at_checked(count)?;
     *rest = tail;
@@ -49,7 +49,7 @@ fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
     })
 }
 
-/// One of these bytes.
+/// Reads one of these bytes.
 fn one_of(rest: &mut &[u8], bytes: &[u8]) -> Option<u8> {
     let (first, tail) = rest.split_first()?;
     bytes.contains(first).then(|| {
@@ -58,7 +58,7 @@ fn one_of(rest: &mut &[u8], bytes: &[u8]) -> Option<u8> {
     })
 }
 
-/// Digits behind the point. Unit: picoseconds; what is below is dropped.
+/// Reads the digits after the point. Unit: picoseconds; further digits are dropped.
 fn fraction(rest: &mut &[u8]) -> Option<u128> {
     let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (head, tail) = rest.split_at(count);
@@ -67,7 +67,7 @@ fn fraction(rest: &mut &[u8]) -> Option<u128> {
     (count > 0).then(|| kept.fold(0, |value, byte| value * 10 + u128::from(byte - b'0')))
 }
 
-/// Distance from UTC to the east. Unit: seconds.
+/// Reads the offset from UTC to the east. Unit: seconds.
 fn zone(mut rest: &[u8]) -> Option<i64> {
     if matches!(rest, b"" | b"Z" | b"z") {
         return Some(0);
@@ -92,7 +92,7 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01 to a date.
+/// Number of days from 1970-01-01 to a date.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let leap_days = |year: i64| year / 4 - year / 100 + year / 400;
     let years = (year - 1970) * 365 + leap_days(year - 1) - leap_days(1969);

@@ -1,4 +1,4 @@
-//! Recognition of formats that describe themselves.
+//! Detects formats that describe themselves.
 
 use std::path::Path;
 
@@ -9,16 +9,18 @@ use crate::options::Spelling;
 use crate::place::Unit;
 use crate::reject::excerpt;
 
-/// Tells the format of a file, if its start can only belong to one.
+/// Detects the format of a file, if the start of the file fits only one format.
 ///
-/// Binary formats have a magic number or codes at known places in their first two records. A text
-/// is told by its first line with content: a header, a version, or columns that no other format has
-/// in those places. A file of five bare columns is `None`: it may be MQSim, DiskSim or SSDSim, with
-/// different clocks. A file may also describe its columns itself: a comment above its first record
-/// that says `# columns:` and then the text of a [`ColumnMap`](crate::ColumnMap).
+/// Binary formats have a magic number, or codes at known places in their first two records. A text
+/// is recognised by its first line with content: a header, a version, or columns that no other
+/// format has in those places. A file of five columns without a header gives `None`, because it may
+/// be MQSim, DiskSim or SSDSim, whose clocks differ. A file may also describe its columns itself,
+/// in a comment above the first record: `# columns:`, followed by the text of a
+/// [`ColumnMap`](crate::ColumnMap).
 ///
 /// # Errors
-/// Those of opening and decompressing the file; a description of columns that is none.
+/// The errors of opening and decompressing the file. A description of columns that is not a column
+/// map.
 pub fn detect(path: impl AsRef<Path>) -> Result<Option<Format>, TraceError> {
     match head(path.as_ref())? {
         Head::Binary(format) => Ok(Some(format)),
@@ -26,7 +28,7 @@ pub fn detect(path: impl AsRef<Path>) -> Result<Option<Format>, TraceError> {
     }
 }
 
-/// As [`detect`], but a file that does not tell its format is [`TraceError::Ambiguous`].
+/// Does what [`detect`] does, but returns [`TraceError::Ambiguous`] if the format is not clear.
 pub(crate) fn detect_or_fail(path: &Path, spelling: Spelling) -> Result<Format, TraceError> {
     let head = match head(path)? {
         Head::Binary(format) => return Ok(format),
@@ -47,28 +49,28 @@ pub(crate) fn detect_or_fail(path: &Path, spelling: Spelling) -> Result<Format, 
 /// Start of the comment in which a file describes its columns.
 const COLUMNS: &[u8] = b"# columns:";
 
-/// What the start of a file says.
+/// The content of the start of a file.
 enum Head {
     Binary(Format),
     Text(TextHead),
 }
 
-/// What the start of a text says.
+/// The content of the start of a text.
 #[derive(Debug, Default)]
 struct TextHead {
-    /// The text behind the first `# columns:`.
+    /// The text after the first `# columns:`.
     columns: Option<Vec<u8>>,
-    /// The comment that names the columns of our own layout.
+    /// True if a comment names the columns of Flashlane's CSV.
     is_csv: bool,
     /// Number of the first line that is neither blank nor a comment; 0 if there is none.
     line: u64,
-    /// That line.
+    /// The text of that line.
     text: Vec<u8>,
-    /// The format of a line behind it, where the format lets others come first.
+    /// The format of a later line, for formats that allow other lines before their records.
     late: Option<Format>,
 }
 
-/// Lines behind the first one among which a format is looked for.
+/// Number of lines after the first one in which a format is looked for.
 const PREAMBLE_LINES_MAX: usize = 64;
 
 impl TextHead {
@@ -140,7 +142,7 @@ mod tests {
         assert_eq!((records.len(), records[0].offset_bytes), (1, 4096));
         let wrong = "# columns: t=1[parsec],op=2,off=3,len=4\n1,R,0,512\n";
         assert!(message(read(wrong, &TraceOptions::default())).contains("parsec"));
-        // Below the first record it is a comment like any other, and a named format wins.
+        // After the first record this is an ordinary comment, and the named format applies.
         let late = "5 1 0 8 1\n# columns: t=1[us],op=2,off=3,len=4\n";
         assert_eq!(detect(TempTrace::new(late).path()).expect("readable"), None);
         let named = "# columns: t=1[us],op=2,off=3,len=4\n5 1 0 8 1\n";

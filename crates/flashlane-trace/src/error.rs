@@ -1,4 +1,4 @@
-//! Everything that can end the reading of a trace.
+//! Errors that end the reading of a trace.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::reject::RejectedLine;
 use crate::source::Codec;
 use crate::units::Stamp;
 
-/// Why a trace could not be opened or read to its end.
+/// The reason why a trace could not be opened or read to its end.
 ///
-/// Each message is one line and names the file, the line if there is one, what was found and what
-/// is allowed. After any of these a reader ends;
-/// [`TraceReader::rewind`](crate::TraceReader::rewind) starts it afresh.
+/// Each message is one line. It names the file, the line if there is one, what was found and what
+/// is allowed. After an error the reader has ended;
+/// [`TraceReader::rewind`](crate::TraceReader::rewind) starts it again.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -23,7 +23,7 @@ pub enum TraceError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The path leads to a directory.
@@ -39,10 +39,10 @@ pub enum TraceError {
         path: PathBuf,
         /// The line or record that could not be completed.
         place: Place,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A compressed file ends before its data does.
+    /// A compressed file ends before its data are complete.
     #[error(
         "{}: {place}: the {codec} data ends early, after {bytes} bytes of content ({source}); \
          allowed: a complete {codec} file",
@@ -51,13 +51,13 @@ pub enum TraceError {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// How it is compressed.
+        /// The codec of the file.
         codec: Codec,
         /// The line or record that could not be completed.
         place: Place,
-        /// Decompressed bytes before the break.
+        /// Number of decompressed bytes before the break.
         bytes: u64,
-        /// What the decompressor said.
+        /// The error of the decompressor.
         source: io::Error,
     },
     /// A compressed file cannot be decompressed.
@@ -69,17 +69,17 @@ pub enum TraceError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How it is compressed.
+        /// The codec of the file.
         codec: Codec,
         /// The line or record that could not be completed.
         place: Place,
-        /// Decompressed bytes before the fault.
+        /// Number of decompressed bytes before the fault.
         bytes: u64,
-        /// What the decompressor said.
+        /// The error of the decompressor.
         source: io::Error,
     },
-    /// The file holds nothing but blank lines, comments, header lines and events that are no
-    /// requests, or nothing at all.
+    /// The file holds no record: it is empty, or has only blank lines, comments, header lines and
+    /// events that are not requests.
     #[error(
         "{}: found no record in {lines} {unit}s; allowed: a file with at least one",
         shown(path)
@@ -87,19 +87,19 @@ pub enum TraceError {
     Empty {
         /// The file.
         path: PathBuf,
-        /// What the file is made of.
+        /// The unit of the file: lines or records.
         unit: Unit,
-        /// Lines or records of the file.
+        /// Number of lines or records of the file.
         lines: u64,
     },
-    /// The file has no event of the action that counts, but events of others.
+    /// The file has no event of the action that counts, but has events of other actions.
     #[error("{}: {found}; allowed: {allowed}", shown(path))]
     OtherAction {
         /// The file.
         path: PathBuf,
-        /// What there is.
+        /// The actions that the file has.
         found: String,
-        /// The options that take it.
+        /// The options that take these actions.
         allowed: String,
     },
     /// A binary file ends within a record.
@@ -111,24 +111,24 @@ pub enum TraceError {
     CutShort {
         /// The file.
         path: PathBuf,
-        /// The record that is not whole.
+        /// The record that is incomplete.
         place: Place,
-        /// Bytes that are there.
+        /// Number of bytes that are there.
         found: u64,
-        /// Bytes that the record has.
+        /// Number of bytes that the record has.
         wanted: u64,
     },
-    /// A binary file holds what its format cannot hold, so that nothing behind it can be read
-    /// either.
+    /// A binary file has content that its format does not allow. Nothing after this record can be
+    /// read.
     #[error("{}: {place}: found {found}; allowed: {allowed}", shown(path))]
     Malformed {
         /// The file.
         path: PathBuf,
         /// The record.
         place: Place,
-        /// What it holds.
+        /// The content of the record.
         found: String,
-        /// What it may hold.
+        /// The content that is allowed.
         allowed: &'static str,
     },
     /// A text format holds bytes that are not text.
@@ -160,7 +160,7 @@ pub enum TraceError {
         /// Longest line that is read. Unit: bytes.
         limit: usize,
     },
-    /// Not one line could be read as a record.
+    /// No line could be read as a record.
     #[error(
         "{}: {first}; found no record in {lines} {}s; a {} of the format looks like `{example}`",
         shown(path),
@@ -170,9 +170,9 @@ pub enum TraceError {
     NothingAccepted {
         /// The file.
         path: PathBuf,
-        /// Lines that were rejected.
+        /// Number of lines that were rejected.
         lines: u64,
-        /// The first of them.
+        /// The first rejected line.
         first: Box<RejectedLine>,
         /// A line of the format, the column map, or the layout of a binary record.
         example: String,
@@ -187,9 +187,9 @@ pub enum TraceError {
     TooManyRejected {
         /// The file.
         path: PathBuf,
-        /// Lines that were rejected.
+        /// Number of lines that were rejected.
         rejected: u64,
-        /// Lines that were accepted or rejected.
+        /// Number of lines that were accepted or rejected.
         lines: u64,
         /// [`TraceOptions::max_rejected_fraction`](crate::TraceOptions::max_rejected_fraction).
         allowed: f64,
@@ -205,16 +205,16 @@ pub enum TraceError {
     Decreasing {
         /// The file.
         path: PathBuf,
-        /// Where the earlier record is.
+        /// The place of the earlier record.
         place: Place,
-        /// Its time.
+        /// The time of that record.
         found: Box<Stamp>,
-        /// The time before it.
+        /// The time of the record before it.
         previous: Box<Stamp>,
-        /// The option that lets times step back.
+        /// The option that allows times to step back.
         remedy: &'static str,
     },
-    /// The file has records, but none of the devices that were asked for.
+    /// The file has records, but no record of the devices that were asked for.
     #[error(
         "{}: found no record of device {devices} in {accepted} records; \
          allowed: a device of the file",
@@ -225,10 +225,10 @@ pub enum TraceError {
         path: PathBuf,
         /// The devices that were asked for.
         devices: String,
-        /// Records of other devices.
+        /// Number of records of other devices.
         accepted: u64,
     },
-    /// The format was not named and the file does not tell it.
+    /// The format was not named, and the file does not show it.
     #[error(
         "{}: line {line}: found `{excerpt}`, which does not tell its format; \
          allowed: name the format ({option}), one of {names}",
@@ -243,7 +243,7 @@ pub enum TraceError {
         excerpt: String,
         /// Names of all formats.
         names: String,
-        /// The option that names it.
+        /// The option that names the format.
         option: &'static str,
     },
     /// An option is out of range or does not suit the format.
@@ -253,12 +253,12 @@ pub enum TraceError {
         path: PathBuf,
         /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// The value of the option.
         found: String,
-        /// What it may be.
+        /// The values that are allowed.
         allowed: &'static str,
     },
-    /// The records of the format have no such tag.
+    /// The records of the format do not have this tag.
     #[error("{}: found no {kind} in the format {format}; allowed: {allowed}", shown(path))]
     NoTag {
         /// The file.
@@ -267,10 +267,10 @@ pub enum TraceError {
         kind: String,
         /// Name of the format.
         format: &'static str,
-        /// The tags that there are.
+        /// The tags that the format has.
         allowed: String,
     },
-    /// A trace is to be split by something that is different for too many requests.
+    /// The property by which the trace is to be split has too many values.
     #[error(
         "{}: found more than 65536 tenants by {by} (or devices, by lba); allowed: something that \
          fewer requests differ in",
@@ -279,10 +279,10 @@ pub enum TraceError {
     TooManyTenants {
         /// The file.
         path: PathBuf,
-        /// What it is to be split by.
+        /// The property by which the trace is to be split.
         by: String,
     },
-    /// No format has this name.
+    /// There is no format of this name.
     #[error("format `{found}` is unknown; allowed: one of {names}")]
     UnknownFormat {
         /// The name.
@@ -290,19 +290,19 @@ pub enum TraceError {
         /// Names of all formats.
         names: String,
     },
-    /// The text of a column map cannot be understood.
+    /// The text is not a column map.
     #[error("column map `{text}`: found {found}; allowed: {allowed}")]
     ColumnMap {
         /// The whole text.
         text: String,
         /// The part that is wrong.
         found: String,
-        /// What may stand there.
+        /// The text that is allowed in its place.
         allowed: &'static str,
     },
 }
 
-/// The path on one line, whatever its name holds.
+/// The path as one line, also if the file name has line breaks.
 fn shown(path: &Path) -> String {
     let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     path.to_string_lossy().chars().map(printable).collect()

@@ -1,4 +1,4 @@
-//! Lines, or binary records, of a file, out of one buffer that is reused.
+//! Reads the lines or binary records of a file through one buffer that is reused.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) struct Line<'a> {
     /// Range: 1 and up.
     pub(crate) number: u64,
     pub(crate) bytes: &'a [u8],
-    /// The line may hold NUL bytes: its part of the file does.
+    /// True if the line may hold NUL bytes, because its part of the file holds some.
     pub(crate) suspect: bool,
 }
 
@@ -32,16 +32,16 @@ pub(crate) struct Line<'a> {
 pub(crate) struct LineReader {
     path: PathBuf,
     codec: Codec,
-    /// What is counted in `line`.
+    /// The unit that `line` counts.
     unit: Unit,
     source: Bytes,
     buffer: Box<[u8]>,
     /// Unread bytes are `buffer[start..end]`.
     start: usize,
     end: usize,
-    /// Lines or records given out so far.
+    /// Number of lines or records that were delivered.
     line: u64,
-    /// Bytes of text received so far.
+    /// Number of bytes of text that were received.
     received_bytes: u64,
     at_end: bool,
     saw_nul: bool,
@@ -77,34 +77,35 @@ impl LineReader {
         self.codec
     }
 
-    /// Lines, or records, given out so far.
+    /// Number of lines or records that were delivered.
     pub(crate) fn line_count(&self) -> u64 {
         self.line
     }
 
-    /// From now on records are counted.
+    /// Counts records from now on, and not lines.
     pub(crate) fn count_records(&mut self) {
         self.unit = Unit::Record;
         self.line = 0;
     }
 
-    /// What is counted.
+    /// The unit that is counted: lines or records.
     pub(crate) fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// The line or record that was given out last.
+    /// The line or record that was delivered last.
     pub(crate) fn place(&self) -> Place {
         Place { unit: self.unit, number: self.line }
     }
 
-    /// Says that another record begins here, one that is not read by [`LineReader::record`].
+    /// Notes that another record begins, which is not read by [`LineReader::record`].
     #[inline]
     pub(crate) fn begin_record(&mut self) {
         self.line += 1;
     }
 
-    /// The next bytes, `count` of them or all that are left, without stepping over them.
+    /// The next `count` bytes, or all remaining bytes if there are fewer, without stepping over
+    /// them.
     pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], TraceError> {
         assert!(count <= LINE_LIMIT_BYTES, "{count} bytes at once");
         while self.end - self.start < count && !self.at_end {
@@ -151,7 +152,7 @@ impl LineReader {
         TraceError::CutShort { path: self.path.clone(), place: self.place(), found, wanted }
     }
 
-    /// An error about the record that was given out last.
+    /// An error about the record that was delivered last.
     #[cold]
     pub(crate) fn malformed(&self, found: String, allowed: &'static str) -> TraceError {
         TraceError::Malformed { path: self.path.clone(), place: self.place(), found, allowed }
@@ -233,8 +234,8 @@ impl LineReader {
     }
 }
 
-/// Index of the first `wanted`, eight bytes at a time: lines are too short for a search that starts
-/// slowly.
+/// Index of the first `wanted`. Looks at eight bytes at a time, because lines are too short for a
+/// search with a slow start.
 #[inline]
 pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
     let (words, tail) = bytes.as_chunks::<8>();
@@ -248,10 +249,10 @@ pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
     Some(words.len() * 8 + behind)
 }
 
-/// Where `word` has the byte `wanted`: a high bit. The lowest one is exact.
+/// Sets the high bit of the bytes that equal `wanted`. Only the lowest set bit is exact.
 #[inline]
 pub(crate) fn equal_bytes(word: u64, wanted: u8) -> u64 {
-    // What is wanted becomes 0, and only a 0 borrows into its own high bit.
+    // The wanted byte becomes 0, and only a 0 borrows into its own high bit.
     let word = word ^ (u64::from(wanted) * LOW_BITS);
     word.wrapping_sub(LOW_BITS) & !word & HIGH_BITS
 }
@@ -260,7 +261,7 @@ pub(crate) fn equal_bytes(word: u64, wanted: u8) -> u64 {
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// Index of the first newline. Looks at 32 bytes at once, as the processor does.
+/// Index of the first newline. Looks at 32 bytes at once, the width of a vector register.
 #[inline]
 fn find_newline(bytes: &[u8]) -> Option<usize> {
     let (blocks, tail) = bytes.as_chunks::<32>();
@@ -273,7 +274,7 @@ fn find_newline(bytes: &[u8]) -> Option<usize> {
     find(tail, b'\n').map(|at| blocks.len() * 32 + at)
 }
 
-/// Says whether there is a NUL byte.
+/// True if there is a NUL byte.
 #[inline]
 fn has_nul(bytes: &[u8]) -> bool {
     bytes.iter().fold(u8::MAX, |least, byte| least.min(*byte)) == 0 && !bytes.is_empty()
@@ -298,7 +299,7 @@ pub(crate) fn trim_end(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Says whether a line is blank or a comment, which starts with `#`, perhaps behind blanks.
+/// True if a line is blank or a comment. A comment starts with `#`, possibly after blanks.
 #[inline(always)]
 pub(crate) fn holds_no_record(line: &[u8]) -> bool {
     match line.first() {

@@ -1,4 +1,5 @@
-//! A program without decompressors: only plain files are read and written.
+//! Replaces the codecs in a program that is built without them. Such a program reads and writes
+//! only plain files.
 
 use std::io::{self, Read, Write};
 
@@ -9,7 +10,7 @@ fn refused<T>(codec: Codec) -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, found))
 }
 
-/// A plain file as it is.
+/// Returns a plain file unchanged.
 pub(crate) fn decompressor<R: Read + Send + 'static>(codec: Codec, whole: R) -> io::Result<Bytes> {
     if codec == Codec::Plain { Ok(Box::new(whole)) } else { refused(codec) }
 }

@@ -1,20 +1,21 @@
-//! Numbers read by hand from bytes: no allocation, no locale, no float.
+//! Parses numbers from bytes without allocation, locale or floating point.
 
 use crate::cursor::Cursor;
 use crate::reject::Reason;
 use crate::units::TimeUnit;
 
-/// Why bytes are not a usable number.
+/// The reason why bytes are not a usable number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberFault {
-    /// Not a number of the expected shape.
+    /// The bytes are not a number of the expected shape.
     Malformed,
-    /// A number, but beyond the range of its type.
+    /// The number is beyond the range of its type.
     TooLarge,
 }
 
 impl NumberFault {
-    /// The reason to report: `malformed` names the field, unless the number is merely too large.
+    /// The reason to report. `malformed` names the field; a number that is too large has its own
+    /// reason.
     pub(crate) fn reason(self, malformed: Reason) -> Reason {
         match self {
             NumberFault::Malformed => malformed,
@@ -23,7 +24,7 @@ impl NumberFault {
     }
 }
 
-/// Digits of a decimal `u64` that cannot overflow.
+/// Number of digits of a decimal `u64` that cannot overflow.
 const SAFE_DIGITS: usize = 19;
 
 /// Reads decimal digits only.
@@ -38,7 +39,7 @@ pub(crate) fn decimal(bytes: &[u8]) -> Result<u64, NumberFault> {
     decimal_by_digit(bytes)
 }
 
-/// As [`decimal`], for short numbers and for those that turn out to be none.
+/// Does what [`decimal`] does. Used for short numbers and for bytes that are not digits.
 #[inline]
 fn decimal_by_digit(bytes: &[u8]) -> Result<u64, NumberFault> {
     if bytes.is_empty() {
@@ -52,7 +53,7 @@ fn decimal_by_digit(bytes: &[u8]) -> Result<u64, NumberFault> {
     if tail.is_empty() { Ok(value) } else { decimal_tail(value, tail) }
 }
 
-/// Goes on with the digits that may overflow.
+/// Continues with the digits that may overflow.
 #[cold]
 fn decimal_tail(head: u64, tail: &[u8]) -> Result<u64, NumberFault> {
     let mut value = Some(head);
@@ -102,13 +103,14 @@ pub(crate) fn device(bytes: &[u8]) -> Result<u32, Reason> {
 /// Bits of the minor number of a Linux device.
 const MINOR_BITS: u32 = 20;
 
-/// Joins the numbers of a Linux device as blktrace does: the minor one has 20 bits.
+/// Joins the major and minor number of a Linux device as blktrace does: the minor number has 20
+/// bits.
 pub(crate) fn linux_device(major: &[u8], minor: &[u8]) -> Result<u32, Reason> {
     let number = |field| decimal(field).map_err(|fault| fault.reason(Reason::BadDevice));
     joined_device(number(major)?, number(minor)?)
 }
 
-/// As [`linux_device`], of numbers.
+/// Does what [`linux_device`] does, for numbers in place of texts.
 #[inline]
 pub(crate) fn joined_device(major: u64, minor: u64) -> Result<u32, Reason> {
     if major >= 1 << (32 - MINOR_BITS) || minor >= 1 << MINOR_BITS {
@@ -139,7 +141,7 @@ pub(crate) fn fractional_time(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reas
     fractional_time_by_digit(bytes, unit)
 }
 
-/// As [`fractional_time`], for what is unusual.
+/// Does what [`fractional_time`] does, for times of an unusual shape.
 #[cold]
 fn fractional_time_by_digit(bytes: &[u8], unit: TimeUnit) -> Result<u128, Reason> {
     let bad = |fault: NumberFault| fault.reason(Reason::BadTime);

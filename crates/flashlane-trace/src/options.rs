@@ -1,4 +1,4 @@
-//! How a trace is to be read.
+//! Options for reading a trace.
 
 use std::path::Path;
 
@@ -21,61 +21,61 @@ use crate::units::{SpaceUnit, TimeUnit};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceOptions {
-    /// Layout of the file. `None`: [detect](crate::detect) it, which only works for formats that
+    /// Format of the file. `None` [detects](crate::detect) it, which works only for formats that
     /// describe themselves.
     pub format: Option<Format>,
-    /// Unit of the time column instead of the one of the format. Formats with a fixed clock (MSR)
+    /// Unit of the time column in place of the unit of the format. Formats with a fixed clock (MSR)
     /// refuse it.
     pub time_unit: Option<TimeUnit>,
-    /// Unit of the offset and length columns instead of the one of the format. Only formats whose
-    /// files come in several units take it: those of five bare columns, and oracleGeneral for its
-    /// offsets.
+    /// Unit of the offset and length columns in place of the unit of the format. Only formats whose
+    /// files come in several units take this option: those of five columns without a header, and
+    /// oracleGeneral for its offsets.
     pub size_unit: Option<SpaceUnit>,
-    /// Which event of a request counts, in traces that have several of each (blktrace, blkparse).
-    /// Default: [`Action::Queue`], its arrival.
+    /// The event of a request that counts, in traces that have several events for each request
+    /// (blktrace, blkparse). Default: [`Action::Queue`], the arrival.
     pub action: Action,
-    /// Which tag of a record [`TraceReader::tag`](crate::TraceReader::tag) gives. Default: none.
-    /// Formats without such a tag refuse it.
+    /// The tag of a record that [`TraceReader::tag`](crate::TraceReader::tag) returns. Default:
+    /// none. A format without this tag refuses it.
     pub tag: Option<TagKind>,
-    /// End the stream after this many records. Range: 1 and up. Lines after it are not looked at,
-    /// so they do not count for [`TraceOptions::max_rejected_fraction`] either.
+    /// Ends the stream after this many records. Range: 1 and up. Later lines are not read, so they
+    /// do not count for [`TraceOptions::max_rejected_fraction`] either.
     pub limit: Option<u64>,
-    /// Keep only the records of these devices. Range: not an empty list.
+    /// Keeps only the records of these devices. Range: not an empty list.
     pub devices: Option<Vec<u32>>,
     /// Share of the lines that may be rejected before the end of the stream is an error. Default:
     /// 0.01. Range: 0 to 1; with 1, one accepted line is enough.
     pub max_rejected_fraction: f64,
-    /// What to do with a record that is earlier than the one before it. Default:
+    /// The handling of a record that is earlier than the record before it. Default:
     /// [`OnDecreasing::Error`].
     pub on_decreasing: OnDecreasing,
-    /// How messages call these options. Default: as here.
+    /// The names of these options in messages. Default: the names of the fields.
     pub spelling: Spelling,
-    /// Subtract the time of the first accepted line of the file, so that the trace starts at 0.
+    /// Subtracts the time of the first accepted line of the file, so that the trace starts at 0.
     /// Default: true.
     ///
-    /// The first line of the whole file counts, also when [`TraceOptions::devices`] drops it:
-    /// readers of different devices of one file stay in step. Without rebasing, a clock that counts
-    /// from 1601 or 1970 exceeds `u64` picoseconds, and every line is rejected.
+    /// The first line of the whole file counts, also if [`TraceOptions::devices`] drops it, so that
+    /// readers of different devices of one file keep the same clock. Without rebasing, a clock that
+    /// counts from 1601 or 1970 exceeds `u64` picoseconds, and every line is rejected.
     pub rebase: bool,
 }
 
 /// Events of a request in the block layer of Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// `Q`: it arrives.
+    /// `Q`: the request arrives.
     #[default]
     Queue,
-    /// `D`: it is sent to the drive, after merging and scheduling.
+    /// `D`: the request is sent to the drive, after merging and scheduling.
     Issue,
-    /// `C`: the drive has completed it.
+    /// `C`: the drive has completed the request.
     Complete,
 }
 
 impl Action {
-    /// All actions, in the order of a request's life.
+    /// All actions, in the order in which a request goes through them.
     pub(crate) const ALL: [Action; 3] = [Action::Queue, Action::Issue, Action::Complete];
 
-    /// The letter by which blkparse calls it.
+    /// The letter of the action in blkparse.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -92,7 +92,7 @@ impl Action {
     }
 }
 
-/// How messages call the options: as the one who reads the message can set them.
+/// The names of the options in messages, which depend on how the reader of the message sets them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spelling {
     /// As fields of [`TraceOptions`].
@@ -102,12 +102,12 @@ pub enum Spelling {
     Keys,
     /// As flags of the command.
     Flags,
-    /// The reader of the message has none: the file has to be put in order first.
+    /// The reader of the message cannot set options. The file has to be corrected first.
     Elsewhere,
 }
 
 impl Spelling {
-    /// An option by its name in [`TraceOptions`].
+    /// The name of an option, found by its name in [`TraceOptions`].
     pub(crate) fn option(self, name: &'static str) -> &'static str {
         match (self, name) {
             (Spelling::Flags, "time_unit") => "--time-unit",
@@ -119,7 +119,7 @@ impl Spelling {
         }
     }
 
-    /// What lets times step back.
+    /// The option that allows times to step back.
     pub(crate) fn delay(self) -> &'static str {
         match self {
             Spelling::Options => "on_decreasing set to Clamp or Count",
@@ -129,7 +129,7 @@ impl Spelling {
         }
     }
 
-    /// What takes another event of the requests.
+    /// The option that takes another event of the requests.
     pub(crate) fn action(self, action: Action) -> String {
         match self {
             Spelling::Options | Spelling::Elsewhere => format!("action set to {action:?}"),
@@ -138,7 +138,7 @@ impl Spelling {
         }
     }
 
-    /// What names the format.
+    /// The option that names the format.
     pub(crate) fn format(self) -> &'static str {
         match self {
             Spelling::Options | Spelling::Keys | Spelling::Elsewhere => "format",
@@ -147,28 +147,29 @@ impl Spelling {
     }
 }
 
-/// What a parser is told.
+/// Settings of a parser.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     /// Unit of the time column.
     pub(crate) time_unit: TimeUnit,
-    /// Unit of the offsets (and lengths) where the format leaves it open.
+    /// Unit of the offsets and lengths, where the format does not fix it.
     pub(crate) size_unit: SpaceUnit,
-    /// The event that counts.
+    /// The event of a request that counts.
     pub(crate) action: Action,
-    /// Where the wanted tag of a record is.
+    /// The place of the wanted tag in a record.
     pub(crate) tag: Option<TagField>,
 }
 
-/// What to do with a record that is earlier than the one before it.
+/// The handling of a record that is earlier than the record before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDecreasing {
-    /// End with [`TraceError::Decreasing`].
+    /// Reading ends with [`TraceError::Decreasing`].
     #[default]
     Error,
-    /// Deliver the record at the latest time seen so far, and count it.
+    /// The record is delivered with the latest time seen so far, and is counted.
     Clamp,
-    /// Deliver the record at its own time (at 0 if it is before the first record), and count it.
+    /// The record is delivered with its own time (0 if it is before the first record), and is
+    /// counted.
     Count,
 }
 
@@ -179,7 +180,8 @@ impl TraceOptions {
         TraceOptions { format: Some(format), ..TraceOptions::default() }
     }
 
-    /// Checks what can be checked without the file; `path` only names it in the error.
+    /// Checks the options as far as that is possible without the file. `path` only appears in the
+    /// error.
     pub(crate) fn check(&self, path: &Path) -> Result<(), TraceError> {
         let fault = |option, found: String, allowed| {
             let option = self.spelling.option(option);

@@ -1,4 +1,4 @@
-//! One pass over a trace: which records of it are given, and in what order.
+//! One pass over a trace: decides which records are delivered, and in what order.
 
 use crate::error::TraceError;
 use crate::format::{Entry, Format, LineParser, RecordParser};
@@ -8,10 +8,10 @@ use crate::place::Unit;
 use crate::record::{RawRecord, Record};
 use crate::reject::{NamedLine, Reason, Rejected};
 
-/// What is wanted of the records.
+/// The records that are wanted.
 pub(crate) struct Wanted {
     pub(crate) options: TraceOptions,
-    /// Sorted. `None`: all devices.
+    /// The devices in ascending order. `None` stands for all devices.
     pub(crate) devices: Option<Vec<u32>>,
 }
 
@@ -22,13 +22,13 @@ pub(crate) struct Pass {
     pub(crate) accepted: u64,
     pub(crate) delivered: u64,
     pub(crate) decreasing: u64,
-    /// The first of them.
+    /// The first records that were earlier than the record before them.
     pub(crate) decreasing_first: Vec<NamedLine>,
-    /// The first lines of a text that are no requests.
+    /// The first lines that are not requests.
     pub(crate) skipped_first: Vec<NamedLine>,
     /// Line or record of the latest record.
     pub(crate) line: u64,
-    /// Time that counts as 0. `None`: no line accepted yet.
+    /// The time that counts as 0. `None` until a line was accepted.
     pub(crate) base_ps: Option<u128>,
     /// Time of the latest delivered record on the clock of the file.
     pub(crate) previous_ps: u128,
@@ -37,20 +37,20 @@ pub(crate) struct Pass {
     pub(crate) finished: bool,
 }
 
-/// What the lines of a text are of.
+/// The format of the lines of a text.
 pub(crate) struct Text<'a> {
     pub(crate) format: &'a Format,
     pub(crate) header_lines: u64,
 }
 
-/// What comes next.
+/// The next item of a pass.
 pub(crate) enum Next {
     Record(Record),
     End,
     Decreasing(u128),
 }
 
-/// What a line amounts to.
+/// The outcome of a line.
 enum Outcome {
     Delivered(Record),
     Passed,
@@ -188,7 +188,7 @@ pub(crate) fn next_of_records(
 }
 
 impl Pass {
-    /// Admits a record whose line was read before. `None`: it is not delivered.
+    /// Admits a record whose line was read earlier. Returns `None` if the record is not delivered.
     #[inline]
     fn admit_late(
         &mut self,
@@ -230,7 +230,7 @@ impl Pass {
         }
     }
 
-    /// Remembers a record that is earlier than the one before it.
+    /// Remembers a record that is earlier than the record before it.
     #[cold]
     fn note_decreasing(&mut self, time_ps: u128, unit: Unit) {
         let early = (self.previous_ps - time_ps) as f64 / 1e6;
@@ -269,7 +269,7 @@ impl Pass {
             }
             match options.on_decreasing {
                 OnDecreasing::Error => return Outcome::Decreasing(raw.time_ps),
-                // The latest time was delivered before, so it fits.
+                // The latest time was delivered before, so the difference fits into `u64`.
                 OnDecreasing::Clamp => (self.previous_ps - base) as u64,
                 OnDecreasing::Count => {
                     self.previous_ps = raw.time_ps;
@@ -294,7 +294,7 @@ fn binary(lines: &LineReader, format: &Format, byte: u8) -> TraceError {
     }
 }
 
-/// The first byte of a rejected line that no text file holds.
+/// The first byte of a rejected line that does not occur in a text file.
 fn not_text(line: &[u8]) -> Option<u8> {
     let control = line.iter().copied().find(|byte| byte.is_ascii_control() && *byte != b'\t');
     let invalid = || std::str::from_utf8(line).err().map(|fault| line[fault.valid_up_to()]);

@@ -1,17 +1,18 @@
-//! Traces that come through a pipe.
+//! Reads traces from pipes.
 //!
-//! A trace is read several times: to tell its format, to find what it touches, to replay it. A pipe
-//! can be read once only. A process that says [`keep_pipes`] copies a pipe to a temporary file when
-//! it first opens it, and reads the copy from then on. All others refuse pipes.
+//! A trace is read several times: to detect its format, to find the addresses that it touches, and
+//! to replay it. A pipe can be read only once. In a process that called [`keep_pipes`], a pipe is
+//! copied to a temporary file when it is first opened, and the copy is read from then on. All other
+//! processes refuse pipes.
 
 use std::fs::{File, FileType, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Opens the file at `path`, or the copy of what came through the pipe there.
+/// Opens the file at `path`, or the copy of the pipe at `path`.
 ///
 /// # Errors
-/// Of opening; a pipe in a process that does not keep what comes through pipes.
+/// The errors of opening the file. A pipe is refused in a process that does not keep pipes.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let metadata = std::fs::metadata(path)?;
     if !is_pipe(metadata.file_type(), path) {
@@ -51,21 +52,21 @@ mod copies {
 
     use super::{File, Metadata, Path, PathBuf, io};
 
-    /// Bytes that are copied from a pipe at most.
+    /// Largest number of bytes that are copied from a pipe.
     const BYTES_MAX: u64 = 64 << 30;
 
-    /// The copies by device and number of their pipes. They have no name, so they disappear with
-    /// the process, however that ends.
+    /// The copies, by device and number of their pipes. They have no name in the file system, so
+    /// they disappear with the process, however it ends.
     static COPIES: OnceLock<Mutex<BTreeMap<(u64, u64), File>>> = OnceLock::new();
 
-    /// From now on this process reads each pipe once, to its end, and keeps a copy of it for as
-    /// long as it runs. For a command that handles one set of inputs and ends. Linux only;
-    /// elsewhere pipes stay refused.
+    /// From now on this process reads each pipe once, to its end, and keeps a copy while it runs.
+    /// Meant for a command that handles one set of inputs and ends. Works only on Linux; on other
+    /// systems pipes are refused.
     pub fn keep_pipes() {
         COPIES.get_or_init(Mutex::default);
     }
 
-    /// A path at which the copy of a pipe can be opened; `None` where pipes are not kept.
+    /// A path at which the copy of a pipe can be opened. Returns `None` if pipes are not kept.
     pub(super) fn of(path: &Path, pipe: &Metadata) -> io::Result<Option<PathBuf>> {
         let Some(copies) = COPIES.get() else { return Ok(None) };
         let mut copies = copies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +74,7 @@ mod copies {
         if let Entry::Vacant(place) = copies.entry(key) {
             place.insert(made(path)?);
         }
-        // Opening this path opens the file afresh, at its start.
+        // Opening this path opens the file again, at its start.
         Ok(Some(PathBuf::from(format!("/proc/self/fd/{}", copies[&key].as_raw_fd()))))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a file is made of.
+/// The unit of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Lines of text.
@@ -24,9 +24,9 @@ impl fmt::Display for Unit {
 /// A line or a record of a trace file, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: Unit,
-    /// Its number in the decompressed file. Range: 1 and up.
+    /// The number of the line or record in the decompressed file. Range: 1 and up.
     pub number: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The reader: lines in, records out, every rejected line on the books.
+//! Reads the lines of a trace, delivers records, and counts every rejected line.
 
 use std::fmt;
 use std::path::Path;
@@ -28,18 +28,17 @@ pub struct TraceReader {
     header_lines: u64,
     lines: LineReader,
     parser: Parser,
-    /// The parser hands out records later than their lines.
+    /// True if the parser delivers records later than their lines.
     reorders: bool,
     state: Pass,
 }
 
 impl TraceReader {
-    /// Opens a trace. The codec is told by the first bytes of the file, not by its name.
+    /// Opens a trace. The codec is detected from the first bytes of the file, not from its name.
     ///
     /// # Errors
     /// The file cannot be opened, is a directory or cannot be decompressed; an option is out of
-    /// range or does not suit the format; or no format was named and the file does not tell its
-    /// own.
+    /// range or does not suit the format; or no format was named and none can be detected.
     pub fn open(path: impl AsRef<Path>, options: &TraceOptions) -> Result<TraceReader, TraceError> {
         let path = path.as_ref();
         options.check(path)?;
@@ -67,7 +66,7 @@ impl TraceReader {
         Ok(reader)
     }
 
-    /// Prepares for a pass.
+    /// Prepares the reader for a pass.
     fn begin(&mut self) {
         match &mut self.parser {
             Parser::Lines(parser) => self.reorders = parser.held().is_some(),
@@ -93,10 +92,10 @@ impl TraceReader {
         self.advance()
     }
 
-    /// Starts again at the first line: the file is opened afresh, and all counts go back to 0.
+    /// Starts again at the first line: the file is opened again, and all counts go back to 0.
     ///
     /// # Errors
-    /// Those of opening the file.
+    /// The errors of opening the file.
     pub fn rewind(&mut self) -> Result<(), TraceError> {
         self.lines = LineReader::open(self.lines.path())?;
         self.parser = self.format.parser(&self.reading, self.lines.path())?;
@@ -111,20 +110,20 @@ impl TraceReader {
         &self.state.rejected
     }
 
-    /// Records of this pass that were earlier than the one before them.
+    /// Number of records of this pass that were earlier than the record before them.
     #[must_use]
     pub fn decreasing_count(&self) -> u64 {
         self.state.decreasing
     }
 
-    /// Lines of this pass that the format has for other things than requests: events of other
-    /// kinds.
+    /// Number of lines of this pass that belong to the format but are not requests, such as events
+    /// of other kinds.
     #[must_use]
     pub fn skipped_count(&self) -> u64 {
         self.parser.skipped()
     }
 
-    /// The first ten of them.
+    /// The first ten lines that are not requests.
     #[must_use]
     pub fn skipped_lines(&self) -> &[NamedLine] {
         match &self.parser {
@@ -133,53 +132,56 @@ impl TraceReader {
         }
     }
 
-    /// The first ten records of this pass that were earlier than the one before them.
+    /// The first ten records of this pass that were earlier than the record before them.
     #[must_use]
     pub fn decreasing_lines(&self) -> &[NamedLine] {
         &self.state.decreasing_first
     }
 
-    /// What was read as something else in this pass, and how often: operations of the block layer
-    /// that are none of [`Op`](crate::Op), and flushes that go with data.
+    /// Operations that were read as another one in this pass, with their numbers. These are
+    /// operations of the block layer that [`Op`](crate::Op) does not have, and flushes that come
+    /// with data.
     #[must_use]
     pub fn notes(&self) -> Vec<(&'static str, u64)> {
         self.parser.notes()
     }
 
-    /// Number of the line, or of the binary record, that the last record came from; 0 before the
-    /// first. Formats that leave by arrival have read further.
+    /// Number of the line or binary record from which the last record came; 0 before the first
+    /// record. Formats that deliver records in the order of arrival have already read further
+    /// lines.
     #[must_use]
     pub fn record_line(&self) -> u64 {
         self.state.line
     }
 
-    /// Line or record: what [`TraceReader::line`] counts.
+    /// The unit that [`TraceReader::line`] counts: lines or records.
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.lines.unit()
     }
 
-    /// Records delivered in this pass.
+    /// Number of records that were delivered in this pass.
     #[must_use]
     pub fn delivered_count(&self) -> u64 {
         self.state.delivered
     }
 
     /// Tag of the record that was delivered last, if [`TraceOptions::tag`] asks for one. Range: 1
-    /// and up, in the order of appearance; 0 where the line names none.
+    /// and up, in the order of appearance; 0 if the line has no tag.
     #[must_use]
     pub fn tag(&self) -> u32 {
         self.state.tag
     }
 
-    /// Text of a tag. Complete at the end of a pass: traces of blktrace may name a process after
-    /// its first request.
+    /// Text of a tag. The texts are complete only at the end of a pass, because a blktrace file may
+    /// name a process after its first request.
     #[must_use]
     pub fn tag_text(&self, tag: u32) -> Option<&str> {
         self.parser.tags().and_then(|tags| tags.text(tag))
     }
 
-    /// Records of this pass without a tag because more than 65,536 different ones came before.
+    /// Number of records of this pass without a tag, because there are more than 65,536 different
+    /// tags.
     #[must_use]
     pub fn untagged_count(&self) -> u64 {
         self.parser.tags().map_or(0, Tags::overflowed)
@@ -191,26 +193,26 @@ impl TraceReader {
         self.reading.action
     }
 
-    /// Time of the clock of the file that is time 0 of the records. Unit: picoseconds. `None`:
+    /// The time on the clock of the file that is time 0 of the records. Unit: picoseconds. `None`
     /// before the first record.
     #[must_use]
     pub fn base_ps(&self) -> Option<u128> {
         self.state.base_ps
     }
 
-    /// Number of the line, or of the binary record, that was read last; 0 before the first.
+    /// Number of the line or binary record that was read last; 0 before the first.
     #[must_use]
     pub fn line(&self) -> u64 {
         self.lines.line_count()
     }
 
-    /// The format, named by the options or detected.
+    /// The format, as named by the options or detected.
     #[must_use]
     pub fn format(&self) -> &Format {
         &self.format
     }
 
-    /// The format and the units in which the file is read, for people.
+    /// The format and the units in which the file is read, as a text.
     #[must_use]
     pub fn reading(&self) -> String {
         let Reading { time_unit, size_unit, action, .. } = self.reading;
@@ -231,7 +233,7 @@ impl TraceReader {
         text
     }
 
-    /// How the file is compressed.
+    /// The codec of the file.
     #[must_use]
     pub fn codec(&self) -> Codec {
         self.lines.codec()
@@ -269,7 +271,7 @@ impl TraceReader {
         }
     }
 
-    /// The end of the pass: was it worth anything?
+    /// Checks the counts at the end of the pass.
     fn finish(&self) -> Result<Option<Record>, TraceError> {
         let path = self.lines.path().to_owned();
         let (accepted, rejected) = (self.state.accepted, self.state.rejected.count());
@@ -293,7 +295,7 @@ impl TraceReader {
         self.finish_selection()
     }
 
-    /// A trace without events of the action that counts may have others.
+    /// Looks for events of other actions in a trace that has none of the action that counts.
     fn look_for_other_actions(&self) -> Result<(), TraceError> {
         let (events, wanted) = (self.parser.events(), self.reading.action);
         let others = Action::ALL.into_iter().zip(events);

@@ -1,4 +1,4 @@
-//! The one record that every format is turned into.
+//! The record into which every format is converted.
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -6,7 +6,7 @@ pub struct Record {
     /// Arrival time. Unit: picoseconds, since the first record of the file unless
     /// [`TraceOptions::rebase`](crate::TraceOptions::rebase) is off.
     pub time_ps: u64,
-    /// What was asked for.
+    /// The operation of the request.
     pub op: Op,
     /// First byte that the request touches. Unit: bytes, from the start of the device's address
     /// space.
@@ -14,8 +14,8 @@ pub struct Record {
     /// Length of the request. Unit: bytes. Range: at least 1, except for [`Op::Flush`], where it
     /// may be 0.
     pub length_bytes: u64,
-    /// Device, disk, volume or address space unit that the trace names; 0 when the format names
-    /// none. The address spaces of different devices overlap: each starts at offset 0.
+    /// Number of the device, disk, volume or address space unit that the trace names; 0 if the
+    /// format names none. The address spaces of different devices overlap: each starts at offset 0.
     pub device: u32,
 }
 
@@ -41,7 +41,7 @@ pub enum Op {
     Flush,
 }
 
-/// A record as its line gives it: on the clock of the file, before rebasing.
+/// A record on the clock of the file, before rebasing.
 ///
 /// The time is `u128` because a Windows filetime in picoseconds exceeds `u64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,6 @@ pub(crate) struct RawRecord {
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u64,
     pub(crate) device: u32,
-    /// Its tag, where the options ask for one; else 0.
+    /// The tag of the record, if the options ask for one; else 0.
     pub(crate) tag: u32,
 }

@@ -1,14 +1,14 @@
-//! Account of the lines that could not be read as records.
+//! Counts the lines that could not be read as records.
 
 use std::fmt;
 
 use crate::place::Unit;
 
-/// Why a line was rejected.
+/// The reason why a line was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Too few or too many fields for the format.
+    /// There are too few or too many fields for the format.
     FieldCount,
     /// The time is not a number of the allowed shape.
     BadTime,
@@ -18,13 +18,13 @@ pub enum Reason {
     BadOffset,
     /// The length is not a number.
     BadLength,
-    /// The operation code is none that the format knows.
+    /// The format does not know the operation code.
     UnknownOp,
-    /// The pointer that joins start and completion of a request is not a number.
+    /// The pointer that connects the start and completion of a request is not a number.
     BadPointer,
     /// A table has no column for the time, the operation, the offset or the length.
     MissingColumn,
-    /// A request for no data (only a flush may have length 0).
+    /// The request has no data, which is allowed only for a flush.
     ZeroLength,
     /// A number is out of range: the end of the request exceeds `u64` bytes, the device `u32`, or
     /// the time `u64` picoseconds (213 days after the first record).
@@ -46,7 +46,7 @@ impl Reason {
         Reason::TooLarge,
     ];
 
-    /// What is wrong, in a few words.
+    /// The fault, in a few words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Reason {
         }
     }
 
-    /// What the line may hold instead.
+    /// The content that is allowed.
     #[must_use]
     pub fn allowed(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ pub struct RejectedLine {
     pub unit: Unit,
     /// Number of the line or record in the decompressed file. Range: 1 and up.
     pub line: u64,
-    /// Why it was rejected.
+    /// The reason why it was rejected.
     pub reason: Reason,
     /// Start of the line, at most 80 characters, all of them printable.
     pub excerpt: String,
@@ -114,19 +114,19 @@ impl fmt::Display for RejectedLine {
     }
 }
 
-/// A line or record of which something is said.
+/// A line or record with a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedLine {
     /// Line or record.
     pub unit: Unit,
     /// Number of the line or record in the decompressed file. Range: 1 and up.
     pub line: u64,
-    /// What is said of it, on one line.
+    /// The remark, on one line.
     pub text: String,
 }
 
 impl NamedLine {
-    /// A line that belongs to the format but is no request.
+    /// A line that belongs to the format but is not a request.
     pub(crate) fn skipped(unit: Unit, line: u64, text: &str) -> NamedLine {
         NamedLine { unit, line, text: format!("no request: `{}`", excerpt(text.as_bytes())) }
     }
@@ -185,7 +185,7 @@ impl Rejected {
         }
     }
 
-    /// As [`Rejected::add`] for a record; `shown` says what it holds.
+    /// Does what [`Rejected::add`] does, for a record. `shown` gives its content as a text.
     pub(crate) fn add_record(&mut self, line: u64, reason: Reason, shown: impl Fn() -> String) {
         self.counts[reason as usize] += 1;
         if self.first.len() < Rejected::KEPT {

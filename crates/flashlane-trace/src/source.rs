@@ -1,4 +1,4 @@
-//! Files as streams of decompressed bytes.
+//! Opens files as streams of decompressed bytes.
 
 use std::fmt;
 use std::io::{Cursor, Read};
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::codecs::decompressor;
 use crate::error::TraceError;
 
-/// How a file is compressed. Told by its first bytes, never by its name.
+/// The codec of a file. It is detected from the first bytes of the file, never from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Codec {
     /// Not compressed.
@@ -34,12 +34,12 @@ impl fmt::Display for Codec {
     }
 }
 
-/// Bytes needed to tell the codec.
+/// Number of bytes that are needed to detect the codec.
 const MAGIC_BYTES: usize = 10;
 
 impl Codec {
-    /// The codec that the ending of a file name stands for: `.gz`, `.zst`, `.xz` or `.bz2`. For
-    /// files to be written; files to be read tell it by themselves.
+    /// The codec of the ending of a file name: `.gz`, `.zst`, `.xz` or `.bz2`. Used for files that
+    /// are written. The codec of a file that is read is detected.
     #[must_use]
     pub fn by_file_name(name: &str) -> Option<Codec> {
         let endings =
@@ -55,7 +55,8 @@ impl Codec {
             // A zstd file may begin with skippable frames, as parallel compressors write them.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Codec::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0x00, ..] => Codec::Xz,
-            // The block magic behind the level digit: a text may well start with `BZh1`.
+            // The magic number of a block follows the digit of the level, because a text may well
+            // start with `BZh1`.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
                 Codec::Bzip2

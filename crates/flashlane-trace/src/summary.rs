@@ -1,4 +1,4 @@
-//! What a trace holds, found in one pass.
+//! Sums up the content of a trace in one pass.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,21 +9,21 @@ use crate::reader::TraceReader;
 use crate::record::{Op, Record};
 use crate::reject::Rejected;
 
-/// Most devices that a summary lists, so that its memory stays bounded.
+/// Largest number of devices that a summary lists, so that its memory stays bounded.
 const DEVICES_LISTED: usize = 65_536;
 
 /// Totals of the records of one trace. Byte totals stop at `u64::MAX`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceSummary {
-    /// Records.
+    /// Number of records.
     pub request_count: u64,
-    /// Records that read.
+    /// Number of reads.
     pub read_count: u64,
-    /// Records that write.
+    /// Number of writes.
     pub write_count: u64,
-    /// Records that trim.
+    /// Number of trims.
     pub trim_count: u64,
-    /// Records that flush.
+    /// Number of flushes.
     pub flush_count: u64,
     /// Total length of the reads. Unit: bytes.
     pub read_bytes: u64,
@@ -37,19 +37,20 @@ pub struct TraceSummary {
     pub first_ps: u64,
     /// Latest time. Unit: picoseconds.
     pub last_ps: u64,
-    /// Highest end of a request on any device: a drive needs at least this capacity if every device
-    /// has one of its own. Unit: bytes.
+    /// Highest end of a request on any device. A drive needs at least this capacity if every device
+    /// has a drive of its own. Unit: bytes.
     pub end_bytes_max: u64,
     /// The devices in ascending order; at most 65,536 are listed.
     pub devices: Vec<DeviceSummary>,
-    /// Records of devices beyond the listed ones.
+    /// Number of records of devices that are not listed.
     pub unlisted_device_request_count: u64,
-    /// Records that were earlier than the one before them (not counted under
+    /// Number of records that were earlier than the record before them (not counted under
     /// `OnDecreasing::Error`).
     pub decreasing_count: u64,
-    /// Lines of the format that are no requests, such as events of other kinds.
+    /// Number of lines that belong to the format but are not requests, such as events of other
+    /// kinds.
     pub skipped_count: u64,
-    /// Lines that could not be read as records.
+    /// The lines that could not be read as records.
     pub rejected: Rejected,
 }
 
@@ -58,17 +59,17 @@ pub struct TraceSummary {
 pub struct DeviceSummary {
     /// The device.
     pub device: u32,
-    /// Its records.
+    /// Number of records of the device.
     pub request_count: u64,
-    /// Highest end of its requests: the space it needs when several devices are laid out one after
-    /// another. Unit: bytes.
+    /// Highest end of its requests. The device needs this space if several devices are laid out one
+    /// after another. Unit: bytes.
     pub end_bytes_max: u64,
 }
 
-/// Reads a whole trace and adds it up. Memory stays bounded.
+/// Reads a whole trace and sums it up. Memory stays bounded.
 ///
 /// # Errors
-/// Any [`TraceError`] of opening and reading; there is no summary of half a trace.
+/// Any [`TraceError`] of opening and reading; a part of a trace has no summary.
 pub fn summarise(
     path: impl AsRef<Path>,
     options: &TraceOptions,
@@ -140,7 +141,8 @@ impl TraceSummary {
         mean(self.write_bytes, self.write_count)
     }
 
-    /// Share of the reads in reads and writes. Range: 0 to 1. `None` without either.
+    /// Number of reads divided by the number of reads and writes. Range: 0 to 1. `None` without
+    /// either.
     #[must_use]
     pub fn read_fraction(&self) -> Option<f64> {
         mean(self.read_count, self.read_count + self.write_count)

@@ -1,15 +1,15 @@
-//! Tags: what a trace says of the origin of a request, beside the fields of a record.
+//! Tags: the origin of a request as the trace names it, beside the fields of a record.
 //!
-//! Readers find tags only if [`TraceOptions::tag`](crate::TraceOptions::tag) asks for them. Each
-//! text becomes a small number at its first appearance, so that a record carries four bytes.
+//! Readers look for tags only if [`TraceOptions::tag`](crate::TraceOptions::tag) asks for them.
+//! Each text gets a small number at its first appearance, so that a record carries only four bytes.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// Most different texts of one trace: more would not be tenants.
+/// Largest number of different tags of one trace. With more, the tags would not be tenants.
 pub(crate) const TAGS_MAX: usize = 65_536;
 
-/// What a tag of a record says.
+/// The property that a tag holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TagKind {
@@ -55,7 +55,7 @@ impl fmt::Display for TagKind {
     }
 }
 
-/// Where a parser finds the tag that the options ask for.
+/// The place where a parser finds the tag that the options ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TagField {
     Process,
@@ -67,19 +67,19 @@ pub(crate) enum TagField {
     Column(usize),
 }
 
-/// The texts of a trace's tags. Tag 0 stands for a record without one.
+/// The texts of the tags of a trace. Tag 0 stands for a record without a tag.
 #[derive(Debug, Default)]
 pub(crate) struct Tags {
-    /// Text of tag 1, 2, ...
+    /// Texts of the tags 1, 2, and so on.
     texts: Vec<String>,
-    /// Never iterated over.
+    /// The number of each text. Never iterated over, because the order of a hash map is not fixed.
     numbers: HashMap<Vec<u8>, u32>,
-    /// Records whose text came after [`TAGS_MAX`] others; they have tag 0.
+    /// Number of records whose text came after [`TAGS_MAX`] others; they have tag 0.
     overflowed: u64,
 }
 
 impl Tags {
-    /// The tag of a text; 0 of an empty one.
+    /// The tag of a text. An empty text has tag 0.
     pub(crate) fn number(&mut self, text: &[u8]) -> u32 {
         if text.is_empty() {
             return 0;
@@ -107,13 +107,13 @@ impl Tags {
         }
     }
 
-    /// The text of a tag; `None` of tag 0.
+    /// The text of a tag. Tag 0 has none.
     pub(crate) fn text(&self, tag: u32) -> Option<&str> {
         let index = (tag as usize).checked_sub(1)?;
         self.texts.get(index).map(String::as_str)
     }
 
-    /// Records that have no tag because there are too many different texts.
+    /// Number of records without a tag because there are too many different texts.
     pub(crate) fn overflowed(&self) -> u64 {
         self.overflowed
     }

@@ -43,7 +43,7 @@ pub(crate) fn message<T: Debug>(result: Result<T, TraceError>) -> String {
     message
 }
 
-/// What a parser is told: sectors, and the time unit.
+/// Settings of a parser: sectors, and the time unit.
 pub(crate) fn reading(time_unit: TimeUnit) -> Reading {
     Reading { time_unit, size_unit: SpaceUnit::Sectors, action: Action::Queue, tag: None }
 }

@@ -62,7 +62,7 @@ impl TimeUnit {
         }
     }
 
-    /// Decimal digits after the point that a picosecond clock can hold in this unit.
+    /// Number of decimal digits after the point that a clock of picoseconds can hold in this unit.
     pub(crate) fn fraction_digits(self) -> u32 {
         match self {
             TimeUnit::Seconds => 12,
@@ -134,8 +134,8 @@ impl fmt::Display for SpaceUnit {
     }
 }
 
-/// A time on the clock of a trace file, shown in the unit of that file so that it can be searched
-/// for.
+/// A time on the clock of a trace file. It is shown in the unit of the file, so that a user can
+/// search for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Time on the clock of the file, before rebasing. Unit: picoseconds.

@@ -1,5 +1,5 @@
-//! Real trace files, where they are at hand. They are not part of the project, because their terms
-//! do not allow passing them on; without them these tests say so and pass.
+//! Tests with real trace files. The files are not part of the project, because their terms do not
+//! allow passing them on. Without the files these tests report that they are skipped, and pass.
 
 use std::path::{Path, PathBuf};
 

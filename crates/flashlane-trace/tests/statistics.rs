@@ -1,5 +1,5 @@
-//! Statistics of the real traces against those measured independently, where both are at hand. They
-//! are not part of the project; without them these tests say that they are skipped.
+//! Compares statistics of real traces with statistics that were measured independently. The traces
+//! are not part of the project. Without them these tests report that they are skipped.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is written is read back.
+//! Reads back the files that writers write.
 
 use std::io::Write;
 

@@ -1,6 +1,6 @@
-//! What the stages of the drive call things by. A handle leads to a value in a slab; every other
-//! number counts things of one kind, from zero. Summaries, command line and Python show plain
-//! numbers.
+//! Handles and numbers that the stages of the drive share. A handle leads to a value in a slab;
+//! every other number counts things of one kind, from zero. Summaries, command line and Python show
+//! plain numbers.
 
 use flashlane_engine::{handle, number};
 

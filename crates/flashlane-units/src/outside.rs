@@ -1,4 +1,5 @@
-//! Policies that a program brings along: a table of them beside the closed list of each family.
+//! Policies from outside, which a program registers: a table of them beside the closed list of each
+//! family.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,12 +10,11 @@ use serde_json::Value;
 
 use crate::policy::{PolicyDoc, PolicyInfo};
 
-/// A policy from outside with its parameters. `C`: what such a policy is made from, the
-/// configuration trait of its family.
+/// A policy from outside with its parameters. `C`: the configuration trait of its family.
 pub struct Outside<C: ?Sized> {
     info: PolicyInfo,
     fingerprint: Arc<str>,
-    /// As they are written to files. Equal parameters make equal policies.
+    /// Parameters as in a file. Equal parameters make equal policies.
     parameters: Value,
     is_default: bool,
     config: Arc<C>,
@@ -27,31 +27,31 @@ impl<C: ?Sized> Outside<C> {
         &self.info.name
     }
 
-    /// What it says of itself.
+    /// Description of the policy.
     #[must_use]
     pub fn info(&self) -> &PolicyInfo {
         &self.info
     }
 
-    /// Says which code it is, where that is no part of the program; else empty.
+    /// Identifies the policy's code, if it is no part of the program; otherwise empty.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Its parameters as they are written to files.
+    /// Parameters as in a file.
     #[must_use]
     pub fn parameters(&self) -> &Value {
         &self.parameters
     }
 
-    /// All of its parameters have their default values.
+    /// True if all of its parameters have their default values.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.is_default
     }
 
-    /// What makes the policy.
+    /// The configuration that makes the policy.
     #[must_use]
     pub fn config(&self) -> &C {
         &self.config
@@ -89,11 +89,11 @@ pub trait Parameters: Serialize + DeserializeOwned {}
 
 impl<T: Serialize + DeserializeOwned> Parameters for T {}
 
-/// Reads the parameters of a policy, or takes the default ones: the parameters as they are written
-/// to files, and what makes the policy. The error is a sentence without a place.
+/// Reads the parameters of a policy, or takes the default ones. Returns the parameters as in a
+/// file, and the configuration. The error is a sentence without a place.
 type Read<C> = dyn Fn(Option<Value>) -> Result<(Value, Arc<C>), String> + Send + Sync;
 
-/// How policies of one name are made.
+/// The way to make policies of one name.
 pub struct Kind<C: ?Sized> {
     info: PolicyInfo,
     fingerprint: Arc<str>,
@@ -108,7 +108,7 @@ impl<C: ?Sized> Clone for Kind<C> {
 }
 
 impl<C: ?Sized + 'static> Kind<C> {
-    /// A kind that reads parameters by a function of its own.
+    /// A kind that reads parameters by its own function.
     pub fn new(
         info: PolicyInfo,
         read: impl Fn(Option<Value>) -> Result<(Value, Arc<C>), String> + Send + Sync + 'static,
@@ -116,14 +116,14 @@ impl<C: ?Sized + 'static> Kind<C> {
         Self { info, fingerprint: "".into(), read: Arc::new(read) }
     }
 
-    /// Says which code it is, where that is no part of the program: results are kept under it.
+    /// Identifies the code, if it is no part of the program: results are kept under it.
     #[must_use]
     pub fn with_fingerprint(self, fingerprint: String) -> Self {
         Self { fingerprint: fingerprint.into(), ..self }
     }
 
-    /// The kind of a configuration that is read as those of built-in policies are. `share` makes
-    /// the trait object: `|config| Arc::new(config)`.
+    /// The kind of a configuration that is read like those of built-in policies. `share` makes the
+    /// trait object: `|config| Arc::new(config)`.
     pub fn of<T>(family: &'static str, name: &str, share: fn(T) -> Arc<C>) -> Self
     where
         T: PolicyDoc + Default + Parameters + 'static,
@@ -143,7 +143,7 @@ impl<C: ?Sized + 'static> Kind<C> {
     /// The policy with these parameters.
     ///
     /// # Errors
-    /// A sentence on what is wrong with the parameters.
+    /// A sentence that says what is wrong with the parameters.
     pub fn make(&self, parameters: Option<Value>) -> Result<Outside<C>, String> {
         let (default, made) = match (self.read)(None) {
             Ok((default, made)) => (Some(default), Ok(made)),
@@ -160,7 +160,7 @@ impl<C: ?Sized + 'static> Kind<C> {
     }
 }
 
-/// The policies of a family that a program brought along, in the order of their registration.
+/// The policies of a family that a program registered, in the order of their registration.
 pub struct Registry<C: ?Sized> {
     kinds: RwLock<Vec<Kind<C>>>,
 }
@@ -172,14 +172,14 @@ impl<C: ?Sized> Default for Registry<C> {
 }
 
 impl<C: ?Sized> Registry<C> {
-    /// Nothing is registered.
+    /// An empty registry.
     #[must_use]
     pub const fn new() -> Self {
         Self { kinds: RwLock::new(Vec::new()) }
     }
 
-    /// Registers a kind. `built_in`: names that are taken for good. `replace`: a kind from outside
-    /// of the same name goes.
+    /// Registers a kind. `built_in`: names that cannot be used. `replace`: a registered kind of
+    /// that name is replaced.
     ///
     /// # Errors
     /// A sentence, where the name is taken or is no name.
@@ -203,14 +203,14 @@ impl<C: ?Sized> Registry<C> {
         Ok(())
     }
 
-    /// The kind of that name.
+    /// The kind with that name.
     #[must_use]
     pub fn kind(&self, name: &str) -> Option<Kind<C>> {
         let kinds = self.kinds.read().unwrap_or_else(PoisonError::into_inner);
         kinds.iter().find(|kind| kind.info.name == name).cloned()
     }
 
-    /// What the registered policies say of themselves, in the order of their registration.
+    /// Descriptions of the registered policies, in the order of their registration.
     #[must_use]
     pub fn list(&self) -> Vec<PolicyInfo> {
         let kinds = self.kinds.read().unwrap_or_else(PoisonError::into_inner);

@@ -7,41 +7,42 @@
 
 use std::borrow::Cow;
 
-/// What a policy says of itself.
+/// Description of a policy.
 pub trait PolicyDoc {
-    /// One sentence: what it does.
+    /// Effect of the policy, in a sentence.
     const SUMMARY: &'static str;
-    /// Where it comes from: paper and section, or "Flashlane".
+    /// Source of the policy: paper and section, or "Flashlane".
     const SOURCE: &'static str;
-    /// True where the source does not publish the mechanism in full and we had to fill gaps.
+    /// True if the source does not publish the mechanism in full, so that we had to fill gaps.
     const RECONSTRUCTED: bool = false;
 
-    /// Checks the parameters of a policy from outside, whenever they were read.
+    /// Checks the parameters of a policy from outside, after they were read.
     ///
     /// # Errors
-    /// A sentence that names the parameter, what was found and what is allowed.
+    ///
+    /// A sentence that names the parameter, the value that was found and the allowed values.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// One row of `flashlane policies`.
+/// A row of `flashlane policies`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PolicyInfo {
-    /// The configuration key that takes it, for example `ftl.gc.victim`.
+    /// The configuration key of the family, for example `ftl.gc.victim`.
     pub family: &'static str,
-    /// Its name in configuration files.
+    /// Name of the policy in configuration files.
     pub name: Cow<'static, str>,
-    /// One sentence: what it does.
+    /// Effect of the policy, in a sentence.
     pub summary: Cow<'static, str>,
     /// Paper and section.
     pub source: Cow<'static, str>,
-    /// True where parts had to be reconstructed.
+    /// True if parts had to be reconstructed.
     pub reconstructed: bool,
 }
 
 impl PolicyInfo {
-    /// The row of a policy that is made from a `T`.
+    /// The row of a policy with the configuration `T`.
     #[must_use]
     pub fn of<T: PolicyDoc>(family: &'static str, name: impl Into<Cow<'static, str>>) -> Self {
         Self {
@@ -67,18 +68,18 @@ macro_rules! policies {
         #[derive(Clone, Debug, PartialEq)]
         $vis enum $family {
             $($(#[$vdoc])* #[doc = concat!("`", $name, "`")] $variant($config),)+
-            /// A policy that the program brought along.
+            /// A policy that the program registered.
             Outside($crate::outside::Outside<dyn $outside>),
         }
 
         impl $family {
-            /// The configuration key that takes a policy of the family.
+            /// The configuration key of the family.
             pub const KEY: &'static str = $key;
 
             /// Every built-in name of the family, in registration order.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// The policies that the program brought along.
+            /// The policies that the program registered.
             pub fn outside() -> &'static $crate::outside::Registry<dyn $outside> {
                 static OUTSIDE: $crate::outside::Registry<dyn $outside> =
                     $crate::outside::Registry::new();
@@ -101,7 +102,7 @@ macro_rules! policies {
                 Self::outside().add(kind, Self::NAMES, false)
             }
 
-            /// The policy of that name with its default parameters.
+            /// The policy with that name and default parameters.
             #[must_use]
             pub fn by_name(name: &str) -> Option<Self> {
                 match name {
@@ -119,7 +120,7 @@ macro_rules! policies {
                 }
             }
 
-            /// Says which code a policy from outside is, where that is no part of the program.
+            /// Identifies the code of a policy from outside, if it is no part of the program.
             #[must_use]
             pub fn fingerprint(&self) -> Option<&str> {
                 match self {
@@ -130,7 +131,7 @@ macro_rules! policies {
                 }
             }
 
-            /// One row per policy, in registration order.
+            /// Rows of all policies, in registration order.
             #[must_use]
             pub fn list() -> Vec<$crate::PolicyInfo> {
                 let mut rows = vec![$($crate::PolicyInfo::of::<$config>($key, $name)),+];
@@ -138,7 +139,7 @@ macro_rules! policies {
                 rows
             }
 
-            /// Every name, those from outside included, as serde lists names.
+            /// Every name, including those from outside, in the form of serde's lists.
             fn allowed() -> String {
                 let quoted = |policy: $crate::PolicyInfo| format!("`{}`", policy.name);
                 let names: Vec<String> = Self::list().into_iter().map(quoted).collect();
@@ -169,7 +170,7 @@ macro_rules! policies {
         impl<'de> serde::Deserialize<'de> for $family {
             fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
                 struct V;
-                /// A policy from outside; the error tells which names are allowed.
+                /// A policy from outside; the error names the allowed names.
                 fn outside<E: serde::de::Error>(
                     name: &str, parameters: Option<serde_json::Value>,
                 ) -> Result<$family, E> {

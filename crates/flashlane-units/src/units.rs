@@ -1,8 +1,8 @@
 //! Quantities as a configuration writes them: a number with its unit, `"75us"`, `"8KiB"`,
 //! `"333MT/s"`.
 //!
-//! A bare number where a unit is due is refused, so that nobody ever wonders whether a field
-//! counts microseconds or nanoseconds.
+//! A bare number without its unit is refused, so that it is never unclear whether a field counts
+//! microseconds or nanoseconds.
 
 use std::fmt;
 
@@ -43,9 +43,9 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
     }
 }
 
-/// What a quantity type has to say of itself; [`quantity`] makes the rest.
+/// The specific parts of a quantity type; [`quantity`] makes the rest.
 trait Quantity: Sized {
-    /// Unit names and what one of each is worth in base units, largest last.
+    /// Unit names with their values in base units, largest last.
     const UNITS: &'static [(&'static str, u64)];
     /// An example for error messages.
     const EXAMPLE: &'static str;
@@ -288,7 +288,7 @@ impl std::str::FromStr for BlockShare {
         if let Some(number) = trimmed.strip_suffix('%') {
             let percent = number.trim_end();
             let sane = percent.parse().is_ok_and(|v: f64| (0.0..100.0).contains(&v));
-            // The nearest number to the decimal one: a share that was written is read as it was.
+            // The nearest number to the decimal one, so that a written share is read unchanged.
             let share = format!("{percent}e-2")
                 .parse()
                 .or_else(|_| percent.parse().map(|v: f64| v / 100.0));

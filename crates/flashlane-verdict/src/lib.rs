@@ -24,9 +24,9 @@ pub struct Verdict {
 /// A culprit and what it did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Culprit {
-    /// Its name; `device` where nobody's work is in the way.
+    /// Name of the flow; `device` if no flow's work is in the way.
     pub name: String,
-    /// Its share of the waiting of the victim. Range: 0..=1.
+    /// Share of the culprit in the wait of the victim. Range: 0..=1.
     pub share: f64,
     /// The cause with most of it, and its share of what the culprit is charged with.
     pub cause: String,

@@ -19,7 +19,7 @@ fn buffers() -> MutexGuard<'static, (Vec<u8>, Vec<u8>)> {
     BUFFERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes room for a question of so many bytes, and returns where it goes.
+/// Makes room for a question of `bytes` bytes. Returns the address for it.
 #[expect(unsafe_code, reason = "a host calls it by this name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn flashlane_input(bytes: usize) -> *mut u8 {

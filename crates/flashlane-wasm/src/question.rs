@@ -33,7 +33,7 @@ pub struct Question {
     /// A factor for the load of each flow, in the order of the workload; those that are left out
     /// stay as they are.
     pub loads: Vec<f64>,
-    /// End each flow after so many requests at the latest; 0 for no limit.
+    /// Most requests of each flow; 0 for no limit.
     pub requests_max: u64,
     /// Slices of the timeline from the start on; 0 for none.
     pub slices: usize,

@@ -29,8 +29,8 @@ impl Device {
         }
     }
 
-    /// Every request of an NVMe drive is behind its submission queue, or between its entry and its
-    /// completion.
+    /// Checks that every request of an NVMe drive is behind its submission queue, or between its
+    /// entry and its completion.
     fn audit_queue_pairs(&self) {
         if self.interface.is_sata() {
             return;
@@ -43,8 +43,8 @@ impl Device {
         nvme.audit(self.host.flows().map(HostFlow::entries));
     }
 
-    /// Checks what must hold when no event is left, but requests are: they wait for what will never
-    /// come. This is no fault only where they wait for free blocks.
+    /// Checks what must hold when no event is left but requests are: they wait for something that
+    /// will never come. That is no fault only if they wait for free blocks.
     pub(crate) fn audit_stuck(&self) {
         self.interface.nvme().audit_end();
         self.flash.audit_stuck();
@@ -56,7 +56,7 @@ impl Device {
         }
     }
 
-    /// Checks what must hold when nothing is left to do.
+    /// Checks what must hold at the end of a run.
     pub(crate) fn audit_end(&self) {
         self.host.audit_end();
         self.interface.nvme().audit_end();

@@ -1,4 +1,4 @@
-//! What can stand in the way of a request.
+//! Causes of waits: the obstacles in the way of a request.
 
 use crate::transaction::{Op, Source};
 
@@ -55,7 +55,7 @@ pub(crate) const DOCS: [(&str, &str); CAUSES] = [
 ];
 
 impl Cause {
-    /// What a die that works for a transaction is to those that wait for it.
+    /// The cause of waits for a die that works for a transaction.
     pub(crate) fn of(source: Source, op: Op) -> Self {
         match (source, op) {
             (_, Op::Erase) => Self::Erase,

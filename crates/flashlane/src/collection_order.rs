@@ -1,74 +1,76 @@
-//! Where a scheduler puts collection among the work of hosts, as a run without time has to know it.
+//! The order of collection: where a scheduler puts it among the work of hosts. A run without time
+//! needs to know it.
 
 use flashlane_units::Span;
 
-/// When a die serves collection. A scheduler says it of itself, and a run without time
-/// (`run --waf-only`) keeps to it; nothing else asks.
+/// When a die serves collection. A scheduler reports its order, and a run without time (`run
+/// --waf-only`) keeps to it; nothing else uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectionOrder {
     /// The policy does not say: runs without time are refused with it.
-    Untold,
-    /// After all work of hosts until it presses, then before it.
+    Unspecified,
+    /// Collection goes after all work of hosts until it presses, and then before it.
     Behind {
-        /// When it presses.
+        /// When collection presses.
         presses: Presses,
-        /// In which order a die does the work of collection that waits.
+        /// The order in which a die does the waiting work of collection.
         steps: Steps,
         /// How long reads of hosts wait for programs.
         reads: Reads,
     },
-    /// In order of arrival, among the writes of hosts.
+    /// Collection goes in order of arrival, among the writes of hosts.
     Arrival {
-        /// Reads go before all programs and erases, those of collection among them.
+        /// True if reads go before all programs and erases, including reads of collection.
         reads_first: bool,
-        /// Erases go last, until a plane of the chip is urgent or they have waited so long; `None`:
-        /// in order of arrival as well.
+        /// Erases go last, until a plane of the chip is urgent or they have waited for this time;
+        /// `None`: in order of arrival as well.
         erases_wait: Option<Span>,
     },
 }
 
-/// In which order a die does the work of collection that waits for it.
+/// The order in which a die does the waiting work of collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// In order of arrival, all of it in one list.
+    /// In order of arrival, in a single list.
     OneList,
     /// All reads, then the programs of the pages that were read, then erases. Programs of several
-    /// planes may form one command, with those of hosts as well.
+    /// planes may form one command, also together with programs of hosts.
     ReadsFirst,
-    /// A page that was read is programmed before the next one is read; erases go last. So there is
-    /// one program at a time, and none goes with another one.
+    /// A page that was read is programmed before the next page is read; erases go last. There is
+    /// thus one program at a time, which never joins another.
     ProgramsFirst,
 }
 
 /// How long a read of a host waits for the programs and erases of its die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// For all work of hosts that came before it.
+    /// For all earlier work of hosts.
     InOrder,
     /// For the operation under way.
     First,
-    /// The same, but for as long as it takes to suspend that operation, where the flash can
-    /// (`flash.suspend`).
+    /// For the operation under way, but no longer than it takes to suspend it, if the flash can do
+    /// that (`flash.suspend`).
     Interrupt,
 }
 
-/// When collection goes first that otherwise goes last.
+/// When collection presses: it then goes first, although it otherwise goes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presses {
-    /// On all dies of a chip of which a plane has fewer free blocks than `ftl.gc.hard_threshold`:
-    /// where [`crate::policy::View::is_urgent`] says so.
+    /// On all dies of a chip with a plane that has fewer free blocks than `ftl.gc.hard_threshold`,
+    /// which is when [`crate::policy::View::is_urgent`] is true.
     Urgent,
-    /// Before a write to a die, where free pages are few or a plane of the die can take no more
-    /// pages ([`crate::policy::View::must_collect`]): all that waits for the die then.
+    /// Before a write to a die, if free pages are few or a plane of the die can take no more pages
+    /// ([`crate::policy::View::must_collect`]). Then all collection that waits for the die goes
+    /// first.
     FewPages {
-        /// Free pages are few if there are fewer. Unit: pages.
+        /// Number of free pages below which they are few. Unit: pages.
         below: u64,
-        /// Where they are counted.
+        /// Where free pages are counted.
         on: Room,
     },
 }
 
-/// Where free pages are counted, those of open blocks left out.
+/// Where free pages are counted; those of open blocks do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// On the plane of the write.

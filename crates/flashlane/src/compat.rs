@@ -12,53 +12,53 @@ pub struct CompatConfig {
     pub padded_sqe: bool,
     /// No firmware time and no limit on commands between fetch and firmware.
     pub zero_firmware_time: bool,
-    /// A chip takes a command only when all of its dies are idle, and the oldest transaction of the
-    /// class decides the die: no die-level parallelism inside a chip.
+    /// A chip takes a command only when all its dies are idle, and the oldest transaction of the
+    /// class decides the die. There is no die-level parallelism inside a chip.
     pub one_die_per_dispatch: bool,
     /// `priority-out-of-order` rotates over the classes below `urgent` once for each chip and
-    /// operation, not by credits of each die; the rotation goes on with every look at a chip,
-    /// whether it can take a command or not, and may end before it comes to the class `low`. With
+    /// operation, not by credits of each die. The rotation moves with every look at a chip, whether
+    /// the chip can take a command or not, and may end before it comes to the class `low`. With
     /// `one_die_per_dispatch`.
     pub class_rotation: bool,
-    /// `out-of-order` and `priority-out-of-order` have no limit of age, look for pages that other
-    /// planes can do at the same time in their whole queues, and take what entered its queue first
-    /// for the oldest where several did at the same time. Reads of hosts fill up reads of mapping.
+    /// `out-of-order` and `priority-out-of-order` have no limit of age, and search their whole
+    /// queues for pages that other planes can do at the same time. If several transactions entered
+    /// a queue at one time, the first is the oldest. Reads of hosts join reads of mapping.
     pub strict_queues: bool,
     /// Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time.
     pub truncated_bus_clock: bool,
-    /// A read of a never-written page costs a flash read, at the page that the order of such reads
-    /// gives it; only the sectors of that first read count as there for partial writes.
+    /// A read of a never-written page costs a flash read, at a page that is given in the order of
+    /// such reads. Only the sectors of that first read count as present for partial writes.
     pub flash_unwritten_reads: bool,
     /// DRAM access time by MQSim's formula (rows halved, delays charged once).
     pub dram_formula: bool,
-    /// Random draws by MQSim's generator, draw for draw, and flows started last one first, but of
-    /// more than three the first three come last, in their order. Only for flows that come from
-    /// MQSim XML.
+    /// Random draws by MQSim's generator, draw for draw, and flows are started in reverse order; of
+    /// more than three flows, however, the first three come last, in their order. Only for flows
+    /// that come from MQSim XML.
     pub random_generators: bool,
     /// Requests are cut at the page boundaries of the device, and their addresses are aligned to
-    /// the device, while pages are counted from the first sector of their flow: where that is no
-    /// multiple of a page, one page of flash may get two parts of a request.
+    /// the device. Pages are still counted from the first sector of their flow. If that sector is
+    /// no multiple of a page, one page of flash may get two parts of a request.
     pub device_page_cuts: bool,
-    /// A request that reaches over the end of what its flow uses is not moved back: from the next
-    /// page of the device on it goes on at the remainder of its address by the length of the flow.
+    /// A request that reaches over the end of its flow is not moved back. From the next page of the
+    /// device on, it continues at its device address modulo the length of the flow.
     pub wrapped_requests: bool,
     /// PCIe transfer times are cut to whole nanoseconds.
     pub truncated_link_time: bool,
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
     /// for the program of their page.
     pub unordered_programs: bool,
-    /// Work that the end of an operation sets free is offered to the channel before the die counts
-    /// as idle, and once for every page of the command.
+    /// Work that the end of an operation frees is offered to the channel before the die counts as
+    /// idle, and once for every page of the command.
     pub scan_at_once: bool,
     /// A page leaves the data cache as soon as it is on flash, unless another request wrote it
-    /// again: then the end of the write-back counts as a use of it.
+    /// again. In that case the end of the write-back counts as a use of the page.
     pub cache_drops_written: bool,
-    /// Pages count as written before since the first write after the last whole `cache.hot_epoch`;
-    /// the end of an epoch is noticed for the flow that writes then only, even where the write has
-    /// to wait, and the first write ends one.
+    /// Pages count as written before since the first write after the last whole `cache.hot_epoch`.
+    /// The end of an epoch is noticed only for the flow that writes at that time, even if the write
+    /// has to wait. The first write ends an epoch.
     pub cache_milestones: bool,
-    /// A write-back that starts at once carries the sectors of its write only, not all that the
-    /// cache holds of the page.
+    /// A write-back that starts at once carries only the sectors of its write, not all cached
+    /// sectors of the page.
     pub cache_writes_alone: bool,
     /// Write-backs of evicted pages belong to the class `urgent`, whatever their flow.
     pub urgent_evictions: bool,
@@ -66,8 +66,8 @@ pub struct CompatConfig {
     pub cache_drops_leaving: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,
-    /// A partial write gets its page at once and is queued before the read of the old data, which
-    /// it then waits for in the queue.
+    /// A partial write gets its page at once, and is queued before the read of the old data. It
+    /// then waits for that read in the queue.
     pub partial_writes_in_queue: bool,
     /// A shared mapping cache has its whole capacity for every flow.
     pub cmt_per_flow: bool,
@@ -75,55 +75,55 @@ pub struct CompatConfig {
     pub translation_pages_from_start: bool,
     /// A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait.
     pub cmt_reserves: bool,
-    /// A mapping read moves 512 B, one that merges a page those sectors of which clean entries are
-    /// cached.
+    /// A mapping read moves 512 B. A mapping read that merges a page moves the sectors of which
+    /// unchanged entries are cached.
     pub short_mapping_reads: bool,
-    /// Mapping write-backs read the old page and are never programmed; entries of a page that was
-    /// written back once are known for ever.
+    /// Mapping write-backs read the old page and are never programmed. The entries of a page that
+    /// was written back once stay known.
     pub unprogrammed_mapping: bool,
     /// Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it
     /// holds; the mapping cache starts with entries of the lowest of these pages.
     pub scattered_occupancy: bool,
     /// Waiting read data goes before every command on a channel: the dies of a busy channel run in
-    /// step, and its bus idles for one tR a round. Mapping data goes before that of users, and that
-    /// of users before that of collection, however long these wait.
+    /// step, and its bus idles for one tR a round. Mapping data goes before data of users, and data
+    /// of users before data of collection, however long these wait.
     pub data_before_commands: bool,
     /// Programs and erases are never suspended.
     pub no_suspension: bool,
-    /// Every flow takes its blocks to write to on every plane of its own at the start (host data,
-    /// translation pages, moved pages), and the next one as soon as one is full. Blocks that hold
-    /// nothing stay free where a nearly full plane would have none left to collect with.
+    /// Every flow takes its open blocks on each of its planes at the start (host data, translation
+    /// pages, moved pages), and the next one as soon as a block is full. Blocks without data stay
+    /// free if a nearly full plane would otherwise have none left for collection.
     pub frontiers_at_start: bool,
     /// Collection starts once for each block taken while a plane has fewer free blocks than the
     /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks
     /// starts another one.
     pub collection_per_block: bool,
-    /// Host writes of a chip wait while collection that goes first has blocks there whose erase did
-    /// not start yet. With hybrid mapping only from the time when nothing but the erase is left: a
-    /// merge may have to wait for host writes.
+    /// Host writes of a chip wait while urgent collection has blocks there whose erase has not
+    /// started. With hybrid mapping they wait only when nothing but the erase is left: a merge may
+    /// have to wait for host writes.
     pub writes_wait_for_erases: bool,
-    /// A uniform flow of MQSim's files holds at the start the pages that its first requests touch,
-    /// 90 % of its space at most: the run writes nothing that is not there. With
+    /// At the start, a uniform flow of MQSim's files holds the pages that its first requests touch,
+    /// at most 90 % of its space. The run then writes only pages that are there already. With
     /// `random_generators`.
     pub occupied_by_own_requests: bool,
-    /// A page that preconditioning fills holds one sector, the first of an access: a write of it
-    /// needs no old data, and one that leaves it out merges.
+    /// A page that preconditioning fills holds one sector, the first of an access. A write of this
+    /// sector needs no old data; a write without it has to merge.
     pub first_sectors_only: bool,
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the
     /// fullest blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,
-    /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and they are free
-    /// again as soon as a completion tells that their commands were fetched.
+    /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and a place is free
+    /// again as soon as a completion reports that its command was fetched.
     pub sata_tags_freed_on_fetch: bool,
-    /// `--format mqsim-xml` writes rates over whole seconds of the whole run, times cut to whole
-    /// microseconds, and `-nan` for averages of nothing. Changes no other output.
+    /// `--format mqsim-xml` writes rates over whole seconds of the whole run, times truncated to
+    /// whole microseconds, and `-nan` for empty averages. Changes no other output.
     pub reporting: bool,
 }
 
 impl CompatConfig {
-    /// Every switch on: `--compat mqsim`.
+    /// All switches on, as with `--compat mqsim`.
     #[must_use]
     pub fn mqsim() -> Self {
         Self {

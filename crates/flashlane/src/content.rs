@@ -1,8 +1,8 @@
 //! The content key of a result: a digest of everything that decides it.
 //!
-//! Two simulations with the same key give the same summary, so a result can be kept under its key
-//! and found again. The key covers the program, the resolved device and workload, the options, and
-//! the bytes of every file that the workload reads. It does not cover where these files lie.
+//! Two simulations with equal keys give equal summaries, so a result can be kept under its key and
+//! found again. The key covers the program, the resolved device and workload, the options, and the
+//! bytes of every file that the workload reads. It does not cover where these files lie.
 
 use std::path::{Path, PathBuf};
 
@@ -26,10 +26,10 @@ struct Identity<'a> {
     version: &'a str,
     program: String,
     device: &'a DeviceConfig,
-    /// Which code the policies are that came from outside of the program.
+    /// Fingerprints of the code of policies from outside of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     policies: Vec<String>,
-    /// Files are there by their name alone.
+    /// The workload, in which files have only their names.
     workload: WorkloadConfig,
     /// Names and digests of the files of each flow.
     files: Vec<Vec<(String, String)>>,
@@ -52,7 +52,8 @@ struct Options {
 
 impl Options {
     fn of(options: &RunOptions) -> Self {
-        // A new option does not compile here before somebody decides whether it belongs to the key.
+        // A new option must be named here, so that its author decides whether it belongs to the
+        // key.
         let RunOptions {
             seed,
             alone,
@@ -88,7 +89,8 @@ impl Options {
 /// the results of this one.
 ///
 /// # Errors
-/// As [`InputFiles::digest`], for the program and for every file of the workload.
+///
+/// Those of [`InputFiles::digest`], for the program and for every file of the workload.
 pub fn content_key(
     program: &Path,
     device: &DeviceConfig,
@@ -141,8 +143,8 @@ pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Readers look at the name of a file (compression, traces in several files), and not at its
-/// folder.
+/// The name of a file without its folder. Readers depend on the name (compression, traces in
+/// several files), but not on the folder.
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! What a stage gets from the driver of the drive with every call.
+//! The parts of the driver that a stage gets with every call.
 
 use flashlane_engine::{EventQueue, Time};
 
@@ -6,8 +6,8 @@ use crate::event::Event;
 use crate::request::Requests;
 use crate::transaction::Transactions;
 
-/// The clock, the events, and what is under way. The driver owns all of it; a stage has no time of
-/// its own, and keeps handles of requests and transactions only.
+/// The clock, the events, and what is under way. The driver owns all of it; a stage has no clock of
+/// its own, and keeps only handles of requests and transactions.
 pub(crate) struct Context<'a> {
     /// The time of the event that is handled.
     pub(crate) now: Time,
@@ -16,7 +16,7 @@ pub(crate) struct Context<'a> {
     pub(crate) transactions: &'a mut Transactions,
 }
 
-/// What a stage gets that starts no event and knows no request.
+/// The parts that a stage gets if it starts no event and knows no request.
 pub(crate) struct Moment<'a> {
     /// The time of the event that is handled.
     pub(crate) now: Time,
@@ -24,7 +24,7 @@ pub(crate) struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// The same for a call from the inside, so that this one need not lie in memory.
+    /// Borrows the parts again for a call from inside, so that the original can stay in registers.
     #[inline(always)]
     pub(crate) fn again(&mut self) -> Moment<'_> {
         Moment { now: self.now, transactions: self.transactions }

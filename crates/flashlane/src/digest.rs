@@ -1,4 +1,4 @@
-//! Digests of what goes into a simulation, for the keys under which something is kept.
+//! Digests of the inputs of a simulation, for the keys of kept results.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::config::DeviceConfig;
 use crate::error::Error;
 
-/// Bytes that are read at a time.
+/// Bytes of one read.
 const CHUNK: usize = 1 << 18;
 
 /// Digests of files. Each file is read once, and again only if it changed.
@@ -31,7 +31,7 @@ struct Known {
     digest: String,
 }
 
-/// What the file system says of a file. It changes when the file is written or replaced.
+/// Facts about a file from the file system. They change when the file is written or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -59,13 +59,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl InputFiles {
-    /// No file is known.
+    /// No file has been read.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No file is known; `stop` ends all reading.
+    /// No file has been read. `stop` ends all reading.
     #[must_use]
     pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..Self::default() }
@@ -82,13 +82,13 @@ impl InputFiles {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// SHA-256 of the bytes of a file, in hexadecimal digits. Several threads may ask at a time;
-    /// the file is read by one of them.
+    /// SHA-256 of the bytes of a file, in hexadecimal digits. Several threads may ask at the same
+    /// time; only one of them reads the file.
     ///
     /// # Errors
-    /// [`Error::Config`] for what cannot be read or is no regular file (a pipe can be read only
-    /// once), and for a file that changes meanwhile; [`Error::Interrupted`] after
-    /// [`InputFiles::stop`].
+    ///
+    /// [`Error::Config`] for a file that cannot be read, is no regular file (a pipe can be
+    /// read only once), or changes meanwhile; [`Error::Interrupted`] after [`InputFiles::stop`].
     pub fn digest(&self, path: &Path) -> Result<String, Error> {
         let place = Arc::clone(locked(&self.known).entry(path.to_owned()).or_default());
         let mut known = locked(&place);
@@ -134,7 +134,7 @@ impl InputFiles {
     }
 }
 
-/// Which code the policies are that came from outside of the program.
+/// Fingerprints of the code of policies from outside of the program.
 pub(crate) fn fingerprints(device: &DeviceConfig) -> Vec<String> {
     let prints = [
         device.scheduler.fingerprint(),

@@ -1,13 +1,13 @@
-//! What can go wrong, and the exit status that it maps to.
+//! Errors, and their exit statuses.
 
 use std::fmt;
 
-/// One thing wrong with a configuration: where, what was found, what is allowed.
+/// A problem of a configuration: the place, the value that was found, and the allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// File, line or key.
     pub place: String,
-    /// What is wrong and what is allowed, with a hint where there is one.
+    /// Description of the problem and the allowed values, with a hint if there is one.
     pub message: String,
 }
 
@@ -39,7 +39,7 @@ pub enum Error {
     /// The simulated device could not finish the work. Exit status 3.
     #[error("{0}")]
     Stuck(String),
-    /// A tenant did not get what it was promised; everything was written. Exit status 4.
+    /// A promise to a tenant was not kept; all output was written. Exit status 4.
     #[error("{0}")]
     Missed(String),
     /// The caller asked for the end of the run ([`crate::RunOptions::stop`]). Exit status 1.
@@ -48,7 +48,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A single configuration problem.
+    /// An error with a single configuration problem.
     pub fn config(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Config(vec![Problem { place: place.into(), message: message.into() }])
     }

@@ -11,47 +11,47 @@ pub(crate) enum Event {
     Arrival { submission: SubmissionId },
     /// A submission doorbell reaches the device.
     Doorbell { flow: FlowId },
-    /// The submission entry of a write is in the device, unless it is delayed.
+    /// The submission entry of a write reaches the device, unless it is delayed.
     WriteEntry { request: RequestId },
-    /// The host bus adapter of a SATA drive is through with a command.
+    /// The host bus adapter of a SATA drive has passed a command on.
     AdapterSubmitted { request: RequestId },
     /// A command reaches a SATA drive.
     SataCommand { request: RequestId },
-    /// Firmware is done with a command, unless that was delayed.
+    /// The firmware of a command is over, unless it was delayed.
     Begin { request: RequestId },
     /// A DRAM access on behalf of a request is done.
     DramDone { request: RequestId },
     /// The memory of a partitioned cache may serve the next flow.
     DramTurn,
-    /// Evicted data is out of DRAM: the chain of write-backs from this transaction may start.
+    /// Evicted data is out of DRAM: the chain of write-backs that begins with this transaction may
+    /// start.
     EvictionRead { transaction: TransactionId },
-    /// Command, address and program data are over the bus, and somebody waits for that.
+    /// Command, address and program data are over the bus, and something waits for that.
     ChannelFree { channel: ChannelId },
-    /// The array is done with the first read of a channel, which has nothing else to do.
+    /// The first read of a channel ends in the array, and the channel is idle.
     Sensed { channel: ChannelId },
     /// A program or an erase ends, unless the die was suspended since (`epoch` differs).
     ArrayDone { die: DieId, epoch: u16 },
-    /// A resumed program or erase has run for long enough to be interrupted again, and something
-    /// waits for that.
+    /// A resumed program or erase has run long enough to be interrupted again, and something waits
+    /// for that.
     Progressed { die: DieId },
     /// The read data that the channel was moving is in the controller.
     DataSent { channel: ChannelId },
     /// A completion entry reaches the host, or the host bus adapter of a SATA drive.
     Completion { request: RequestId },
-    /// The host bus adapter of a SATA drive is through with a completion.
+    /// The host bus adapter of a SATA drive has passed a completion on.
     AdapterCompleted { request: RequestId },
     /// There may be room in a completion queue again.
     CompletionRoom { flow: FlowId },
-    /// The time has come at which the scheduling policy wants to be woken, unless it wants that no
-    /// more.
+    /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,
     /// A tenant asked to be woken.
     Wake { flow: FlowId },
 }
 
-/// What the host learns from an event. It may submit requests before the event is over; what it has
-/// to call then is named here.
+/// News for the host from an event. The host may submit requests before the event is over; then it
+/// must call the function that is named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Up {
     /// Nothing.
@@ -61,7 +61,7 @@ pub(crate) enum Up {
     Arrived { flow: FlowId },
     /// A request of the flow is complete. Then: [`crate::device::Device::completion_over`].
     Completed { flow: FlowId },
-    /// The same of a SATA drive. Then: nothing.
+    /// A request of the flow is complete on a SATA drive. Then: nothing.
     TagFreed { flow: FlowId },
     /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
     Woken { flow: FlowId },

@@ -1,4 +1,4 @@
-//! Who owns which part of the device: geometry, planes and logical space of each flow.
+//! The parts of the device and their owners: geometry, and planes and logical space of each flow.
 
 use flashlane_units::{ChannelId, ChipId, DieId, Lpa, PlaneId};
 
@@ -9,15 +9,15 @@ pub use flashlane_units::SECTOR_BYTES;
 pub struct Geometry {
     /// Channels.
     pub channels: u32,
-    /// Chips per channel.
+    /// Number of chips on each channel.
     pub chips_per_channel: u32,
-    /// Dies per chip.
+    /// Number of dies in each chip.
     pub dies_per_chip: u32,
-    /// Planes per die.
+    /// Number of planes in each die.
     pub planes_per_die: u32,
-    /// Blocks per plane.
+    /// Number of blocks in each plane.
     pub blocks_per_plane: u32,
-    /// Pages per block.
+    /// Number of pages in each block.
     pub pages_per_block: u32,
     /// Sectors per page. Range: 1..=64.
     pub sectors_per_page: u32,
@@ -129,8 +129,8 @@ impl Geometry {
 pub struct FlowSpace {
     /// Sorted resource lists: channels, chips, dies, planes.
     pub lists: [Vec<u32>; 4],
-    /// Flat numbers of the chips, among those of the lists, that hold the flow's data at the start,
-    /// sorted; `None` for all of them. Decided by the isolation policy.
+    /// The chips that hold the flow's data at the start, sorted: some of those that the lists name.
+    /// `None` for all of them. The isolation policy decides.
     pub chips: Option<Vec<ChipId>>,
     /// First sector in the device-wide sector space, flows laid out one after the other.
     pub start_sector: u64,
@@ -140,12 +140,12 @@ pub struct FlowSpace {
     pub pages: u64,
     /// First logical page in the device-wide logical page numbers.
     pub first_lpa: u64,
-    /// Sectors from the page boundary of the device-wide space that is before the flow to its first
-    /// sector, where requests are cut at these boundaries; 0 where they are cut at those of the
-    /// flow's own pages (`compat.device_page_cuts`).
+    /// Sectors from the last page boundary of the device-wide space before the flow to the flow's
+    /// first sector, with `compat.device_page_cuts`. Otherwise 0: requests are cut at the
+    /// boundaries of the flow's own pages.
     pub page_phase: u32,
-    /// The last sector that the flow uses, where what reaches over it goes on elsewhere in the flow
-    /// (`compat.wrapped_requests`). At least 1.
+    /// With `compat.wrapped_requests`: the last sector that the flow uses. The rest of a request
+    /// that reaches beyond it goes elsewhere in the flow. At least 1.
     pub wraps_after: Option<u64>,
 }
 

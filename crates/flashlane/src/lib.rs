@@ -1,8 +1,9 @@
-//! A simulator of multi-queue SSDs shared by tenants: who slows whom down, and why.
+//! A simulator of multi-queue SSDs shared by tenants. It tells which tenant slows which one down,
+//! and why.
 //!
 //! The modules are listed in the order in which a request meets them; see `ARCHITECTURE.md`.
 
-// What users write, and what can be wrong with it.
+// The keys that users write, and the checks of them.
 pub mod config;
 pub mod conformance;
 pub mod content;
@@ -10,7 +11,7 @@ mod digest;
 mod error;
 mod reading;
 
-// What every stage may import.
+// Words that every stage may import.
 mod cause;
 mod collection_order;
 mod compat;
@@ -32,8 +33,8 @@ mod link; // Between host and interface.
 pub mod scheduler; // 6
 pub mod workload; // 1
 
-// What stands above the stages: the loop over them all, what drives it, what watches and measures
-// it.
+// Modules above the stages: the loop over all of them, and the modules that drive, observe and
+// measure it.
 mod audit;
 mod device;
 pub mod drive;

@@ -1,5 +1,5 @@
-//! The memory that a run needs, and what the machine has left of it: they are compared before the
-//! run begins, so that a run that cannot fit says so at once.
+//! The memory that a run needs, and the memory that the machine has left. They are compared before
+//! the run begins, so that a run that does not fit fails at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -11,29 +11,30 @@ use crate::layout::Layout;
 
 /// Address space of the page tables. Unit: bytes per page of the flash; the tables take 7.6 to 8.6.
 const MAPPED_PER_PAGE: u64 = 7;
-/// What of it a drive in its steady state has written at least. Unit: bytes per page of the flash.
+/// The part of the page tables that a drive in steady state has written at least. Unit: bytes per
+/// page of the flash.
 const WRITTEN_PER_PAGE: u64 = 5;
 
-/// What makes a run smaller, for the ends of messages.
+/// Advice on smaller runs, for the ends of messages.
 const SMALLER: &str = "what makes it smaller: fewer blocks (flash.blocks_per_plane) or larger pages, no \
                        --alone, a smaller outstanding_max, fewer runs at a time (--threads, --jobs)";
 
 /// Memory that this process may still take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Unit: bytes.
+    /// Amount. Unit: bytes.
     pub bytes: u64,
-    /// What limits it, in words.
+    /// Name of the limit, for messages.
     pub limit: &'static str,
 }
 
-/// What a run needs at the least. Unit: bytes.
+/// Least memory that a run needs. Unit: bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
     pages: u64,
-    /// Of the address space.
+    /// Address space.
     mapped: u64,
-    /// Of memory.
+    /// Memory that is written.
     written: u64,
 }
 
@@ -75,7 +76,7 @@ fn fits(need: Need, space: Option<Left>, memory: Option<Left>) -> Result<(), Err
     Ok(())
 }
 
-/// What to say where so many more bytes could not be had.
+/// The message if `bytes` more bytes could not be allocated.
 #[must_use]
 pub fn lacking(bytes: usize) -> String {
     let left = left().map_or_else(String::new, |left| {
@@ -84,7 +85,7 @@ pub fn lacking(bytes: usize) -> String {
     format!("memory: {bytes} more bytes could not be had{left}; {SMALLER}")
 }
 
-/// Does a part of a run. Where memory runs out, that is its error.
+/// Does a part of a run. If memory runs out, returns that as an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         match payload.downcast::<OutOfMemory>() {
@@ -94,14 +95,14 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, E
     })
 }
 
-/// The memory that this process may still take, where the system tells: the least of what its
+/// The memory that this process may still take, if the system reports it: the least of what its
 /// address space, its control group and the machine have left.
 #[must_use]
 pub fn left() -> Option<Left> {
     address_space().into_iter().chain(memory()).min_by_key(|left| left.bytes)
 }
 
-/// What the limit of the address space leaves, if there is one.
+/// The rest of the limit of the address space, if there is one.
 #[must_use]
 pub fn address_space() -> Option<Left> {
     #[cfg(target_os = "linux")]
@@ -127,7 +128,7 @@ mod system {
 
     use crate::need::Left;
 
-    /// What `ulimit -v` leaves.
+    /// The rest of the limit of `ulimit -v`.
     pub(super) fn address_space() -> Option<Left> {
         let limit = getrlimit(Resource::As).current?;
         let status = read_to_string("/proc/self/status").unwrap_or_default();
@@ -135,7 +136,7 @@ mod system {
         Some(Left { bytes: limit.saturating_sub(used), limit: "the limit of ulimit -v" })
     }
 
-    /// What the machine and the control group leave.
+    /// The memory left by the machine and the control group.
     pub(super) fn memory() -> Option<Left> {
         let text = read_to_string("/proc/meminfo").unwrap_or_default();
         let swap = kib(&text, "SwapFree:").unwrap_or(0);
@@ -147,13 +148,13 @@ mod system {
         machine.into_iter().chain(group).min_by_key(|left| left.bytes)
     }
 
-    /// A value of a file of the kernel in KiB.
+    /// A value in KiB from a file of the kernel.
     fn kib(text: &str, key: &str) -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         line.split_whitespace().next()?.parse().ok()
     }
 
-    /// What the control groups of a process leave, of both versions. `own`: the text of
+    /// The memory left by the control groups of a process, of both versions. `own`: the text of
     /// `/proc/self/cgroup`.
     pub(super) fn of_groups(root: &Path, own: &str) -> Option<u64> {
         let line = |line: &str| {
@@ -172,7 +173,7 @@ mod system {
         own.lines().filter_map(line).min()
     }
 
-    /// The least that a group and those above it leave.
+    /// The least memory left by a group and those above it.
     fn up(root: &Path, below: &str, files: &[&str; 4]) -> Option<u64> {
         let mut least = None;
         let mut folder: PathBuf = root.join(below);
@@ -184,7 +185,8 @@ mod system {
         }
     }
 
-    /// What one group leaves. Pages of files can be given back at once and are not counted.
+    /// The memory left by a group. Cached pages of files can be given back at once, and do not
+    /// count as used.
     fn of_group(folder: &Path, [limit, used, cached, shared]: &[&str; 4]) -> Option<u64> {
         let number =
             |file: &str| read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();

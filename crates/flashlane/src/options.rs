@@ -1,4 +1,4 @@
-//! How to run, as opposed to what.
+//! Options of a run, as opposed to its configuration.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::observe::options::Observe;
 use crate::precondition::KeptStates;
 
-/// How long a round is.
+/// Length of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
     /// Simulated time. Unit: picoseconds, above 0.
@@ -19,7 +19,7 @@ pub enum Round {
     Requests(u64),
 }
 
-/// What has to be steady, over all flows.
+/// The quantity that has to be steady, over all flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tracked {
@@ -36,11 +36,11 @@ pub enum Tracked {
 pub struct SteadyRule {
     /// The length of a round.
     pub round: Round,
-    /// The value that is watched.
+    /// The quantity that is watched.
     pub tracked: Tracked,
 }
 
-/// What precedes the measurement.
+/// Load before the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Warmup {
     /// Nothing.
@@ -53,7 +53,7 @@ pub enum Warmup {
 }
 
 impl Warmup {
-    /// What the run says, else what the file of the workload says.
+    /// The warm-up of the run, or else that of the workload file.
     pub(crate) fn or(self, of_file: Option<Span>) -> Self {
         match (self, of_file) {
             (Self::None, Some(span)) => Self::Time(span.0),
@@ -62,19 +62,19 @@ impl Warmup {
     }
 }
 
-/// What is done to the state of a drive before the run.
+/// A step in making the state of a drive before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateStep {
-    /// It is made.
+    /// The state is being made.
     Making,
-    /// It is written to where states are kept.
+    /// The state is being written to the place where states are kept.
     Keeping,
 }
 
-/// What hears of a step and of the share of it that is done, 0 to 1.
+/// Receives the step, and the share of it that is done, 0 to 1.
 type OnState = dyn Fn(StateStep, f64) + Send + Sync;
 
-/// Hears how far the state of a drive is, which takes a minute on large drives.
+/// Receives progress of the state of a drive, which takes a minute on large drives.
 #[derive(Clone)]
 pub struct StateProgress(Arc<OnState>);
 
@@ -96,7 +96,7 @@ impl std::fmt::Debug for StateProgress {
     }
 }
 
-/// How to run, as opposed to what.
+/// How to run a scenario: seed, window, records and limits.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Root seed.
@@ -107,28 +107,28 @@ pub struct RunOptions {
     pub check: bool,
     /// Requests that load the device but do not count.
     pub warmup: Warmup,
-    /// Ends the run with steady state, instead of with the flows, which start over until then. What
-    /// counts are the last rounds.
+    /// Ends the run with steady state, instead of with the flows, which start over until then. Only
+    /// the last rounds count.
     pub until_steady: Option<SteadyRule>,
     /// Name of the compatibility mode for the summary.
     pub compat: Option<String>,
-    /// Threads for the runs alone, where [`simulate_all`](crate::simulate_all) is not told; 0 for
-    /// all cores. Never changes a result.
+    /// Threads for the runs alone, unless [`simulate_all`](crate::simulate_all) gets a number; 0
+    /// for all cores. Never changes a result.
     pub threads: usize,
-    /// Length of the intervals of [`Details::series`](crate::Details::series); none without it.
-    /// Unit: picoseconds.
+    /// Length of the intervals of [`Details::series`](crate::Details::series). Unit: picoseconds.
+    /// `None`: no series.
     pub series_interval: Option<u64>,
     /// Length of the windows of
     /// [`Summary::slowdown_over_time`](crate::metrics::Summary::slowdown_over_time), which also
-    /// needs `alone`; none without it. Unit: picoseconds.
+    /// need `alone`. Unit: picoseconds. `None`: no windows.
     pub windows: Option<u64>,
     /// Placement, collection and wear without time.
     pub waf_only: bool,
-    /// What to watch beside what the summary says. Never changes a result.
+    /// Data to record beside the summary. Never changes a result.
     pub observe: Observe,
-    /// Keeps states of drives between runs; none without it. Never changes a result.
+    /// Keeps states of drives between runs; `None` keeps none. Never changes a result.
     pub states: Option<Arc<KeptStates>>,
-    /// Hears how far the state of the drive is before the run. Never changes a result.
+    /// Receives progress of the state of the drive before the run. Never changes a result.
     pub state_progress: Option<StateProgress>,
     /// Ends the simulation soon after it becomes true, with
     /// [`Error::Interrupted`](crate::Error::Interrupted).

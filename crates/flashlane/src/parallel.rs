@@ -1,16 +1,17 @@
-//! Independent simulations on several threads, one result whatever their number.
+//! Runs independent simulations on several threads. The results do not depend on the number of
+//! threads.
 //!
-//! A job is a first part and, after it, further parts that share what the first one left behind.
-//! Parts of jobs that were begun go before new jobs, so that at most as many jobs are under way as
-//! there are threads: what a job keeps in memory is there that many times and no more often.
+//! A job has a first part, and then further parts that share the result of the first one. Parts of
+//! jobs that were begun go before new jobs, so that there are never more jobs under way than
+//! threads. This bounds the memory that jobs keep.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// What the first part of a job gives.
+/// Result of the first part of a job.
 pub(crate) enum Begun<S, R> {
-    /// Something shared by so many further parts, one at least.
+    /// A value that further parts share, and their number, at least one.
     Parts(S, usize),
     /// The result.
     Over(R),
@@ -18,9 +19,9 @@ pub(crate) enum Begun<S, R> {
 
 /// Jobs of one kind, by number.
 pub(crate) trait Jobs: Sync {
-    /// What a first part leaves behind.
+    /// Value that further parts share.
     type Shared: Send + Sync;
-    /// What another part gives.
+    /// Result of a further part.
     type Part: Send;
     /// Result of a job.
     type Result: Send;
@@ -42,21 +43,21 @@ struct Job<J: Jobs> {
     left: usize,
 }
 
-/// What there is to do, and what came of it.
+/// Work to do, and results.
 struct Board<J: Jobs> {
     /// Next job to begin.
     next: usize,
-    /// First parts under way: they may give more to do.
+    /// Number of first parts under way; they may add more work.
     beginning: usize,
     /// Further parts to do: job and part.
     waiting: VecDeque<(usize, usize)>,
     jobs: Vec<Option<Job<J>>>,
     results: Vec<Option<J::Result>>,
-    /// A thread panicked: the others stop.
+    /// Set after a panic of a thread: the others then stop.
     broken: bool,
 }
 
-/// What a thread does next.
+/// Next work of a thread.
 enum Task<S> {
     Begin(usize),
     Part(usize, usize, Arc<S>),
@@ -74,7 +75,7 @@ impl<J: Jobs> Work<'_, J> {
         self.board.lock().expect("nothing panics with the lock")
     }
 
-    /// Waits for something to do; `None` when nothing will come.
+    /// Waits for work; `None` if there will be none.
     fn next(&self) -> Option<Task<J::Shared>> {
         let mut board = self.board();
         loop {
@@ -130,7 +131,7 @@ impl<J: Jobs> Work<'_, J> {
         self.board().results[job] = Some(result);
     }
 
-    /// What every thread does.
+    /// Work of every thread.
     fn work(&self) {
         let alarm = Alarm(self);
         while let Some(task) = self.next() {
@@ -143,7 +144,7 @@ impl<J: Jobs> Work<'_, J> {
     }
 }
 
-/// Tells the other threads of a panic, so that none waits for what will not come.
+/// Tells the other threads of a panic, so that they do not wait in vain.
 struct Alarm<'a, 'b, J: Jobs>(&'a Work<'b, J>);
 
 impl<J: Jobs> Drop for Alarm<'_, '_, J> {
@@ -155,8 +156,8 @@ impl<J: Jobs> Drop for Alarm<'_, '_, J> {
     }
 }
 
-/// Does `count` jobs on so many threads, this one included; 0 for all cores. `parts`: most parts of
-/// a job that can be done at a time. Results are in the order of the jobs.
+/// Does `count` jobs on `threads` threads, this one included; 0 for all cores. `parts`: most parts
+/// of a job that can be done at the same time. Results are in the order of the jobs.
 pub(crate) fn run<J: Jobs>(jobs: &J, count: usize, parts: usize, threads: usize) -> Vec<J::Result> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = if threads == 0 { cores() } else { threads };

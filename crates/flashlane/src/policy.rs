@@ -1,8 +1,8 @@
-//! The door for policies from outside: what a program needs to bring its own policy along.
+//! The interface for policies from outside, which a program registers.
 //!
-//! Each family has a configuration trait, whose implementor holds the parameters and makes the
-//! policy, and a trait of the policy itself. The configuration is a plain struct that `serde` reads
-//! and writes, with [`PolicyDoc`] for what it says of itself. After
+//! Each family has two traits. The configuration trait is for the type that holds the parameters
+//! and makes the policy; the other trait is for the policy itself. The configuration is a plain
+//! struct that `serde` reads and writes, with [`PolicyDoc`] for its description. After
 //! `Scheduling::register::<MyConfig>("my-name")` the name works wherever a built-in one does: in
 //! device files, on the command line, in Python.
 //!
@@ -14,8 +14,8 @@
 //! | [`Isolation`] | `isolation` | [`IsolationConfig`] | [`MovingSets`], where sets change |
 //! | [`Arbitration`] | `interface.arbitration` | [`ArbitrationConfig`] | [`Arbiter`] |
 //!
-//! A policy decides and cannot act: it returns a choice, or fills the command that it is lent. The
-//! rules that it has to keep are checked by [`crate::conformance`].
+//! A policy decides but cannot act: it returns a choice, or fills a command that it borrows.
+//! [`crate::conformance`] checks the rules that it has to keep.
 
 pub use dyn_clone::DynClone;
 pub use flashlane_engine::{Array, Rng, Time};

@@ -1,5 +1,5 @@
-//! A naive translation layer, a map from logical page to the sectors that hold data, against the
-//! state that a run leaves behind.
+//! A naive translation layer, a map from logical pages to their sectors with data. Tests compare it
+//! with the state at the end of a run.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
     (device, workload.expect("a valid workload").config)
 }
 
-/// Sectors that hold data by logical page, if requests take effect one after the other.
+/// Sectors with data by logical page, if requests take effect one after the other.
 fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
     let pages = &prepared.state.pages;
     let mut held: BTreeMap<u32, u64> = (0..pages.logical_pages())
@@ -55,7 +55,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
     held
 }
 
-/// The same from the tables and the data cache of a finished run.
+/// Sectors with data by logical page, from the tables and the data cache of a finished run.
 fn found(ssd: &mut Device) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
     for lpa in 0..ssd.layout.logical_pages as u32 {

@@ -1,4 +1,4 @@
-//! Rules that policies of a family have to keep, which lie beside the policies.
+//! Rules that policies of a family have to keep. They lie beside the policies.
 
 /// Ends a rule with a sentence unless the condition holds.
 macro_rules! ensure {
@@ -15,6 +15,6 @@ pub(crate) use ensure;
 pub(crate) struct Rule<P> {
     /// The rule, as a sentence.
     pub(crate) text: &'static str,
-    /// Tries it; the error says how it is broken.
+    /// Tries the rule; the error says how the policy breaks it.
     pub(crate) check: fn(&P) -> Result<(), String>,
 }

@@ -1,6 +1,6 @@
 //! Wall time, for the figures that differ from run to run.
 
-/// Measures wall time from its start. It stays at 0 where the machine has no clock: WebAssembly.
+/// Measures wall time from its start. It stays at 0 on machines without a clock (WebAssembly).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {
     #[cfg(not(target_family = "wasm"))]
@@ -8,7 +8,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts a stopwatch.
     pub(crate) fn start() -> Self {
         Self {
             #[cfg(not(target_family = "wasm"))]

@@ -18,7 +18,7 @@ pub enum Source {
     Mapping,
 }
 
-/// What the flash does.
+/// An operation of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Read a page.
@@ -55,17 +55,17 @@ pub(crate) enum Place {
 /// The transactions under way.
 pub(crate) type Transactions = Slab<TransactionId, Transaction>;
 
-/// Strict priorities could keep a transaction waiting for ever. Once it has waited so long, a die
-/// serves the oldest one first, at most once in such a span.
+/// Time after which a transaction counts as starving: strict priorities could keep it waiting
+/// without end. A die then serves the oldest transaction first, at most once in this time.
 pub(crate) const STARVING: Time = Time::from_ms(100);
 
 /// A transaction. Times in picoseconds.
 ///
-/// What the scheduler and the flash touch is in the second of two cache lines.
+/// The fields that scheduler and flash use are in the second of two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Transaction {
-    /// Sectors of the page that are read or written, a bit each.
+    /// Sectors of the page that are read or written, one bit each.
     mask: u64,
     previous: TransactionId,
     next: TransactionId,
@@ -80,12 +80,12 @@ pub struct Transaction {
     pub(crate) next_write_back: TransactionId,
     /// Write-backs: sectors that count for the bound of the cache on data under way.
     pub(crate) counted_sectors: u32,
-    /// How many entered their queues before it, where that is counted; else 0.
+    /// Number of transactions that entered their queues before, where that is counted; otherwise 0.
     pub(crate) order: u64,
     /// Stages so far; they sum to the time since it was created. Those of the flash begin the
     /// second line.
     pub(crate) chain: Chain,
-    /// The last change of stage.
+    /// Time of the last change of stage.
     pub(crate) mark: Time,
     /// The host request that waits for it, or `NONE`.
     pub(crate) request: RequestId,
@@ -109,9 +109,9 @@ pub struct Transaction {
     pub(crate) holds_block: bool,
     /// A queued write that waits for the read of the old part of its page.
     pub(crate) blocked: bool,
-    /// Number of the sectors in `mask`.
+    /// Number of sectors in `mask`.
     sectors: u8,
-    /// Sectors of old data that a partial write is completed with.
+    /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
 }
 
@@ -155,13 +155,13 @@ impl Transaction {
         }
     }
 
-    /// The collection job whose work it is.
+    /// The collection job that the transaction belongs to.
     #[inline(always)]
     pub(crate) fn job(&self) -> JobId {
         JobId::new(self.tag)
     }
 
-    /// Ends the current stage at `now` and returns how long it took.
+    /// Ends the current stage at `now`. Returns its length.
     #[inline]
     pub(crate) fn lap(&mut self, now: Time) -> u64 {
         let span = (now - self.mark).0;
@@ -169,7 +169,7 @@ impl Transaction {
         span
     }
 
-    /// It leaves its queue for its die at `now`. Returns how long it waited. Unit: picoseconds.
+    /// The transaction leaves its queue for its die at `now`. Returns its wait. Unit: picoseconds.
     #[inline]
     pub(crate) fn goes_to_die(&mut self, now: Time) -> u64 {
         let waited = self.lap(now);
@@ -186,13 +186,13 @@ impl Transaction {
         self.mark = end;
     }
 
-    /// Sectors of the page that are read or written, a bit each.
+    /// Sectors of the page that are read or written, one bit each.
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         self.mask
     }
 
-    /// Reads or writes these sectors of the page, a bit each.
+    /// Sets the sectors of the page that are read or written, one bit each.
     #[inline]
     pub(crate) fn set_mask(&mut self, mask: u64) {
         self.mask = mask;
@@ -206,14 +206,14 @@ impl Transaction {
         self.source
     }
 
-    /// What the flash does.
+    /// The operation of the flash.
     #[inline]
     #[must_use]
     pub fn op(&self) -> Op {
         self.op
     }
 
-    /// The flow that it belongs to: for collection, the one whose data is moved.
+    /// The flow of the transaction; for collection, the flow whose data is moved.
     #[inline]
     #[must_use]
     pub fn flow(&self) -> FlowId {
@@ -242,15 +242,15 @@ impl Transaction {
         self.lpa
     }
 
-    /// Since when it waits in its queue.
+    /// Time at which the transaction entered its queue.
     #[inline]
     #[must_use]
     pub fn queued_since(&self) -> Time {
         self.mark
     }
 
-    /// The host request that waits for it, if there is one. Transactions of one request have the
-    /// same.
+    /// The host request that waits for it, if there is one. Transactions of one request have equal
+    /// handles.
     #[inline]
     #[must_use]
     pub fn request(&self) -> Option<RequestId> {
@@ -272,7 +272,7 @@ impl Transaction {
 }
 
 impl Default for Transaction {
-    /// What a free place of the pool holds.
+    /// Contents of a free place in the pool.
     fn default() -> Self {
         Self::new(Source::User, Op::Read, FlowId::new(0), 0, Time::ZERO)
     }

@@ -1,9 +1,9 @@
-//! Names of users on screens: nothing in them moves the cursor or hides a part of a line.
+//! Names of users on screens, made harmless: they cannot move the cursor or hide a part of a line.
 
 use std::borrow::Cow;
 
-/// The text with its control characters written out, such as `\u{1b}`: names may hold characters
-/// that move the cursor of a terminal, change its colours or turn the direction of the text around.
+/// The text with its control characters written out, such as `\u{1b}`. Names may hold characters
+/// that move the cursor of a terminal, change its colours or reverse the direction of the text.
 /// Ends of lines and tabs stay.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -14,17 +14,17 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// The same for a text of one line, such as the name of a flow: ends of lines and tabs are written
-/// out, too.
+/// The text with its control characters written out, for a text of one line such as the name of a
+/// flow. Ends of lines and tabs are written out, too.
 #[must_use]
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden, |c, out| out.extend(c.escape_unicode()))
 }
 
-/// Letters of a text of a user that are shown from its beginning, and as many from its end.
+/// Characters that are shown of the beginning of a user's text, and of its end.
 const SHOWN: usize = 60;
 
-/// The text, or its beginning and its end where it is long: for messages.
+/// The text, or only its beginning and its end if it is long; for messages.
 #[must_use]
 pub fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= 2 * SHOWN || text.chars().nth(2 * SHOWN).is_none() {
@@ -35,15 +35,15 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{}", &text[..start], &text[end..]))
 }
 
-/// The same for JSON, which stays the same JSON: the characters are escaped as JSON escapes them.
+/// JSON with its control characters written out as JSON escapes, so that its meaning stays.
 #[must_use]
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let hidden = |c| is_hidden(c) && c != '\n' && c != '\t';
-    // All of them have four digits.
+    // All these characters have four hexadecimal digits.
     escaped(text, hidden, |c, out| out.push_str(&format!("\\u{:04x}", u32::from(c))))
 }
 
-/// Control characters, line separators, and marks that turn the direction of the text around.
+/// True for control characters, line separators, and marks that reverse the direction of the text.
 fn is_hidden(c: char) -> bool {
     let turns =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

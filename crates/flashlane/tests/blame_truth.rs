@@ -1,7 +1,8 @@
-//! Blame against the truth: the difference that a tenant makes to another one, by runs without it.
+//! Compares blame with the truth: the delay that one tenant causes to another, measured by runs
+//! without it.
 //!
 //! `cargo test -p flashlane --test blame_truth -- --ignored --nocapture` measures 300 scenarios;
-//! with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` takes so many.
+//! with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` measures 40 scenarios.
 
 #[path = "blame_truth/draw.rs"]
 mod draw;
@@ -46,13 +47,13 @@ fn ratios<'a>(pairs: impl Iterator<Item = &'a Pair>) -> Vec<f64> {
     found
 }
 
-/// Share of ratios that are off by so much at most.
+/// Share of the ratios that are off by at most `off`.
 fn within(ratios: &[f64], off: f64) -> f64 {
     let near = ratios.iter().filter(|ratio| (*ratio - 1.0).abs() <= off);
     near.count() as f64 / ratios.len() as f64
 }
 
-/// A value that so many of the ratios do not exceed.
+/// A value that this share of the ratios does not exceed.
 fn quantile(ratios: &[f64], share: f64) -> f64 {
     ratios[((ratios.len() - 1) as f64 * share).round() as usize]
 }

@@ -1,4 +1,4 @@
-//! The same inputs give the same results, whatever the run; different ones do not.
+//! Equal inputs give equal results in every run, and different inputs do not.
 
 #[path = "swarm/generate/mod.rs"]
 mod generate;

@@ -218,7 +218,7 @@ fn a_snapshot_goes_on_as_the_drive_did() {
     drive.advance(us(1_000_000), &mut second).unwrap();
     assert!(!before.is_empty() && !first.is_empty());
     assert_eq!(first, second);
-    // It can be used more than once, and after other commands.
+    // A drive can be used more than once, and after other commands.
     submit(&mut drive, 1_000);
     drive.restore(&snapshot);
     let mut third = Vec::new();

@@ -90,7 +90,7 @@ fn pauses_of_months_are_simulated() {
     assert!(summary.flows[0].end_to_end_us.count == 3, "{:?}", summary.flows[0]);
 }
 
-/// A trace of a week: so many lines, evenly spaced.
+/// A trace of a week, with `lines` evenly spaced lines.
 fn week(folder: &std::path::Path, lines: u64) -> String {
     let path = folder.join("week.csv");
     let line = |index: u64| {

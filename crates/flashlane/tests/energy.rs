@@ -118,7 +118,7 @@ fn tenants_sum_to_the_drive_with_collection_going_on() {
         assert_eq!(sum(|e| e.collection_pj), all.collection_pj, "{key}");
         let parts = all.reads_pj + all.programs_pj + all.erases_pj + all.transfers_pj;
         assert_eq!(all.total_pj, parts + all.dram_pj + all.idle_pj, "{key}");
-        // Of the drive's own counters, which know nothing of tenants.
+        // The expected energy comes from counters of the drive that do not know tenants.
         let flash = &summary.flash;
         let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
         let per_page = 82_500 * 500;

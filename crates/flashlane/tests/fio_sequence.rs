@@ -14,7 +14,7 @@ use flashlane_units::ByteSize;
 
 /// Requests of a job that are looked at.
 const REQUESTS_MAX: usize = 12_000;
-/// Of a job that time ends, fewer.
+/// Number of requests that are compared for a job that ends by time.
 const OF_TIMED: usize = 3000;
 const MICROSECOND: u64 = 1_000_000;
 
@@ -188,7 +188,7 @@ fn every_request_is_the_one_that_fio_issues() {
     assert_eq!(by_distribution, ["zipf"]);
 }
 
-/// The same blocks are popular, and as often.
+/// Checks that both have equal popular blocks, with equal numbers of accesses.
 fn check_popularity(ours: &[(Time, u64, Request)], fios: &[Request]) {
     assert_eq!(ours.len(), fios.len());
     let most = |starts: &mut dyn Iterator<Item = u64>| {

@@ -114,7 +114,7 @@ fn an_age_limit_ends_starvation_by_low_intensity_flows() {
     // the heavy flow, of high intensity, stands behind them for ever.
     let many: String =
         (0..8).map(|n| flow(&format!("low-{n}"), "iops = 1500.0", 1.0, "200ms")).collect();
-    // It ends with its requests: a flow that ends by time would not keep the others waiting.
+    // The flow ends after its requests. A flow that ends by time would not keep the others waiting.
     let high = flow("high", "queue_depth = 512", 1.0, "200ms")
         .replace("duration = \"200ms\"", "requests = 2000");
     let flows = many + &high;
@@ -176,7 +176,7 @@ fn waits_are_bounded_while_low_intensity_load_is_below_capacity() {
         let high = |summary: &Summary| summary.flows[count as usize].clone();
         let bound = 3.0 * high(&short).response_time_us.max;
         assert!(high(&long).response_time_us.max < bound, "{count} flows, load {load:.2}");
-        // It has at least most of what the others leave.
+        // The flow gets at least most of the rate that the others leave.
         let left = (1.0 - load) * 9_500.0;
         assert!(high(&long).iops > 0.8 * left, "{} of {left:.0}", high(&long).iops);
     }
@@ -192,7 +192,7 @@ const ERASE: f64 = 3800e-6;
 struct Collecting {
     chips: f64,
     pages_per_block: f64,
-    /// Of all flows of low intensity. Unit: pages a second.
+    /// Reads of all flows of low intensity. Unit: pages a second.
     reads: f64,
     writes: f64,
     scenario: Scenario,
@@ -368,7 +368,8 @@ fn fairness_of_transactions_is_reported_beside_that_of_requests() {
     let by = run.fairness.by_transaction;
     assert_eq!(by.max_slowdown, Some(slowdowns[0].max(slowdowns[1])));
     assert_eq!(by.weighted_speedup, Some(1.0 / slowdowns[0] + 1.0 / slowdowns[1]));
-    // Of a request of one page the transaction is nearly all; its slowdown is a little larger.
+    // The transaction takes nearly all the time of a request of one page, whose slowdown is a
+    // little larger.
     let request = slowdown(&run, 0);
     assert!(slowdowns[0] > request && slowdowns[0] < 1.2 * request, "{slowdowns:?}, {request}");
 }

@@ -21,7 +21,7 @@ fn latency(text: &mut String, name: &str, latency: &Latency) {
     }
 }
 
-/// What is kept of a summary: no clocks, no memory, no count of events.
+/// The parts of a summary that are compared: no wall times, no memory, no count of events.
 fn render(summary: &Summary) -> String {
     let mut text = String::new();
     let t = &mut text;

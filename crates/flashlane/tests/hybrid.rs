@@ -62,11 +62,12 @@ fn sequential_writes_switch_and_copy_nothing() {
 
 #[test]
 fn random_writes_gather_a_logical_block_for_nearly_every_page() {
-    // Renewal argument, b pages a block, n logical blocks, k log blocks: a logical block is
-    // gathered when the log block with its first page in the log is freed, (k - 1/2) b writes after
-    // that page on average; its next page comes n writes later. So a write causes n / (n + (k -
-    // 1/2) b) full merges of b copies each. One write in b goes to the sequential log block, and
-    // completes the one before: b - 1 copies, unless a full merge has gathered it first.
+    // Renewal argument with b pages a block, n logical blocks and k log blocks. A logical block is
+    // gathered when the log block with its first page in the log is freed. On average this happens
+    // (k - 1/2) b writes after that page was written. The next page of the logical block comes n
+    // writes later. So a write causes n / (n + (k - 1/2) b) full merges of b copies each. One write
+    // in b goes to the sequential log block and completes the block before. This costs b - 1
+    // copies, unless a full merge has gathered that block first.
     let summary = writes("\"uniform\"", 6_000).run();
     let (b, n, k) = (32.0, 60.0, 6.0);
     let full = b * n / (n + (k - 0.5) * b);

@@ -46,7 +46,7 @@ duration = "60s"
 /// UPI with the defaults, but for a window that is short enough for these runs.
 const UPI: &str = "{ upi = { window = \"100ms\" } }";
 
-/// The same where reads decide no victim.
+/// UPI in which reads do not affect the choice of a victim.
 const LAZY: &str = "{ upi = { window = \"100ms\", relocation = 0.0 } }";
 
 fn upi() -> Scenario {

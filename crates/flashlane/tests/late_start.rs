@@ -51,7 +51,7 @@ fn nothing_counts_before_the_last_flow_has_started() {
     assert!((0.040..0.041).contains(&summary.window_start_s), "{}", summary.window_start_s);
     assert!(before(&summary) > 100, "{}", before(&summary));
     let late = &summary.flows[1];
-    // It starts over until the other one ends, so it loads the whole window.
+    // The flow starts over until the other flow ends, so it loads the whole window.
     assert!(late.requests.read > 100 && late.backlog_at_end <= 4, "{late:?}");
 }
 

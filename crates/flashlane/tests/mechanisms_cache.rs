@@ -267,7 +267,7 @@ fn a_simple_cache_writes_everything_and_keeps_nothing() {
 
 #[test]
 fn a_tenant_slows_the_other_through_the_memory() {
-    // Both hit in the cache only; the memory is the bottleneck.
+    // All accesses of both flows hit in the cache, so its memory is the bottleneck.
     let quick = flow("quick", "write", "iops = 2000", 0.0, "working_set = 0.005\nrequests = 1000");
     let busy = flow("busy", "write", "queue_depth = 32", 0.0, "working_set = 0.005");
     let base = Scenario::new(DRIVE, &format!("{quick}{busy}"))

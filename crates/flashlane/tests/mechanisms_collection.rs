@@ -99,7 +99,7 @@ fn static_wear_levelling_narrows_the_spread_of_erases() {
     assert!(on.flash.wear_leveling_moves > 50, "{}", on.flash.wear_leveling_moves);
     assert!(spread(&on) <= 7, "{:?}", on.flash.block_erases);
     assert!(on.flash.block_erases.stddev < 0.5 * off.flash.block_erases.stddev);
-    // It is paid for with programs of its own.
+    // Wear levelling needs programs of its own.
     assert_eq!(on.flash.gc_invocations + on.flash.wear_leveling_moves, on.flash.erases);
     assert!(amplification(&on) > amplification(&off));
 }

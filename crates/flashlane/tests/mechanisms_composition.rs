@@ -42,8 +42,8 @@ duration = "400ms"
 
 const SCHEDULERS: [&str; 4] = ["out-of-order", "sprinkler", "sprinkler-fairness", "flin"];
 
-/// UPI that settles within these runs: short windows, of which it remembers the last. The same with
-/// chips that all write to.
+/// UPI that settles within these runs: short windows, of which it remembers only the last. The
+/// second configuration also has chips to which all flows write.
 const UPI: &str = "{ upi = { window = \"10ms\", past_reads = \"window\" } }";
 const UPI_SHARED: &str =
     "{ upi = { window = \"10ms\", past_reads = \"window\", shared_chips = [0, 3, 4] } }";

@@ -1,5 +1,5 @@
-//! What is watched during a run: it changes nothing, and the blame of two flows agrees with what
-//! they do to each other.
+//! Observers of a run: they change no result, and the blame of two flows agrees with the delay that
+//! they cause each other.
 
 mod common;
 
@@ -72,8 +72,8 @@ fn blamed(scenario: &Scenario) -> (Summary, Blame) {
     (summary, details.blame.expect("it was asked for"))
 }
 
-/// Of a flow: end-to-end time shared less alone, and what the other flow is blamed for, both in us
-/// a request.
+/// The difference of a flow's end-to-end time between the shared run and the run alone, and the
+/// blame of the other flow. Unit of both: microseconds a request.
 fn difference_and_blame(found: &(Summary, Blame), victim: usize) -> (f64, f64) {
     let (summary, blame) = found;
     let flow = &summary.flows[victim];

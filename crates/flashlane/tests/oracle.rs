@@ -182,7 +182,7 @@ fn mean(root: &Path, case: &str, compat: CompatConfig) -> f64 {
     run(&inputs, compat).expect("the run finishes").flows[0].response_time_us.mean
 }
 
-/// Those of [`STEPWISE`] that the release gave.
+/// The results of the released MQSim for [`STEPWISE`].
 fn means_of_mqsim(root: &Path) -> [f64; STEPWISE.len()] {
     let (jobs, _) = jobs(root, GROUPS);
     STEPWISE.map(|case| {

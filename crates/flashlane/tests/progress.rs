@@ -20,7 +20,7 @@ dies_per_chip = 4
 channel_rate = "400MT/s"
 "#;
 
-/// The same with four dies of one plane, which read in step.
+/// A drive with four dies of one plane, which read in step.
 const FOUR_DIES: &str = r#"
 base = "tiny"
 [flash]
@@ -80,7 +80,7 @@ struct Case<'a> {
     writer: &'a str,
     /// The writer has to collect.
     collects: bool,
-    /// What it does, as a share of what it does alone, is more than this.
+    /// The throughput of the flow, as a share of its throughput alone, is above this.
     least: f64,
 }
 

@@ -224,7 +224,7 @@ fn a_closed_loop_is_never_saturated() {
         is_sound(&summary);
         let flow = &summary.flows[0];
         assert!(!flow.saturated && !summary.saturated, "depth {depth}");
-        // It ends with its last completion.
+        // The window ends with the last completion of the flow.
         assert_eq!((flow.backlog_at_end, flow.completed_in_window.requests.all()), (0, 4000));
         assert!((flow.iops - 4000.0 / window_s(&summary)).abs() < 1e-6 * flow.iops);
     }

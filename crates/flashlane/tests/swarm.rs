@@ -99,9 +99,9 @@ fn is_empty(error: &Error) -> bool {
     matches!(error, Error::Config(problems) if problems.iter().all(is_empty))
 }
 
-/// Refused without time, since the clocks of dies do not follow the order of collection closely:
-/// that is said of the scheduler or of dynamic allocation, and only of several planes, of dynamic
-/// allocation, or of a scheduler that does not say its order.
+/// True if all problems are refusals without time, because the clocks of dies do not follow the
+/// order of collection closely. Such a problem names the scheduler or dynamic allocation. It needs
+/// several planes, dynamic allocation, or a scheduler that does not say its order.
 fn hangs_on_order(case: &Case, problems: &[Problem]) -> bool {
     let may = case.device.ftl.allocation.name().contains("dynamic")
         || case.device.flash.planes_per_die > 1
@@ -110,7 +110,7 @@ fn hangs_on_order(case: &Case, problems: &[Problem]) -> bool {
     may && !problems.is_empty() && problems.iter().all(place)
 }
 
-/// The same without time: finishes with its audits, or is refused by name.
+/// Runs the case without time. It must finish with its audits, or be refused by name.
 fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
     let warmup = match case.options.warmup {
         Warmup::Time(_) => Warmup::None,
@@ -230,7 +230,7 @@ fn check(case: &Case, summary: &Summary) {
     }
 }
 
-/// What was watched agrees with the summary.
+/// Checks that the observations agree with the summary.
 fn check_observed(case: &Case, summary: &Summary, details: &Details) {
     let observe = &case.options.observe;
     check_records(case, summary);
@@ -349,7 +349,8 @@ fn check_records(case: &Case, summary: &Summary) {
 
 fn check_flash(case: &Case, summary: &Summary) {
     check_amplification(&summary.flash);
-    // Of all spans: an operation may begin in one and end in the next.
+    // The counts of all spans are summed, because an operation may begin in one span and end in the
+    // next.
     let flash = &whole_run(summary);
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");

@@ -90,8 +90,8 @@ fn untimed(scenario: &Scenario) -> Scenario {
 
 /// Largest difference of the amplification, in all and of every flow. Unit: percent.
 const PERCENT: f64 = 1.0;
-/// The same of drives driven to their limit, where the number of free blocks hangs on details of
-/// the schedule that a clock for each die does not have.
+/// The limit for drives at the limit of their load. There the number of free blocks depends on
+/// details of the schedule that a clock for each die does not have.
 const AT_LIMIT: f64 = 3.0;
 
 /// A case: name, workload and changed keys.

@@ -184,7 +184,7 @@ fn every_clone_is_within_its_limits() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// The same for other seeds: the limits hold by construction, not by luck.
+/// The limits hold for other seeds, too: by construction, not by luck.
 #[test]
 fn the_limits_hold_for_other_seeds() {
     let seeds = std::env::var("CLONE_SEEDS").map_or(2, |n| n.parse().expect("a number"));

@@ -25,7 +25,7 @@ struct Run {
     seed: u64,
     device: DeviceConfig,
     flows: Vec<FlowConfig>,
-    /// The same as texts: the device, and name and other keys of every tenant.
+    /// The configurations as texts: the device, and the name and other keys of every tenant.
     texts: (String, Vec<(String, String)>),
     recording: Vec<Submitted>,
     lines: Vec<String>,

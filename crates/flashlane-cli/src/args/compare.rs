@@ -7,18 +7,17 @@ use clap::{Args, ValueEnum};
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Folders that `run --out` wrote, or files in them: a report.html or a summary.json.
+    /// Result folders of `run --out`, or files in such folders: a report.html or a summary.json.
     #[arg(value_name = "RESULT", num_args = 2.., required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// Page to write with everything side by side, whole or not at all. Distributions, time series
-    /// and blame are taken from the report.html of each run, means and intervals from its
-    /// seeds.json.
+    /// Page to write with all runs side by side, whole or not at all. Distributions, time series
+    /// and blame come from the report.html of each run, means and intervals from its seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// What goes to standard output: the table, one JSON object
-    /// per line, or the table as CSV, Markdown or LaTeX.
+    /// Format of standard output: the table, one JSON object per line, or the table as CSV,
+    /// Markdown or LaTeX.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CompareFormat,
 }
@@ -30,7 +29,7 @@ pub(crate) enum CompareFormat {
     Text,
     /// One summary per line.
     Json,
-    /// The table, with commas between cells.
+    /// The table as comma-separated values.
     Csv,
     /// The table in Markdown.
     Markdown,

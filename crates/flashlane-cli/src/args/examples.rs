@@ -1,8 +1,8 @@
-//! An example for every command: the last lines of its help and of its manual page.
+//! Examples for every command, shown at the end of its help and of its manual page.
 
 use clap::Command;
 
-/// Words after `flashlane` that name a command, and examples, one on each line.
+/// The words after `flashlane` that name a command, and its examples, one on each line.
 const EXAMPLES: &[(&str, &str)] = &[
     (
         "run",
@@ -59,7 +59,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("schema", "flashlane schema workload > workload.schema.json"),
 ];
 
-/// The command, with the examples at the end of each help.
+/// Adds the examples to the help of every command.
 pub(super) fn added(whole: Command) -> Command {
     EXAMPLES.iter().fold(whole, |whole, (name, examples)| {
         let words: Vec<&str> = name.split(' ').collect();
@@ -67,7 +67,7 @@ pub(super) fn added(whole: Command) -> Command {
     })
 }
 
-/// The command with the examples in the help of what the words name, where it is built in.
+/// Adds examples to the help of the command that the words name, if it is built in.
 fn below(command: Command, words: &[&str], examples: &str) -> Command {
     let Some((first, rest)) = words.split_first() else {
         let title = if examples.contains('\n') { "Examples" } else { "Example" };
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::args::whole;
 
-    /// Names of the commands that do something, with the words that lead to them.
+    /// Names of the commands without subcommands, each with the words that lead to it.
     fn leaves(command: &Command, above: &str) -> Vec<String> {
         let below = command.get_subcommands().flat_map(|one| {
             let name = format!("{above} {}", one.get_name());

@@ -1,15 +1,15 @@
-//! What goes to standard output.
+//! Formats of standard output.
 
 use clap::ValueEnum;
 
-/// What `run` writes to standard output.
+/// Format of the standard output of `run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Tables for people.
     Text,
     /// One summary per line.
     Json,
-    /// A line for each flow, under the names of a sweep's columns.
+    /// A line for each flow, with the column names of a sweep.
     Csv,
     /// The table of the flows, in Markdown.
     Markdown,
@@ -17,12 +17,12 @@ pub(crate) enum Format {
     Latex,
     /// An object for each scenario, with the keys of fio 3.
     FioJson,
-    /// Results under MQSim's tags, one document per scenario: to files of MQSim's names with
-    /// `--out`, else to standard output.
+    /// Results under MQSim's tags, one document per scenario. With `--out` they go to files with
+    /// MQSim's names, else to standard output.
     MqsimXml,
 }
 
-/// What other commands write to standard output.
+/// Format of the standard output of other commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextOrJson {
     /// Tables for people.

@@ -56,17 +56,17 @@ struct Cli {
     command: Command,
 }
 
-/// The command with all its arguments, for what is made of it: completions and manual pages.
+/// The command with all its arguments, from which completions and manual pages are made.
 pub(crate) fn whole() -> clap::Command {
     examples::added(Cli::command())
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Simulate a device under a workload.
     Run(RunArgs),
-    /// Two tenants on one drive, under three policies; no input files needed.
+    /// Two tenants on one drive, under three policies; needs no input files.
     Demo(DemoArgs),
     /// Run programs in virtual time on a simulated drive.
     #[cfg(feature = "exec")]
@@ -75,44 +75,44 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Measure a drive from outside, as a black box.
     Probe(ProbeArgs),
-    /// Find the device that behaves as a probed drive or as published figures, with intervals.
+    /// Find the device that behaves like a probed drive or like published figures, with intervals.
     Fit(FitArgs),
-    /// Run every point of a grid, resumable; a table of all.
+    /// Run every point of a grid, with one table of all results; can be resumed.
     Sweep(SweepArgs),
-    /// Search for the configurations that are best in one or several objectives, within
-    /// constraints (takes the Python package with `flashlane[search]`)
+    /// Search for the configurations that are best in one or several objectives, within constraints
+    /// (needs the Python package with `flashlane[search]`).
     Search(SearchArgs),
-    /// How many tenants, or how much load, fit on a drive within all promises (`slo`).
+    /// Find how many tenants, or how much load, fit on a drive while all goals (`slo`) are met.
     Plan(PlanArgs),
-    /// Results of several runs side by side.
+    /// Show results of several runs side by side.
     Compare(CompareArgs),
-    /// States of drives that are kept for later runs: what is there, and away with it.
+    /// List or remove the states of drives that are kept for later runs.
     States(StatesArgs),
-    /// Completions for a shell, on standard output.
+    /// Print completions for a shell on standard output.
     Completions(CompletionsArgs),
-    /// Manual pages, one for each command, into a folder.
+    /// Write manual pages, one for each command, into a folder.
     Man(ManArgs),
     /// Check device and workload files without running them.
     Check(CheckArgs),
-    /// Devices that ship with the program.
+    /// Show the devices that ship with the program.
     Preset(PresetArgs),
-    /// Every policy and the key that takes it.
+    /// List every policy and the key that selects it.
     Policies,
-    /// Check that policies keep to the rules of their family.
+    /// Check that policies keep the rules of their family.
     Conformance(ConformanceArgs),
-    /// Traces: what they hold, other formats, statistical clones.
+    /// Inspect, convert, split and clone traces.
     Trace(TraceArgs),
-    /// JSON schema of a file format.
+    /// Print the JSON schema of a file format.
     Schema(SchemaArgs),
 }
 
 /// Arguments of `conformance`.
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArgs {
-    /// Policies by name; all that there are without.
+    /// Names of policies; all policies if none is named.
     #[arg(value_name = "POLICY")]
     pub(crate) policies: Vec<String>,
-    /// Policies of this configuration key only, for example `scheduler`.
+    /// Only the policies of this configuration key, for example `scheduler`.
     #[arg(long, value_name = "KEY")]
     pub(crate) family: Option<String>,
 }
@@ -123,61 +123,63 @@ pub(crate) struct RunArgs {
     /// Preset name, TOML file, or MQSim ssdconfig.xml.
     #[arg(long, value_name = "PRESET|FILE")]
     pub(crate) device: String,
-    /// TOML file, MQSim workload XML or fio job; with --split: a trace.
+    /// TOML file, MQSim workload XML or fio job; with --split a trace.
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: PathBuf,
     #[command(flatten)]
     pub(crate) split: SplitRunArgs,
-    /// Scheduling policy, instead of the device's (see `flashlane policies`).
+    /// Scheduling policy, in place of the device's policy (see `flashlane policies`).
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
-    /// Isolation policy, instead of the device's.
+    /// Isolation policy, in place of the device's policy.
     #[arg(long, value_name = "NAME")]
     isolation: Option<String>,
     /// Set a key of the device or of the workload, for example `ftl.gc.threshold="16 blocks"` or
     /// `flow.tpcc.clone.time_scale=0.1`; repeatable.
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
     sets: Vec<String>,
-    /// What a tenant is promised, for example `reader:p99=1ms,slowdown=2` (as `slo` in a workload
-    /// file); repeatable. Exit status 4 where it is missed.
+    /// Goals of a tenant, for example `reader:p99=1ms,slowdown=2` (as `slo` in a workload file);
+    /// repeatable. The exit status is 4 if a goal is missed.
     #[arg(long = "slo", value_name = "FLOW:GOAL=VALUE")]
     slos: Vec<String>,
     /// Switch to the arithmetic of the released MQSim.
     #[arg(long, value_name = "MODE")]
     pub(crate) compat: Option<Compat>,
-    /// Load that is not counted: a time (`10ms`) or a number of requests (`1000`).
+    /// Warm-up, whose requests are not counted: a time (`10ms`) or a number of requests (`1000`).
     #[arg(long, value_name = "TIME|COUNT", value_parser = parse_warmup)]
     pub(crate) warmup: Option<Warmup>,
-    /// Run in rounds until the last five are steady by SNIA's rule, 25 at most; flows start over
-    /// until then, and the last five rounds are what counts.
+    /// Run in rounds until the last five are steady by SNIA's rule, at most 25 rounds. Flows start
+    /// over until then, and only the last five rounds count.
     #[arg(long, conflicts_with_all = ["alone", "seeds"])]
     pub(crate) until_steady: bool,
     /// Length of a round of --until-steady: a time (`100ms`) or a number of completed requests.
     #[arg(long, value_name = "TIME|COUNT", default_value = "1s", value_parser = parse_round)]
     pub(crate) round: Round,
-    /// What has to be steady with --until-steady.
+    /// The quantity that has to be steady with --until-steady.
     #[arg(long, value_name = "VALUE", default_value = "iops")]
     pub(crate) track: Track,
-    /// Repeat with so many seeds and report mean and 95 % interval of every metric.
+    /// Repeat with this many seeds and report mean and 95 % interval of every metric.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: Option<u64>,
-    /// Print resolved configuration, capacity and peak bounds; do not simulate.
+    /// Print the resolved configuration, capacity and peak bounds, without a simulation.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Placement, collection and wear without time: write amplification only, some hundred times as
-    /// fast. Flows take turns by arrival time or queue depth; how far collection falls behind is
-    /// estimated from the load; times and rates in the summary are 0. Refused with what needs time.
+    /// Simulate placement, collection and wear without time, for write amplification only; some
+    /// hundred times as fast. Flows take turns by arrival time or queue depth. How far collection
+    /// falls behind is estimated from the load. Times and rates in the summary are 0. Options that
+    /// need time are refused.
     #[arg(long, conflicts_with_all = ["alone", "windows", "until_steady", "energy"])]
     pub(crate) waf_only: bool,
-    /// With --alone: slowdowns and fairness in windows of this length as well, for example `100ms`.
+    /// With --alone: also compute slowdowns and fairness in windows of this length, for example
+    /// `100ms`.
     #[arg(long, value_name = "TIME", requires = "alone", conflicts_with = "seeds")]
     #[arg(value_parser = parse_window)]
     pub(crate) windows: Option<Span>,
-    /// Folder in which states of preconditioned drives are kept for later runs, or `off`. Without
-    /// it: FLASHLANE_STATES if that is set, else `flashlane/states` among your caches. Never
+    /// Folder in which states of preconditioned drives are kept for later runs, or `off`. Default:
+    /// FLASHLANE_STATES if it is set, else `flashlane/states` in the user's cache folder. Never
     /// changes a result.
     #[arg(long, value_name = "DIR|off")]
     pub(crate) states: Option<PathBuf>,
@@ -196,19 +198,19 @@ pub(crate) struct CommonArgs {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
-    /// Folder for summary.json and other result files; made if it does not exist. What an earlier
-    /// run wrote there is replaced.
+    /// Folder for summary.json and other result files; made if it does not exist. Results of an
+    /// earlier run in this folder are replaced.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overwrite: OverwriteArgs,
-    /// What goes to standard output.
+    /// Format of standard output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
-    /// No progress bar, no warnings; with `--format json` no table either.
+    /// Show no progress bar and no warnings; with `--format json` also no table.
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// Threads for independent simulations; 0 for all cores. Never changes a result.
+    /// Threads for independent simulations; 0 for all cores. The number never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub(crate) threads: u16,
@@ -217,7 +219,7 @@ pub(crate) struct CommonArgs {
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Repeat with so many seeds and show means and 95 % intervals; without a page.
+    /// Repeat with this many seeds and show means and 95 % intervals; writes no page.
     #[arg(long, value_name = "N", conflicts_with = "out",
         value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) seeds: Option<u64>,
@@ -228,35 +230,35 @@ pub(crate) struct DemoArgs {
 /// Arguments of `reproduce`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: fast18, flin or upi; `list` names them and their experiments.
+    /// The paper: fast18, flin or upi. `list` prints the papers and their experiments.
     #[arg(value_name = "PAPER")]
     pub(crate) paper: String,
-    /// Some of its experiments; all without a name. `list` names them.
+    /// Some experiments of the paper; all if none is named. `list` prints them.
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiments: Vec<String>,
-    /// At full size and length, instead of what fits into minutes.
+    /// Run at full size and length, and not at a size that takes minutes.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Simulations at a time; 0 for one on each core. Never changes a result.
+    /// Simulations at a time; 0 for one on each core. The number never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub(crate) jobs: u16,
-    /// First seed.
+    /// The first seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder with traces of your own, named as in FLIN's Table 2 (`tpcc.trace.zst`,
-    /// `prn_0.csv.gz`); they take the place of the clones of the same name.
+    /// Folder with your own traces, named as in FLIN's Table 2 (`tpcc.trace.zst`, `prn_0.csv.gz`).
+    /// A trace replaces the clone of this name.
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<PathBuf>,
-    /// Folder for results.json and the data behind each figure; made if it does not exist.
+    /// Folder for results.json and the data of each figure; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overwrite: OverwriteArgs,
-    /// Shortest runs that exercise everything: for tests, results mean nothing.
+    /// Shortest runs that use every part, for tests; the results mean nothing.
     #[arg(long, hide = true, conflicts_with = "full")]
     pub(crate) smoke: bool,
-    /// No progress bar.
+    /// Show no progress bar.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -264,7 +266,7 @@ pub(crate) struct ReproduceArgs {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Devices and workloads. With one device, the workloads are checked against it.
+    /// Device and workload files. If there is one device, the workloads are checked against it.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 }
@@ -279,11 +281,11 @@ pub(crate) struct PresetArgs {
 /// What to do with presets.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PresetAction {
-    /// Names and one line each.
+    /// Print the names, each with one line of description.
     List,
-    /// The file of one.
+    /// Print the file of one preset.
     Show {
-        /// Its name.
+        /// Name of the preset.
         name: String,
     },
 }
@@ -291,7 +293,7 @@ pub(crate) enum PresetAction {
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Of what.
+    /// The document whose schema is printed.
     pub(crate) of: SchemaOf,
 }
 
@@ -310,7 +312,7 @@ pub(crate) enum SchemaOf {
     Clone,
 }
 
-/// What has to be steady.
+/// A quantity that has to be steady.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Track {
     /// Requests per second.
@@ -329,7 +331,7 @@ pub(crate) enum Compat {
 }
 
 impl RunArgs {
-    /// What `--until-steady` asks for.
+    /// The rule of `--until-steady`.
     pub(crate) fn steady(&self) -> Option<SteadyRule> {
         let tracked = match self.track {
             Track::Iops => Tracked::Iops,
@@ -339,7 +341,7 @@ impl RunArgs {
         self.until_steady.then_some(SteadyRule { round: self.round, tracked })
     }
 
-    /// What the command line says on top of the files.
+    /// The settings of the command line, which override the files.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
             scheduler: self.scheduler.clone(),
@@ -352,7 +354,7 @@ impl RunArgs {
     }
 }
 
-/// Parses the command line; on error or `--help` prints and gives the exit status.
+/// Parses the command line. After an error or `--help`, prints and returns the exit status.
 pub(crate) fn parse() -> Result<Command, u8> {
     let parsed = whole().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
     let error = match parsed {
@@ -360,7 +362,8 @@ pub(crate) fn parse() -> Result<Command, u8> {
         Err(error) => error,
     };
     if error.use_stderr() {
-        // Words of users may hold control characters. Only a text that has some loses its colours.
+        // Words of users may hold control characters. Only a text with control characters loses its
+        // colours.
         match visible(&error.render().to_string()) {
             Cow::Borrowed(_) => drop(error.print()),
             Cow::Owned(text) => output::note(text.trim_end()),

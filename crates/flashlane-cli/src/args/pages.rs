@@ -7,7 +7,7 @@ use clap::Args;
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell. For bash, the text goes to
+    /// The shell. For bash, put the text into
     /// `~/.local/share/bash-completion/completions/flashlane`.
     #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
@@ -16,7 +16,7 @@ pub(crate) struct CompletionsArgs {
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The folder, made if it does not exist.
+    /// The folder; made if it does not exist.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -17,25 +17,26 @@ pub(crate) struct PlanArgs {
     /// TOML file, MQSim workload XML of one scenario, or fio job file.
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: PathBuf,
-    /// What a tenant is promised, for example `reader:p99=1ms,slowdown=2` (as `slo` in a workload
-    /// file); repeatable.
+    /// Goals of a tenant, for example `reader:p99=1ms,slowdown=2` (as `slo` in a workload file);
+    /// repeatable.
     #[arg(long = "slo", value_name = "FLOW:GOAL=VALUE")]
     slos: Vec<String>,
-    /// How many tenants of this flow fit? The only flow of the workload without it.
+    /// The flow whose copies are counted. Default: the only flow of the workload.
     #[arg(long, value_name = "FLOW")]
     pub(crate) count: Option<String>,
-    /// How much load of this flow fits, as a factor? To 5 %.
+    /// The flow whose load is multiplied. The factor is found to 5 %.
     #[arg(long, value_name = "FLOW", conflicts_with_all = ["count", "max"])]
     pub(crate) load: Option<String>,
-    /// Tenants at most.
+    /// Largest number of tenants to try.
     #[arg(long, value_name = "N", default_value_t = 1024,
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) max: u32,
-    /// Ask the same with other values of a key, for example `scheduler=fcfs,flin` or
-    /// `device=980-pro,fast18`; several give every combination. A row for each.
+    /// Answer the question for several values of a key, for example `scheduler=fcfs,flin` or
+    /// `device=980-pro,fast18`. With several keys, every combination is tried, with a row for each.
     #[arg(long, value_name = "KEY=VALUE,VALUE…")]
     pub(crate) over: Vec<String>,
-    /// Ask the same of so many drives, for example `1,2`. The first has the flows that do not grow.
+    /// Also answer for these numbers of drives, for example `1,2`. The first drive has the flows
+    /// that do not grow.
     #[arg(long, value_name = "N,N…", value_delimiter = ',', default_value = "1",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) drives: Vec<u32>,
@@ -63,24 +64,23 @@ pub(crate) struct PlanArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// What goes to standard output: the table, or the answer as
-    /// JSON.
+    /// Format of standard output: the table, or the answer as JSON.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: TextOrJson,
     /// Folder in which states of preconditioned drives are kept, or `off`, as in `run`.
     #[arg(long, value_name = "DIR|off")]
     pub(crate) states: Option<PathBuf>,
-    /// No progress; with `--format json` no table either.
+    /// Show no progress; with `--format json` also no table.
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// Threads; 0 for all cores. Never changes a result.
+    /// Number of threads; 0 for all cores. The number never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     threads: u16,
 }
 
 impl PlanArgs {
-    /// What lies on top of the files.
+    /// The settings of the command line, which override the files.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
             scheduler: self.scheduler.clone(),
@@ -91,7 +91,7 @@ impl PlanArgs {
         }
     }
 
-    /// How each level is run.
+    /// The options of each run.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {
             seed: self.seed,

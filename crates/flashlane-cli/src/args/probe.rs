@@ -9,35 +9,36 @@ use flashlane::config::units::Span;
 /// Arguments of `probe`.
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArgs {
-    /// What is measured, as a black box: a block device or a file of Linux, for example
-    /// /dev/nvme1n1, or `simulated:` and the name of a preset or a device file, for example
-    /// `simulated:980-pro`. It is only read.
+    /// The target, as a black box: a block device or a file of Linux, for example /dev/nvme1n1, or
+    /// `simulated:` and the name of a preset or a device file, for example `simulated:980-pro`. The
+    /// target is only read.
     #[arg(value_name = "TARGET", required_unless_present = "list")]
     pub(crate) target: Option<String>,
-    /// Folder for the measurements; made if it does not exist. Probes that are complete there are
-    /// kept, so that a second call goes on where the first one ended.
+    /// Folder for the measurements; made if it does not exist. Complete probes in this folder are
+    /// kept, so that a second call continues where the first one ended.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// Allow writes that destroy everything on the target, which is named once more. Refused where
-    /// it is mounted, in use in another way, or bears anything that is known.
+    /// Allow writes that destroy all data on the target, whose name is repeated here. Refused if
+    /// the target is mounted, is in use in another way, or has a known file system or partition
+    /// table.
     #[arg(long, value_name = "TARGET")]
     pub(crate) destroy_data: Option<String>,
-    /// Do without the counters of the drive of what it wrote to flash.
+    /// Do not read the drive's own counters of the data written to flash.
     #[arg(long)]
     pub(crate) no_counters: bool,
-    /// Instead of the probes, send the requests of a trace at their times: work that `fit
-    /// --validate` compares with the fitted device. Addresses are taken modulo the target.
+    /// Send the requests of a trace at their times, and run no probes. `fit --validate` compares
+    /// this work with the fitted device. Addresses are taken modulo the size of the target.
     #[arg(long, value_name = "TRACE", conflicts_with = "only")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: super::trace::ReadingArgs,
-    /// Some of the probes; all without a name.
+    /// Some probes; all probes if none is named.
     #[arg(long, value_name = "NAME[,NAME...]", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Time for all probes together by the clock of the target, for example `10m`: what is not over
-    /// by then is cut.
+    /// Time for all probes together by the clock of the target, for example `10m`. Probes that are
+    /// not over by then are cut.
     #[arg(long, value_name = "TIME", value_parser = super::parse_window)]
     pub(crate) time: Option<Span>,
     /// Set a key of the simulated device; repeatable.
@@ -46,21 +47,21 @@ pub(crate) struct ProbeArgs {
     /// Seed of random addresses.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Print the probes and where their methods were published; measure nothing.
+    /// Print the probes and the publications of their methods, and measure nothing.
     #[arg(long, conflicts_with_all = ["target", "out", "destroy_data"])]
     pub(crate) list: bool,
-    /// No progress.
+    /// Show no progress.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
 
 impl ProbeArgs {
-    /// Keys are set.
+    /// True if keys of the device are set.
     pub(crate) fn sets(&self) -> bool {
         !self.sets.is_empty()
     }
 
-    /// Keys on top of the device.
+    /// The settings of the command line, which override the device.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides { sets: self.sets.clone(), ..Overrides::default() }
     }

@@ -9,21 +9,21 @@ use super::sweep::parse_size;
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The study: `device`, `workload`, `[space]` with what each key may be, `objectives`, and
-    /// `constraints` where there are any.
+    /// The study file: `device`, `workload`, `[space]` with the allowed values of each key,
+    /// `objectives`, and optionally `constraints`.
     #[arg(value_name = "STUDY.toml")]
     pub(crate) study: PathBuf,
     /// Folder for trials.csv, front.csv, search.html, the study and the results of the points; made
-    /// if it does not exist. A study that is there goes on.
+    /// if it does not exist. A study in this folder is continued.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// Configurations that run in full, those of earlier calls included; 100 without it, or what
-    /// the study says.
+    /// Number of configurations that run in full, including those of earlier calls. Default: the
+    /// number in the study file, or 100.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) trials: Option<u32>,
-    /// Runs at a time; 0 for one on each core. Never changes a result.
+    /// Runs at a time; 0 for one on each core. The number never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub(crate) jobs: u16,
@@ -33,7 +33,7 @@ pub(crate) struct SearchArgs {
     /// Folder in which states of preconditioned drives are kept, or `off`, as in `run`.
     #[arg(long, value_name = "DIR|off")]
     pub(crate) states: Option<PathBuf>,
-    /// No progress bar and no answer on the terminal.
+    /// Show no progress bar, and print no answer.
     #[arg(long)]
     pub(crate) quiet: bool,
 }

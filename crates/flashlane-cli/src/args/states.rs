@@ -17,11 +17,11 @@ pub(crate) struct StatesArgs {
 /// What to do with kept states.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StatesAction {
-    /// The states, the one that was used least lately first, and how much room they may take.
+    /// List the states, the least recently used one first, and the room that they may take.
     List {
         #[command(flatten)]
         place: StatesPlace,
-        /// What goes to standard output: a table, or one JSON object.
+        /// Format of standard output: a table, or one JSON object.
         #[arg(long, value_name = "FORMAT", default_value = "text")]
         format: TextOrJson,
     },
@@ -30,18 +30,17 @@ pub(crate) enum StatesAction {
         #[command(flatten)]
         place: StatesPlace,
     },
-    /// Remove states, those that were used least lately first, until the others fit.
+    /// Remove the least recently used states until the others fit.
     Prune {
         #[command(flatten)]
         place: StatesPlace,
-        /// Room for all states together, for example `1GiB`; what they may take in any case
-        /// without it.
+        /// Room for all states together, for example `1GiB`. Default: the usual limit.
         #[arg(long, value_name = "SIZE", value_parser = parse_size)]
         limit: Option<u64>,
     },
 }
 
-/// Where the states are.
+/// The option that names the folder of the states.
 #[derive(Debug, Args)]
 pub(crate) struct StatesPlace {
     /// The folder, as in `run`.

@@ -8,61 +8,63 @@ use flashlane::config::units::ByteSize;
 /// Arguments of `sweep`.
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
-    /// The grid: `device`, `workload`, and `[axes]` with a list of values for each key, policy,
-    /// `device`, `workload` or `seed`.
+    /// The grid file: `device`, `workload`, and `[axes]` with a list of values for each key,
+    /// policy, `device`, `workload` or `seed`.
     #[arg(value_name = "GRID.toml")]
     pub(crate) grid: PathBuf,
     /// Folder for results.parquet, results.csv and the results of the points; made if it does not
-    /// exist. Points whose results are there are not run again.
+    /// exist. Points that have a result in this folder are not run again.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// Runs at a time; 0 for one on each core. Never changes a result.
+    /// Runs at a time; 0 for one on each core. The number never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub(crate) jobs: u16,
-    /// Memory that all runs together may take, for example `8GiB`; four fifths of what is free
-    /// without it. A run waits until there is room for it; one that needs more than all is a row
-    /// with an error.
+    /// Memory that all runs together may take, for example `8GiB`. Default: four fifths of the free
+    /// memory. A run waits until there is room for it. A run that needs more than all of this
+    /// memory becomes a row with an error.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) memory: Option<u64>,
     /// Where the points run: on threads of this machine, as a job array of Slurm whose parts share
-    /// the folder, or on a cluster of Dask (which takes the Python package).
+    /// the folder, or on a cluster of Dask (which needs the Python package).
     #[arg(long, value_name = "ENGINE", default_value = "threads")]
     pub(crate) engine: Engine,
-    /// With --engine slurm: tasks of the job array.
+    /// With --engine slurm: number of tasks of the job array.
     #[arg(long, value_name = "N", default_value_t = 16,
         value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) parts: u32,
-    /// With --engine slurm: more words for sbatch, for example `--cpus-per-task=8 --time=60`.
+    /// With --engine slurm: further arguments for sbatch, for example `--cpus-per-task=8
+    /// --time=60`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) sbatch: Option<String>,
     /// With --engine dask: the address of a scheduler, `slurm` for workers that are jobs of Slurm
     /// (as `dask-jobqueue` is configured), or `local`.
     #[arg(long, value_name = "ADDRESS|slurm|local", default_value = "local")]
     pub(crate) cluster: String,
-    /// With --engine dask and `slurm` or `local`: workers; 0 for one on each core.
+    /// With --engine dask and `slurm` or `local`: number of workers; 0 for one on each core.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=10_000))]
     pub(crate) workers: u16,
-    /// Run only the points of one of N parts, for example `3/8`, as on eight machines with a shared
-    /// folder. The table is written by the sweep that finds all points done, or by --merge.
+    /// Run only one of N parts of the points, for example `3/8` on one of eight machines with a
+    /// shared folder. The sweep that finds all points done writes the table, or a call with
+    /// --merge.
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with = "merge")]
     pub(crate) shard: Option<(u32, u32)>,
-    /// Run nothing: write the table from the results in the folder, all of which have to be there.
+    /// Run nothing. Write the table from the results in the folder, which must be complete.
     #[arg(long)]
     pub(crate) merge: bool,
-    /// Print how many points there are, and the first ones; run nothing.
+    /// Print the number of points and the first of them, and run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// What goes to standard output: nothing, one JSON object for each point, or the table as CSV.
+    /// Format of standard output: nothing, one JSON object for each point, or the table as CSV.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: SweepFormat,
     /// Folder in which states of preconditioned drives are kept, or `off`, as in `run`.
     #[arg(long, value_name = "DIR|off")]
     pub(crate) states: Option<PathBuf>,
-    /// No progress bar and no summary.
+    /// Show no progress bar and no summary.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -78,7 +80,7 @@ pub(crate) enum Engine {
     Dask,
 }
 
-/// What goes to standard output.
+/// Format of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SweepFormat {
     /// Nothing; a summary goes to standard error.

@@ -1,4 +1,4 @@
-//! Times and counts on the command line.
+//! Parses times and counts of the command line.
 
 use flashlane::Warmup;
 use flashlane::config::units::Span;

@@ -1,4 +1,4 @@
-//! `flashlane probe --trace`: work that a fit does not see.
+//! `flashlane probe --trace`: measures work that is not used for a fit.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::args::ReadingArgs;
 use crate::trace::reading::open;
 use crate::trace::trace_error;
 
-/// Requests that are kept in memory at most.
+/// Largest number of requests that are kept in memory.
 const MOST: usize = 10_000_000;
 
-/// The requests of a trace as a series for a target, which takes addresses modulo its capacity and
-/// no requests that are longer than it allows.
+/// The requests of a trace as a series for a target. Addresses are taken modulo the capacity of the
+/// target, and requests that are too long for it are cut.
 pub(super) fn series(
     path: &Path,
     reading: &ReadingArgs,

@@ -1,11 +1,12 @@
-//! A sweep on a cluster of Dask: what runs there is the Python package, which has the same engine.
+//! Runs a sweep on a cluster of Dask. The cluster runs the Python package, which uses the engine of
+//! this command.
 
 use flashlane::Error;
 
 use crate::args::{SweepArgs, SweepFormat};
 use crate::python::Module;
 
-/// Starts the Python package with the same arguments, and ends as it ends.
+/// Starts the Python package with the same arguments, and returns its exit status.
 pub(super) fn run(arguments: &SweepArgs) -> Result<(), Error> {
     let mut module = Module::new("--engine dask", "flashlane.cluster", "dask");
     module.command.arg(&arguments.grid).arg("--out").arg(&arguments.out);

@@ -22,10 +22,10 @@ use crate::fault::started_again;
 use crate::output::{OutFolder, note, print_data};
 use crate::states;
 
-/// Points that `--dry-run` shows, and failures that the summary shows.
+/// Number of points that `--dry-run` shows, and of failures that the summary shows.
 const SHOWN: usize = 10;
 
-/// Runs the points that were not run yet, and writes the table.
+/// Runs the points that have no result, and writes the table.
 pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     let grid = Grid::read(&arguments.grid)?;
     if arguments.dry_run {
@@ -45,7 +45,8 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     folder.expect(["results.parquet", "results.csv"])?;
     let kept = arguments.out.join("points");
     let store = Store::open(&kept)?;
-    // A part of a sweep tries no fault again: others may look for it.
+    // A part of a sweep does not try a fault again, because other parts may wait for the note of
+    // the fault.
     if whole && !started_again() {
         fault::forget(&kept);
     }
@@ -87,7 +88,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     failed
 }
 
-/// Writes the table of what all parts have left behind.
+/// Writes the table from the results of all parts.
 fn merge(
     arguments: &SweepArgs,
     sweep: &Sweep,
@@ -101,8 +102,8 @@ fn merge(
     none_succeeded(outcomes.iter())
 }
 
-/// Fails where no point has a result: nothing came of the sweep but its table of failures. Exit
-/// status 3 where every device could not finish its work, else 2.
+/// Fails if no point has a result, because the table then has only failures. The exit status is 3
+/// if every device could not finish its work, else 2.
 fn none_succeeded<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Result<(), Error> {
     let mut troubles: BTreeMap<&str, usize> = BTreeMap::new();
     for outcome in outcomes {
@@ -152,7 +153,7 @@ fn run(arguments: &SweepArgs, sweep: &Sweep, grid: &Grid) -> Result<Vec<Found>, 
     found
 }
 
-/// The points that have to be run, by number.
+/// The numbers of the points that have to be run.
 fn missing(sweep: &Sweep, grid: &Grid) -> Result<Vec<usize>, Error> {
     let mut missing = Vec::new();
     for (index, point) in grid.points.iter().enumerate() {
@@ -163,7 +164,7 @@ fn missing(sweep: &Sweep, grid: &Grid) -> Result<Vec<usize>, Error> {
     Ok(missing)
 }
 
-/// The outcomes of all points; `None` at the first one that has to be run.
+/// The results of all points; `None` if a point has to be run.
 fn all_kept(sweep: &Sweep, grid: &Grid) -> Result<Option<Vec<Outcome>>, Error> {
     grid.points.iter().map(|point| sweep.kept(point).transpose()).collect::<Option<_>>().transpose()
 }
@@ -209,7 +210,7 @@ fn write(
     }
 }
 
-/// How many points ran, were there, and failed; the first failures.
+/// The numbers of points that ran, that had a result, and that failed, with the first failures.
 fn summary(found: &[Found]) -> String {
     let kept = found.iter().filter(|one| one.was_kept).count();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();

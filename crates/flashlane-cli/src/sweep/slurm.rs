@@ -1,8 +1,8 @@
-//! The parts of a sweep as a job array of Slurm.
+//! Runs the parts of a sweep as a job array of Slurm.
 //!
 //! The script of the array is written to the folder of the sweep, whose file system all nodes see.
-//! Each task runs one part with `--shard`. A task that was killed leaves its points without a
-//! result: parts with such points are submitted again.
+//! Each task runs one part with `--shard`. A task that was killed leaves points without a result.
+//! Parts with such points are submitted again.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use flashlane::Error;
 use crate::args::SweepArgs;
 use crate::output::{OutFile, note};
 
-/// Time between two looks at the queue. `sbatch --wait` backs off to ten seconds.
+/// Time between two looks at the queue. `sbatch --wait` waits up to ten seconds between looks.
 const LOOK: Duration = Duration::from_millis(500);
-/// Times that parts are submitted before their missing points are an error.
+/// Number of times that parts are submitted before missing points are an error.
 const TRIES: u32 = 3;
 
 /// A job array for the parts of a sweep.
@@ -29,7 +29,7 @@ fn failed(what: impl std::fmt::Display) -> Error {
     Error::config("--engine slurm", what.to_string())
 }
 
-/// Runs a program of Slurm; what it prints.
+/// Runs a program of Slurm and returns its output.
 fn ask(program: &str, arguments: &[&str]) -> Result<String, Error> {
     let output =
         Command::new(program).args(arguments).output().map_err(|error| match error.kind() {
@@ -51,16 +51,16 @@ impl<'a> Array<'a> {
         Self { arguments, parts: arguments.parts.min(most) }
     }
 
-    /// The part that a point belongs to, from 1.
+    /// The part of a point, counted from 1.
     pub(super) fn part_of(&self, point: usize) -> u32 {
         (point % self.parts as usize) as u32 + 1
     }
 
-    /// Submits all parts, waits for them, and submits parts again that leave points without a
-    /// result. `missing`: the points without one, by number.
+    /// Submits all parts, waits for them, and submits parts again that left points without a
+    /// result. `missing`: the numbers of the points without a result.
     ///
     /// # Errors
-    /// Slurm refuses the job, or points are missing after three tries.
+    /// Fails if Slurm refuses the job, or if points are missing after three tries.
     pub(super) fn run(
         &self,
         missing: &mut dyn FnMut() -> Result<Vec<usize>, Error>,
@@ -89,7 +89,7 @@ impl<'a> Array<'a> {
         self.arguments.out.join("slurm")
     }
 
-    /// Submits some parts; the number of the job.
+    /// Submits some parts. Returns the number of the job.
     fn submit(&self, parts: &[u32]) -> Result<String, Error> {
         let logs = self.logs();
         std::fs::create_dir_all(&logs)
@@ -113,7 +113,7 @@ impl<'a> Array<'a> {
         Ok(job)
     }
 
-    /// What a task runs.
+    /// The script of a task.
     fn script(&self) -> Result<String, Error> {
         let whole =
             |path: &Path| std::path::absolute(path).map(|path| quoted(&path.display().to_string()));
@@ -146,7 +146,7 @@ impl<'a> Array<'a> {
     fn wait(&self, job: &str) -> Result<(), Error> {
         loop {
             std::thread::sleep(LOOK);
-            // A job that is over leaves the queue after a while, and is unknown then.
+            // A job that has ended leaves the queue after a while, and is unknown then.
             match ask("squeue", &["--noheader", "--jobs", job, "--format=%T"]) {
                 Ok(tasks) if tasks.lines().all(|task| task.trim().is_empty()) => return Ok(()),
                 Err(error) if error.to_string().contains("Invalid job id") => return Ok(()),
@@ -157,7 +157,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// A word of a shell.
+/// A text as one word of a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

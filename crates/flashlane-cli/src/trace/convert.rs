@@ -11,7 +11,7 @@ use crate::args::{Beyond, ConvertArgs};
 use crate::execute::spinner;
 use crate::output::{OutFile, note, refuse_input};
 
-/// What is done to records on their way.
+/// Changes to records on their way.
 struct Transform {
     time_scale: f64,
     /// Size of the space and what to do beyond it. Unit: bytes.
@@ -81,7 +81,7 @@ pub(super) fn convert(arguments: &ConvertArgs) -> Result<(), Error> {
     }
     out.keep()?;
     if !arguments.quiet {
-        report(&reader, &transform, (written, left_out), format);
+        report(&reader, &transform, Counts { written, left_out }, format);
     }
     Ok(())
 }
@@ -233,20 +233,28 @@ fn map_of(texts: &[String]) -> Result<Vec<(u32, u32)>, Error> {
     texts.iter().map(pair).collect()
 }
 
-/// What was done, on standard error.
-fn report(
-    reader: &TraceReader,
-    transform: &Transform,
-    (written, left_out): (u64, u64),
-    format: OutputFormat,
-) {
-    note(&format!("{}: {}; {written} requests written", reader.path().display(), reader.reading()));
+/// Numbers of requests of a conversion.
+struct Counts {
+    /// Requests that were written.
+    written: u64,
+    /// Trims and flushes, which some formats do not have.
+    left_out: u64,
+}
+
+/// Reports the changes, on standard error.
+fn report(reader: &TraceReader, transform: &Transform, counts: Counts, format: OutputFormat) {
+    note(&format!(
+        "{}: {}; {} requests written",
+        reader.path().display(),
+        reader.reading(),
+        counts.written
+    ));
     let shown = |lines: &[NamedLine]| lines.iter().map(ToString::to_string).collect();
     let [wrapped, dropped, unwritten] = transform.named.clone();
-    let counts: [(&str, u64, Vec<String>); 5] = [
+    let changes: [(&str, u64, Vec<String>); 5] = [
         ("wrapped into the space", transform.wrapped, wrapped),
         ("dropped beyond the space", transform.dropped, dropped),
-        ("left out (trims and flushes)", left_out, unwritten),
+        ("left out (trims and flushes)", counts.left_out, unwritten),
         (
             "times that stepped back, delayed",
             reader.decreasing_count(),
@@ -254,7 +262,7 @@ fn report(
         ),
         ("skipped, as they are no requests", reader.skipped_count(), shown(reader.skipped_lines())),
     ];
-    for (what, count, lines) in counts.into_iter().filter(|(_, count, _)| *count > 0) {
+    for (what, count, lines) in changes.into_iter().filter(|(_, count, _)| *count > 0) {
         note(&format!("{what}: {count}"));
         lines.iter().for_each(|line| note(&format!("  {line}")));
     }

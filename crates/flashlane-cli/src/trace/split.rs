@@ -23,7 +23,7 @@ const WORKLOAD: &str = "workload.toml";
 const SURE: f64 = 0.7;
 const UNSURE: f64 = 0.5;
 
-/// What is to be split, and how.
+/// The trace to split, and the options.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) file: &'a str,
@@ -143,7 +143,8 @@ pub(crate) fn of_run(arguments: &RunArgs) -> Result<Tenants, Error> {
     Ok(Tenants { workload, split: true, _folder: folder })
 }
 
-/// What the run is watched for. Tenants of a trace want to know who makes whom wait.
+/// The records of the run. It always includes blame, because the question about tenants of a trace
+/// is which one delays which.
 pub(crate) fn watched(arguments: &RunArgs) -> WatchArgs {
     let mut watch = arguments.common.watch;
     let one_timed_run = arguments.seeds.is_none() && !arguments.waf_only;

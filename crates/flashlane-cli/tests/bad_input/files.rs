@@ -152,7 +152,7 @@ fn check_reports_every_file() {
     );
 }
 
-/// What is found only when the trace is read.
+/// Errors that are found only when the trace is read.
 #[test]
 fn traces_that_cannot_be_replayed() {
     let good = "0 0 0 8 1\n1000 0 8 8 1\n2000 0 16 8 1\n";

@@ -1,9 +1,9 @@
-//! Events in no order.
+//! A heap, for events that are scheduled in no particular order.
 
 use super::{Entry, Key};
 
-/// A four-way heap: fewer levels than a binary one, and the four children of a node share a cache
-/// line or two.
+/// A four-way heap. It has fewer levels than a binary heap, and the four children of a node share a
+/// cache line or two.
 #[derive(Clone, Debug)]
 pub(super) struct Heap<E> {
     entries: Vec<Entry<E>>,
@@ -18,7 +18,7 @@ impl<E: Copy> Heap<E> {
         self.entries.len()
     }
 
-    /// Checks that nothing is above an earlier event. Returns the key of the first one.
+    /// Checks that no event is below a later one. Returns the key of the first event.
     pub(super) fn audit(&self) -> Option<Key> {
         for (at, entry) in self.entries.iter().enumerate().skip(1) {
             let above = self.entries[(at - 1) / 4].key;
@@ -41,7 +41,7 @@ impl<E: Copy> Heap<E> {
         self.entries[hole] = entry;
     }
 
-    /// Takes the first event of a heap that has one; also gives the key of the next one.
+    /// Takes the first event of a heap that is not empty. Also returns the key of the next event.
     pub(super) fn pop(&mut self) -> (E, Option<Key>) {
         let last = self.entries.pop().expect("the heap has an event");
         let Some(&top) = self.entries.first() else { return (last.event, None) };

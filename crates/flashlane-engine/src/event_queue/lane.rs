@@ -1,22 +1,22 @@
-//! A lane: events in order in a ring.
+//! A lane: a ring of events in order.
 
 use super::{Entry, Key};
 use crate::places::{Places, places_for};
 
-/// Later events that a new one may have to move aside; beyond it goes to the heap.
+/// Most events that a new event moves aside; if there are more, the new event goes to the heap.
 const MOVED_MAX: usize = 16;
 
 /// Events, the earliest first.
 ///
-/// Invariants: behind the last event is a place whose key is `end`; before the first one is a key
-/// that is not later than that of any event to come.
+/// Invariants: the place behind the last event has the key `end`; the place before the first event
+/// has a key that is not later than any future event.
 #[derive(Clone, Debug)]
 pub(super) struct Lane<E> {
     places: Places<Entry<E>>,
-    /// Events taken and events put in so far; both wrap.
+    /// Numbers of events taken and of events put in so far; both wrap.
     head: usize,
     tail: usize,
-    /// What stands for the key of a next event where there is none.
+    /// Key that stands for the next event of an empty lane.
     end: Key,
 }
 
@@ -29,14 +29,14 @@ impl<E: Copy + Default> Lane<E> {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// True if another event needs more room.
+    /// True if there is no room for another event.
     #[inline(always)]
     fn is_full(&self) -> bool {
         self.len() + 1 >= self.places.len()
     }
 
-    /// Puts an event behind all others; false if it has to go before one, or if there is no room.
-    /// It may not go before one that was taken.
+    /// Puts an event behind all others. False if it belongs before another event, or if there is no
+    /// room. It must not belong before an event that was taken.
     #[inline(always)]
     pub(super) fn append(&mut self, entry: Entry<E>) -> bool {
         if self.is_full() || self.places.at(self.tail.wrapping_sub(1)).key > entry.key {
@@ -48,7 +48,7 @@ impl<E: Copy + Default> Lane<E> {
         true
     }
 
-    /// Puts an event in its place; false if that is too far from the end.
+    /// Puts an event in its place. False if that is too far from the end.
     pub(super) fn insert(&mut self, entry: Entry<E>) -> bool {
         if self.is_full() {
             self.rearrange(self.places.more());
@@ -74,7 +74,7 @@ impl<E: Copy + Default> Lane<E> {
         true
     }
 
-    /// Takes the first event of a lane that has one; also gives the key of the next one.
+    /// Takes the first event of a lane that is not empty. Also returns the key of the next event.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> (E, Key) {
         let event = self.places.at(self.head).event;
@@ -82,7 +82,7 @@ impl<E: Copy + Default> Lane<E> {
         (event, self.places.at(self.head).key)
     }
 
-    /// Checks the order of the events. Returns the key of the first one, or what stands for it.
+    /// Checks the order of the events. Returns the key of the first event, or `end`.
     pub(super) fn audit(&self) -> Key {
         let key = |at: usize| self.places.at(self.head.wrapping_add(at)).key;
         for at in 1..self.len() {
@@ -95,7 +95,7 @@ impl<E: Copy + Default> Lane<E> {
         key(0)
     }
 
-    /// Goes on with so many places.
+    /// Moves the events to a ring of `places` places.
     #[cold]
     #[inline(never)]
     fn rearrange(&mut self, places: usize) {
@@ -106,7 +106,7 @@ impl<E: Copy + Default> Lane<E> {
         self.places.at_mut(len).key = self.end;
     }
 
-    /// Uses no more places than the events that are pending now may need soon.
+    /// Shrinks the lane to its current size, with some room to grow.
     pub(super) fn fit(&mut self) {
         let few = places_for(self.len());
         if few < self.places.len() {

@@ -1,4 +1,4 @@
-//! What happens where the machine has no more memory.
+//! Handling of memory exhaustion.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
@@ -6,11 +6,11 @@ use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The payload of a panic for want of memory for a table. It is no fault of the program: the panic
-/// hook is not called.
+/// The payload of a panic when there is no memory for a table. It is no fault of the program, so
+/// the panic hook is not called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// What could not be had. Unit: bytes.
+    /// Size of the allocation that failed. Unit: bytes.
     pub bytes: usize,
 }
 
@@ -26,27 +26,28 @@ pub(crate) fn unwind(bytes: usize) -> ! {
     resume_unwind(Box::new(OutOfMemory { bytes }))
 }
 
-/// Hears of a failed allocation, in bytes. It may allocate a little, and does not have to return.
+/// Receives the size of a failed allocation, in bytes. It may allocate a little, and does not have
+/// to return.
 pub type Tell = fn(usize);
 
-/// Who hears of it.
+/// The function that is called after a failed allocation.
 static TELL: OnceLock<Tell> = OnceLock::new();
-/// Somebody hears of a failure at this moment: further ones are not told.
+/// True while that function runs: further failures are not reported.
 static TELLING: AtomicBool = AtomicBool::new(false);
 
-/// The allocator of the system, for `#[global_allocator]` of a program that has something to say
-/// when memory runs out. Until [`WatchedAllocator::watch`] it is that of the system.
+/// The allocator of the system, for `#[global_allocator]` of a program that reports exhausted
+/// memory. Before [`WatchedAllocator::watch`] it behaves like that of the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchedAllocator;
 
 impl WatchedAllocator {
-    /// From now on `tell` hears of allocations that fail. Only the first call counts.
+    /// Sets the function that is called after failed allocations. Only the first call counts.
     pub fn watch(tell: Tell) {
         let _ = TELL.set(tell);
     }
 }
 
-/// Tells of an allocation that failed.
+/// Reports a failed allocation.
 #[cold]
 #[inline(never)]
 fn failed(bytes: usize) {

@@ -1,4 +1,4 @@
-//! Leases on files that memory shows: see [`crate::kept`].
+//! Leases on mapped files: see [`crate::kept`].
 
 use std::fs::File;
 use std::io;
@@ -8,37 +8,37 @@ use std::time::Duration;
 
 use super::{Memory, MmapOptions, read_at};
 
-/// Time between two looks whether somebody waits for a file. The kernel gives 45 s unless it was
-/// told otherwise (`/proc/sys/fs/lease-break-time`).
+/// Time between two checks whether another process waits for a file. The kernel waits 45 s unless
+/// configured otherwise (`/proc/sys/fs/lease-break-time`).
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A file with a lease.
 #[derive(Debug)]
 pub(crate) struct Leased {
-    /// The lease ends when it is closed, at the latest.
+    /// The file. Closing it ends the lease, at the latest.
     file: File,
-    /// Somebody waits for the lease to end.
+    /// True if another process waits for the end of the lease.
     wanted: AtomicBool,
     users: Mutex<Users>,
 }
 
-/// What needs the file.
+/// The users of the file.
 #[derive(Debug, Default)]
 struct Users {
-    /// Memory that shows it.
+    /// Number of mappings of the file.
     showing: usize,
-    /// Parts of it of which more copies may be made: offset and length. Unit: bytes.
+    /// Parts of the file of which more copies may be made: offset and length. Unit: bytes.
     sections: Vec<(u64, usize)>,
-    /// The same parts in memory of their own, since the lease was given back.
+    /// Private copies of these parts, once the lease was given back.
     saved: Option<Vec<(u64, Memory)>>,
 }
 
-/// Belongs to memory that shows a file.
+/// Marks memory that maps a file.
 #[derive(Debug)]
 pub(super) struct Shown(Arc<Leased>);
 
 impl Shown {
-    /// Somebody waits for the file.
+    /// True if another process waits for the file.
     pub(super) fn is_wanted(&self) -> bool {
         self.0.wanted.load(Ordering::Relaxed)
     }
@@ -59,15 +59,16 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// Unit: bytes.
+    /// Length. Unit: bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// A copy: it shares its memory with the file but for the pages that it writes.
+    /// A copy. It shares its memory with the file, except for the pages that it writes.
     ///
     /// # Errors
-    /// Without memory for it.
+    ///
+    /// If there is no memory for it.
     #[expect(unsafe_code, reason = "memory could change with its file")]
     pub(crate) fn copy(&self) -> io::Result<Memory> {
         let Self { lease, offset, len } = self;
@@ -99,8 +100,8 @@ impl Drop for Section {
 }
 
 impl Leased {
-    /// Takes a lease on a file that was opened to be read. `None` where the system has none, or
-    /// while somebody has the file open to be written.
+    /// Takes a lease on a file that was opened for reading. `None` if the system has no leases, or
+    /// while any process has the file open for writing.
     pub(crate) fn new(file: &File) -> Option<Arc<Self>> {
         let file = file.try_clone().ok()?;
         system::take(&file).ok()?;
@@ -109,7 +110,7 @@ impl Leased {
         let watched = Arc::downgrade(&lease);
         let thread = std::thread::Builder::new().name("flashlane-lease".to_owned());
         if thread.spawn(move || watch(&watched)).is_err() {
-            // The caller's file shares the lease: it would outlive this.
+            // The caller's file shares the lease, which would outlive this value.
             system::give_back(&lease.file);
             return None;
         }
@@ -120,7 +121,8 @@ impl Leased {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A part of the file, which must be so long. `None` where the lease was given back already.
+    /// A part of the file, which must be at least that long. `None` if the lease was given back
+    /// already.
     pub(crate) fn section(self: &Arc<Self>, offset: u64, len: usize) -> Option<Section> {
         let mut users = self.users();
         if users.saved.is_some() {
@@ -130,7 +132,7 @@ impl Leased {
         Some(Section { lease: Arc::clone(self), offset, len })
     }
 
-    /// Gives the lease back if no memory shows the file any more. True if that is over.
+    /// Gives the lease back if no memory maps the file any more. True if the lease is over.
     fn give_back(&self) -> bool {
         let mut users = self.users();
         if users.showing > 0 {
@@ -140,7 +142,7 @@ impl Leased {
             let mut own = Memory::own(len);
             read_at(&self.file, &mut own, offset).map(|()| (offset, own))
         });
-        // Without the numbers the lease stays as long as the kernel lets it.
+        // Without a copy of the numbers, the lease stays as long as the kernel permits.
         let Ok(saved) = saved.collect() else { return false };
         users.saved = Some(saved);
         system::give_back(&self.file);
@@ -148,7 +150,7 @@ impl Leased {
     }
 }
 
-/// Looks now and then whether somebody waits for the file, as long as anybody needs it.
+/// Checks now and then whether another process waits for the file, as long as the file has users.
 fn watch(lease: &Weak<Leased>) {
     loop {
         std::thread::sleep(INTERVAL);
@@ -185,13 +187,13 @@ mod system {
 
     /// Takes a lease that ends with an attempt to write.
     pub(super) fn take(file: &File) -> io::Result<()> {
-        // The kernel would announce it with a signal that ends the process. Nobody needs one: this
-        // one is ignored unless somebody wants it.
+        // The kernel would announce the end with a signal that ends the process. The signal is not
+        // needed, and SIGURG is ignored by default.
         control(file, SET_SIGNAL, libc::SIGURG)?;
         control(file, SET_LEASE, c_int::from(libc::F_RDLCK)).map(|_| ())
     }
 
-    /// Somebody waits for the lease to end.
+    /// True if another process waits for the end of the lease.
     pub(super) fn is_wanted(file: &File) -> bool {
         control(file, GET_LEASE, 0).is_ok_and(|lease| lease != c_int::from(libc::F_RDLCK))
     }
@@ -201,7 +203,7 @@ mod system {
     }
 }
 
-/// Other systems have no leases, so no file is ever mapped.
+/// Other systems have no leases, so files are never mapped.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 mod system {
     use std::fs::File;

@@ -1,5 +1,5 @@
-//! Memory in place of mappings, for WebAssembly, which has none: nothing is shared, and no file is
-//! shown.
+//! Memory in place of mappings for WebAssembly, which has none: nothing is shared, and no file is
+//! mapped.
 
 use std::fs::File;
 use std::io;
@@ -30,7 +30,7 @@ impl DerefMut for MmapMut {
     }
 }
 
-/// What a mapping of a file would be made with. There is none.
+/// Takes the place of the options of a mapping.
 #[derive(Debug, Default)]
 pub(crate) struct MmapOptions;
 
@@ -51,15 +51,21 @@ impl MmapOptions {
         self
     }
 
+    /// Fails, because there are no mappings.
+    ///
     /// # Safety
-    /// It maps nothing.
+    ///
+    /// Nothing is mapped.
     #[expect(unsafe_code, reason = "the name of the library's function")]
     pub(crate) unsafe fn map_mut(&self, _file: &File) -> io::Result<MmapMut> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Fails, because there are no mappings.
+    ///
     /// # Safety
-    /// It maps nothing.
+    ///
+    /// Nothing is mapped.
     #[expect(unsafe_code, reason = "the name of the library's function")]
     pub(crate) unsafe fn map_copy(&self, _file: &File) -> io::Result<MmapMut> {
         Err(io::ErrorKind::Unsupported.into())

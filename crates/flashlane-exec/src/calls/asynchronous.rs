@@ -1,5 +1,5 @@
-//! Asynchronous I/O: `io_submit` and what belongs to it. A buffered transfer, which Linux carries
-//! out within `io_submit`, goes on in the background here.
+//! Asynchronous I/O: `io_submit` and related calls. Linux carries out a buffered transfer within
+//! `io_submit`; here it goes on in the background.
 
 use super::transfers::{Finished, Segment, Waiter};
 use super::{Call, EAGAIN, EBADF, EFAULT, EINVAL, Outcome};
@@ -106,7 +106,7 @@ impl Process {
         Outcome::Park(Wait::Events(wait), until)
     }
 
-    /// Gives events to the program. Gives their number, and the instructions of the kernel.
+    /// Gives events to the program. Returns their number, and the instructions of the kernel.
     pub(super) fn deliver(&mut self, wait: &EventsWait) -> (i64, u64) {
         let Some(context) = self.contexts.get_mut(&wait.context) else { return (EINVAL, 0) };
         let owed = std::mem::take(&mut context.owed);
@@ -122,8 +122,8 @@ impl Process {
         (count as i64, owed)
     }
 
-    /// A request of asynchronous I/O is complete. The kernel's instructions are those of the thread
-    /// that takes the event.
+    /// A request of asynchronous I/O is complete. The thread that takes the event executes the
+    /// kernel's instructions.
     pub(super) fn event(&mut self, context: u64, event: [u64; 4], owed: u64) {
         let Some(of) = self.contexts.get_mut(&context) else { return };
         of.events.push_back(event);

@@ -1,10 +1,10 @@
-//! The descriptors of a program, and what they lead to.
+//! The descriptors of a program, and the things that they refer to.
 
 use std::collections::BTreeMap;
 
 use crate::host::ReadAhead;
 
-/// An open file. Descriptors that `dup` made share it.
+/// An open file. Copies of a descriptor by `dup` share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Open {
     pub(crate) file: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Open {
     pub(super) descriptors: u32,
 }
 
-/// What a descriptor leads to.
+/// The thing that a descriptor refers to.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// Standard output and error; reading gives nothing.
@@ -30,7 +30,7 @@ pub(crate) enum Target {
     Random,
     /// A file, by the number of its [`Open`].
     File(u64),
-    /// A folder, and how many of its names were read.
+    /// A folder, with the number of its names that were read.
     Folder(String, usize),
 }
 
@@ -50,7 +50,7 @@ impl Default for Descriptors {
 }
 
 impl Descriptors {
-    /// What a descriptor leads to.
+    /// The thing that a descriptor refers to.
     pub(crate) fn get(&self, descriptor: i32) -> Option<&Target> {
         self.targets.get(&descriptor)
     }
@@ -76,7 +76,7 @@ impl Descriptors {
         self.add(Target::File(number), 0)
     }
 
-    /// A new descriptor, the smallest that is free from a number on.
+    /// Makes a descriptor: the smallest free one from `from` on.
     pub(super) fn add(&mut self, target: Target, from: i32) -> i32 {
         let number = (from..).find(|number| !self.targets.contains_key(number));
         let number = number.expect("there are fewer descriptors than numbers");
@@ -91,7 +91,7 @@ impl Descriptors {
         self.targets.insert(number, target);
     }
 
-    /// Closes a descriptor. `Some(Some(file))`: the file was closed, too.
+    /// Closes a descriptor. `Some(Some(file))` if this also closed the file.
     pub(super) fn close(&mut self, descriptor: i32) -> Option<Option<u32>> {
         let Target::File(number) = self.targets.remove(&descriptor)? else { return Some(None) };
         let open = self.opens.get_mut(&number).expect("an open file");

@@ -1,4 +1,4 @@
-//! Calls about names and descriptors.
+//! System calls on names and descriptors.
 
 use super::descriptors::{Open, Target};
 use super::{
@@ -17,8 +17,8 @@ const O_DSYNC: u64 = 0o10000;
 const O_DIRECT: u64 = 0o40000;
 const O_DIRECTORY: u64 = 0o200_000;
 
-/// A program that opens this path begins its measured part: it waits until every other program
-/// does, or has ended. There is no such file, so elsewhere the call does nothing.
+/// A program that opens this path begins its measured part. It waits until every other program has
+/// begun its part or has ended. There is no such file, so on other systems the call has no effect.
 const BEGIN: &str = "/flashlane/begin";
 
 /// A program that opens this path ends its measured part.
@@ -80,7 +80,7 @@ impl Process {
         }))
     }
 
-    /// The absolute path that an argument means, without `.`, `..` and double slashes.
+    /// The absolute path of an argument, without `.`, `..` and double slashes.
     pub(super) fn path(&mut self, folder: u64, address: u64) -> Result<String, i64> {
         let text = self.machine.text(address, 4096).ok_or(EFAULT)?;
         let mut parts: Vec<String> = Vec::new();
@@ -203,7 +203,7 @@ impl Process {
                 }
                 0
             }
-            // Nobody else has a lock: its type becomes "unlocked".
+            // No other process has a lock, so its type becomes "unlocked".
             5 => self.give(argument, &2u16.to_le_bytes()),
             1 | 2 | 6 | 7 => 0,
             _ => EINVAL,
@@ -265,7 +265,8 @@ impl Process {
         0
     }
 
-    /// Gives a range room on the drive. Its pages count as written: the drive is asked for them.
+    /// Reserves drive space for a range. Its pages count as written, so reads of them go to the
+    /// drive.
     fn allocate(&mut self, descriptor: i32, mode: u64, offset: u64, length: u64) -> i64 {
         let Some(&mut Open { file, .. }) = self.descriptors.open(descriptor).filter(|o| o.writes)
         else {
@@ -274,7 +275,7 @@ impl Process {
         let Some(end) = offset.checked_add(length).filter(|&end| end <= 1 << 44) else {
             return EINVAL;
         };
-        // Only whole allocation, with or without a new size.
+        // Only complete allocation is supported, with or without a new size.
         if length == 0 || mode > 1 {
             return EINVAL;
         }

@@ -1,12 +1,12 @@
-//! Calls about memory.
+//! System calls on memory.
 
 use super::{Call, EBADF, EFAULT, EINVAL, ENOMEM, Outcome};
 use crate::host::PAGE;
 use crate::memory::SharedMapping;
 use crate::process::Process;
 
-/// Larger mappings without access are refused: the C library reserves such arenas for its heaps,
-/// and goes on with smaller ones.
+/// Larger mappings without access are refused. The C library reserves such arenas for its heaps,
+/// and falls back to smaller ones.
 const RESERVED: u64 = 16 << 20;
 
 const MAP_SHARED: u64 = 1;
@@ -41,7 +41,7 @@ impl Process {
             }
             216 => self.remap(call),
             222 => return Some(self.map(call)),
-            // All memory may be read and written; advice is not followed.
+            // All memory may be read and written, and advice is ignored.
             223 | 226 | 233 => 0,
             227 => return Some(Outcome::Costly(0, self.save_shared(address, length, false))),
             _ => return None,
@@ -122,7 +122,8 @@ impl Process {
         at.cast_signed()
     }
 
-    /// Writes shared mappings that lie in a range to their files. Gives the kernel's instructions.
+    /// Writes shared mappings that lie in a range to their files. Returns the kernel's
+    /// instructions.
     fn save_shared(&mut self, address: u64, length: u64, forget: bool) -> u64 {
         let inside = |one: &SharedMapping| {
             address <= one.address

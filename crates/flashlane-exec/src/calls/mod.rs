@@ -1,5 +1,5 @@
-//! System calls of Linux on 64-bit RISC-V: what a program may ask of its host. A call that is not
-//! here ends the run with an error that names it.
+//! System calls of Linux on 64-bit RISC-V. A call that is not implemented here ends the run with an
+//! error that names it.
 
 mod asynchronous;
 pub(crate) mod descriptors;
@@ -33,20 +33,20 @@ pub(crate) const ENOSYS: i64 = -38;
 pub(crate) const ENOTEMPTY: i64 = -39;
 pub(crate) const ETIMEDOUT: i64 = -110;
 
-/// What a call does to its thread.
+/// Effect of a call on its thread.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It goes on with this result.
+    /// The thread continues with this result.
     Value(i64),
-    /// It goes on with this result, after so many instructions of the kernel.
+    /// The thread continues with this result, after this number of kernel instructions.
     Costly(i64, u64),
-    /// It waits; until a time at most.
+    /// The thread waits, at most until a time if one is given.
     Park(Wait, Option<Time>),
-    /// It lets the others go first.
+    /// The thread lets the other threads go first.
     Yield,
-    /// It is over, or the program is.
+    /// The thread has ended, or the program has.
     Ended,
-    /// The program cannot go on.
+    /// The program cannot continue.
     Fail(String),
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Call {
     pub(crate) number: u64,
     pub(crate) arguments: [u64; 6],
-    /// The thread that calls.
+    /// The calling thread.
     pub(crate) thread: usize,
 }
 
@@ -111,7 +111,7 @@ impl Process {
         })
     }
 
-    /// Writes to memory of the program: 0, or that it may not write there.
+    /// Writes to memory of the program. Returns 0, or the error if the program may not write there.
     pub(crate) fn give(&mut self, address: u64, bytes: &[u8]) -> i64 {
         if self.machine.write(address, bytes) { 0 } else { EFAULT }
     }

@@ -1,6 +1,6 @@
 //! Names of system calls, for messages.
 
-/// Calls that people may meet, by number.
+/// Calls that programs may use, by number.
 const NAMES: &[(u64, &str)] = &[
     (0, "io_setup"),
     (1, "io_destroy"),
@@ -125,7 +125,7 @@ const NAMES: &[(u64, &str)] = &[
     (439, "faccessat2"),
 ];
 
-/// The name of a call that people may meet.
+/// The name of a call that programs may use.
 pub(super) fn name(number: u64) -> Option<&'static str> {
     let place = NAMES.binary_search_by_key(&number, |one| one.0).ok()?;
     Some(NAMES[place].1)

@@ -1,4 +1,4 @@
-//! Calls that say what files, folders and file systems are like.
+//! System calls that describe files, folders and file systems.
 
 use super::descriptors::Target;
 use super::{EBADF, EFAULT, EINVAL, ENOENT, ENOTDIR};

@@ -1,4 +1,4 @@
-//! Calls about threads, signals, limits and what else a process is.
+//! System calls on threads, signals, limits and other properties of a process.
 
 use super::{Call, EAGAIN, EFAULT, EINVAL, ENOMEM, ENOSYS, ETIMEDOUT, Outcome};
 use crate::process::Process;
@@ -13,7 +13,7 @@ const CLONE_CHILD_SETTID: u64 = 0x100_0000;
 /// Most threads of a program.
 const THREADS: usize = 4096;
 
-/// The number that the program has for its own threads: that of thread 0 is its process.
+/// The number of a thread as the program sees it; that of thread 0 is the process number.
 fn tid(thread: usize) -> i64 {
     1000 + thread as i64
 }
@@ -32,7 +32,7 @@ impl Process {
                 tid(call.thread)
             }
             98 | 422 => return Some(self.futex(call)),
-            // No list of locks is needed: threads do not die with locks held.
+            // No list of locks is needed, because threads do not die with locks held.
             99 => 0,
             122 => 0,
             124 => return Some(Outcome::Yield),
@@ -64,7 +64,7 @@ impl Process {
                 at => self.limit(second, at),
             },
             278 => self.random(first, second),
-            // The C library does without them: hwprobe, membarrier, statx, rseq, clone3.
+            // The C library can do without these: hwprobe, membarrier, statx, rseq, clone3.
             258 | 283 | 291 | 293 | 435 => ENOSYS,
             259 => 0,
             _ => return None,
@@ -153,7 +153,7 @@ impl Process {
         }
     }
 
-    /// A thread has waited for as long as it wanted to.
+    /// A thread has waited until its time-out.
     pub(crate) fn time_out(&mut self, thread: usize) {
         let State::Parked(wait, _) = self.threads.get(thread).state.clone() else {
             panic!("only a parked thread times out")
@@ -177,8 +177,8 @@ impl Process {
         self.give(address, &bytes)
     }
 
-    /// Soft and hard limit of a resource. Threads get stacks of the size of the limit on stacks:
-    /// it is small.
+    /// Soft and hard limit of a resource. The limit on stacks is small, because threads get stacks
+    /// of that size.
     fn limit(&mut self, resource: u64, address: u64) -> i64 {
         let limit = match resource {
             3 => 256 << 10,

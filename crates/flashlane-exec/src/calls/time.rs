@@ -1,4 +1,4 @@
-//! Calls about time: the clock of the program's core.
+//! System calls on time: the clock of the program's core.
 
 use flashlane::Time;
 
@@ -37,7 +37,7 @@ impl Process {
         Some(Outcome::Value(value))
     }
 
-    /// Seconds and the rest in units of so many nanoseconds.
+    /// Seconds, and the rest in units of `unit` nanoseconds.
     fn time_of(&self, clock: u64, unit: u64) -> Vec<u8> {
         let nanoseconds = self.clock.now().0 / NANOSECOND;
         // Clocks 0 and 5 are the real time; the others count from the start.
@@ -57,7 +57,7 @@ impl Process {
         }
     }
 
-    /// The time that a `timespec` means. `shift`: seconds that its clock is ahead of ours.
+    /// The time that a `timespec` stands for. `shift`: seconds that its clock is ahead of ours.
     pub(super) fn deadline(
         &mut self,
         address: u64,
@@ -78,7 +78,8 @@ impl Process {
         Ok(if absolute { Time(span).max(now) } else { Time(now.0.saturating_add(span)) })
     }
 
-    /// A futex's time-out that is real time lies this many seconds ahead of the clock of the core.
+    /// Seconds that the time-out of a futex is ahead of the clock of the core. They are above 0 if
+    /// the time-out is real time.
     pub(super) fn epoch(real: bool) -> u64 {
         if real { EPOCH } else { 0 }
     }

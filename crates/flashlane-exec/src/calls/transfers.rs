@@ -1,4 +1,4 @@
-//! Calls that read, write and sync files.
+//! System calls that read, write and sync files.
 
 use flashlane::Time;
 
@@ -11,7 +11,7 @@ use crate::threads::Wait;
 /// Most bytes of a call, as on Linux.
 const MOST: u64 = 0x7fff_f000;
 
-/// Who waits for an operation.
+/// The waiter for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiter {
     /// A thread.
@@ -20,14 +20,14 @@ pub(crate) enum Waiter {
     Context(u64, u64, u64),
 }
 
-/// What happens when an operation is over.
+/// Work at the end of an operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
     pub(crate) waiter: Waiter,
     result: i64,
-    /// What a read copies to the program: the file, the offset, and where to.
+    /// Data that a read copies to the program: the file, the offset, and the destination.
     copy: Option<(u32, u64, Vec<Segment>)>,
-    /// The file is synced then: `O_DSYNC`.
+    /// The file to sync at the end, with `O_DSYNC`.
     sync: Option<u32>,
     owed: u64,
 }
@@ -40,13 +40,13 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// So many bytes from an address on.
+    /// `length` bytes from an address on.
     pub(super) fn new(address: u64, length: u64) -> Self {
         Self { address, length }
     }
 }
 
-/// A transfer, or why there is none: how it goes on, and what happens then.
+/// A transfer: its progress, and the work at its end; or an error number.
 type Started = Result<(Progress, Ending), i64>;
 
 impl Process {
@@ -214,7 +214,7 @@ impl Process {
             self.host.direct(file, offset, length, true)
         } else {
             ending.owed = length.div_ceil(PAGE) * self.page_instructions;
-            self.host.write(self.clock.now(), file, (offset, length), size)
+            self.host.write(self.clock.now(), file, offset..offset + length, size)
         };
         Ok((progress, ending))
     }
@@ -227,7 +227,7 @@ impl Process {
         all: bool,
     ) -> Started {
         let file = self.descriptors.file(descriptor).ok_or(EBADF)?;
-        // What `fdatasync` may leave out is the time of the last change, which is not kept.
+        // `fdatasync` may leave out the time of the last change, which is not kept anyway.
         let grown = self.host.files.get(file).metadata_dirty;
         Ok(self.start_sync(waiter, Some(file), all || grown))
     }
@@ -250,7 +250,7 @@ impl Process {
         Ok(bytes)
     }
 
-    /// An operation of the host is over.
+    /// Ends an operation of the host.
     pub(crate) fn operation_over(&mut self, now: Time, operation: u32) {
         let Some(ending) = self.endings.remove(&operation) else { return };
         let waiter = ending.waiter;
@@ -291,12 +291,12 @@ impl Process {
     }
 }
 
-/// How a transfer ended.
+/// Result of ending a transfer.
 #[derive(Debug)]
 pub(super) enum Finished {
-    /// With this result, and so many instructions of the kernel.
+    /// The transfer is over, with this result and this number of kernel instructions.
     Over(i64, u64),
-    /// It goes on with another operation.
+    /// The transfer continues with another operation.
     Waits(u32),
 }
 
@@ -315,7 +315,7 @@ fn length_of(segments: &[Segment], offset: u64) -> Result<u64, i64> {
     }
 }
 
-/// Direct I/O is of whole sectors.
+/// Direct I/O must be of whole sectors.
 fn aligned(offset: u64, segments: &[Segment]) -> bool {
     let whole = |one: &Segment| (one.length | one.address).is_multiple_of(512);
     offset.is_multiple_of(512) && segments.iter().all(whole)

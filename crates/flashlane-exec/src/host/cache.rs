@@ -1,5 +1,5 @@
-//! The page cache: which pages of which files are in memory, and which of them the drive does not
-//! have yet. It knows no contents.
+//! The page cache: the pages of files that are in memory, and those that the drive does not have
+//! yet. It knows no contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,36 +11,36 @@ pub(crate) type Key = (u32, u64);
 /// A page in memory.
 #[derive(Clone, Debug)]
 struct Page {
-    /// When it was used last; larger is later.
+    /// Time of its last use; larger is later.
     stamp: u64,
-    /// Since when the drive has older data.
+    /// Time since which the drive has older data.
     dirty_since: Option<Time>,
-    /// The request that reads it.
+    /// The request that is reading the page.
     loading: Option<u32>,
-    /// The request that writes it.
+    /// The request that is writing the page.
     writing: Option<u32>,
 }
 
-/// Where a page is.
+/// State of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// Not in memory.
     Absent,
-    /// This request reads it.
+    /// This request is reading it.
     Loading(u32),
     /// In memory.
     Present,
 }
 
 /// The pages in memory. Invariants: `clean` holds the pages that may be dropped at once; `dirty`
-/// those that may be written at once, `ages` the same by age.
+/// holds those that may be written at once, and `ages` holds these by age.
 #[derive(Debug)]
 pub(crate) struct Cache {
     pages: BTreeMap<Key, Page>,
     clean: BTreeMap<u64, Key>,
     dirty: BTreeSet<Key>,
     ages: BTreeSet<(Time, Key)>,
-    /// Pages that are being written.
+    /// Number of pages that are being written.
     writing: usize,
     capacity: usize,
     stamp: u64,
@@ -63,25 +63,25 @@ impl Cache {
         self.dirty.len()
     }
 
-    /// The page that has been dirty for the longest time, of those that are not being written.
+    /// The page that has been dirty for the longest time and is not being written.
     pub(crate) fn oldest(&self) -> Option<(Time, Key)> {
         self.ages.first().copied()
     }
 
-    /// The first dirty page after another one, in a circle.
+    /// The first dirty page after another one, wrapping at the end.
     pub(crate) fn dirty_after(&self, after: Key) -> Option<Key> {
         use std::ops::Bound::{Excluded, Unbounded};
         let next = self.dirty.range((Excluded(after), Unbounded)).next();
         next.or_else(|| self.dirty.first()).copied()
     }
 
-    /// This page may be written at once.
+    /// True if this page may be written at once.
     pub(crate) fn is_dirty(&self, key: Key) -> bool {
         self.dirty.contains(&key)
     }
 
-    /// Pages of a file, or of all, that have been dirty since a time or longer: those that may be
-    /// written at once, and the requests that write others.
+    /// Pages of a file, or of all files, that have been dirty since a time or longer: the pages
+    /// that may be written at once, and the requests that are writing the others.
     pub(crate) fn unwritten_of(&self, file: Option<u32>, since: Time) -> (Vec<Key>, Vec<u32>) {
         let (low, high) = file.map_or((0, u32::MAX), |one| (one, one));
         let range = (low, 0)..=(high, u64::MAX);
@@ -96,7 +96,7 @@ impl Cache {
         (dirty, requests)
     }
 
-    /// Where a page is.
+    /// State of a page.
     pub(crate) fn presence(&self, key: Key) -> Presence {
         match self.pages.get(&key) {
             None => Presence::Absent,
@@ -105,38 +105,38 @@ impl Cache {
         }
     }
 
-    /// A page is used.
+    /// Notes a use of a page.
     pub(crate) fn touch(&mut self, key: Key) {
         self.change(key, |_| ());
     }
 
-    /// A request begins to read a page.
+    /// Notes that a request begins to read a page.
     pub(crate) fn load(&mut self, key: Key, request: u32) {
         self.change(key, |page| page.loading = Some(request));
         self.evict();
     }
 
-    /// A request has read a page.
+    /// Notes that a request has read a page.
     pub(crate) fn loaded(&mut self, key: Key, request: u32) {
         if self.pages.get(&key).is_some_and(|page| page.loading == Some(request)) {
             self.change(key, |page| page.loading = None);
         }
     }
 
-    /// A page changes.
-    pub(crate) fn soil(&mut self, key: Key, now: Time) {
+    /// Marks a page as dirty.
+    pub(crate) fn mark_dirty(&mut self, key: Key, now: Time) {
         self.change(key, |page| page.dirty_since = page.dirty_since.or(Some(now)));
         self.evict();
     }
 
-    /// A request begins to write a dirty page.
+    /// Notes that a request begins to write a dirty page.
     pub(crate) fn write(&mut self, key: Key, request: u32) {
         assert!(self.dirty.contains(&key), "only a dirty page is written");
         self.change(key, |page| (page.dirty_since, page.writing) = (None, Some(request)));
         self.writing += 1;
     }
 
-    /// A request has written so many pages from this one on.
+    /// Notes that a request has written `pages` pages from this one on.
     pub(crate) fn written(&mut self, (file, first): Key, pages: u64, request: u32) {
         self.writing -= pages as usize;
         for page in first..first + pages {
@@ -148,7 +148,7 @@ impl Cache {
         self.evict();
     }
 
-    /// Forgets the pages of a file from one on, dirty or not, up to another one.
+    /// Forgets the pages of a file from `first` to `end`, dirty or not.
     pub(crate) fn forget(&mut self, file: u32, first: u64, end: u64) {
         let keys: Vec<Key> =
             self.pages.range((file, first)..(file, end)).map(|one| *one.0).collect();
@@ -157,7 +157,7 @@ impl Cache {
         }
     }
 
-    /// Changes a page, which is new where it is absent, and files it where it belongs now.
+    /// Changes a page, adding it if it is absent, and updates the sets that it belongs to.
     fn change(&mut self, key: Key, change: impl FnOnce(&mut Page)) {
         self.stamp += 1;
         let mut page = self.remove(key).unwrap_or(Page {
@@ -190,8 +190,8 @@ impl Cache {
         Some(page)
     }
 
-    /// Drops clean pages, the least recently used first, while there are too many. Pages that are
-    /// dirty or under way stay: the cache may be larger than its capacity for a while.
+    /// Drops clean pages, least recently used first, while there are too many. Dirty pages and
+    /// pages under way stay, so the cache may exceed its capacity for a while.
     fn evict(&mut self) {
         while self.pages.len() > self.capacity {
             let Some((_, key)) = self.clean.pop_first() else { break };
@@ -212,20 +212,20 @@ mod tests {
             cache.loaded((1, page), 7);
         }
         cache.touch((1, 0));
-        cache.soil((1, 5), Time(3));
+        cache.mark_dirty((1, 5), Time(3));
         assert_eq!(cache.presence((1, 1)), Presence::Absent);
         assert_eq!(cache.presence((1, 0)), Presence::Present);
-        cache.soil((1, 6), Time(4));
-        cache.soil((1, 7), Time(5));
+        cache.mark_dirty((1, 6), Time(4));
+        cache.mark_dirty((1, 7), Time(5));
         assert_eq!((cache.pages.len(), cache.unwritten()), (3, 3), "dirty pages stay");
     }
 
     #[test]
     fn a_page_that_changes_while_it_is_written_is_dirty_afterwards() {
         let mut cache = Cache::new(10);
-        cache.soil((1, 0), Time(1));
+        cache.mark_dirty((1, 0), Time(1));
         cache.write((1, 0), 9);
-        cache.soil((1, 0), Time(2));
+        cache.mark_dirty((1, 0), Time(2));
         assert_eq!((cache.dirty(), cache.unwritten()), (0, 1));
         assert_eq!(cache.unwritten_of(Some(1), Time(5)), (vec![], vec![9]));
         cache.written((1, 0), 1, 9);

@@ -1,36 +1,36 @@
-//! Files of a simulated host: names, contents, extents. Contents are kept in memory, apart from the
-//! page cache, which only decides when the drive is asked.
+//! Files of a simulated host: names, contents, extents. Contents are kept in memory. The page cache
+//! is separate, and only decides when the drive is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::PAGE;
 use super::space::Space;
 
-/// Contents are kept in pieces of this size; a piece that was never written takes no memory.
+/// Contents are kept in pieces of this size. A piece that was never written takes no memory.
 const CHUNK: u64 = 64 << 10;
 
 /// A file.
 #[derive(Debug, Default)]
 pub(crate) struct File {
     pub(crate) size: u64,
-    /// By the first page: first block and length.
+    /// Extents by their first page: first block and length.
     extents: BTreeMap<u64, (u64, u64)>,
     chunks: BTreeMap<u64, Box<[u8]>>,
-    /// It has a name.
+    /// True if the file has a name.
     named: bool,
     opens: u32,
-    /// Size or extents changed since the last journal write.
+    /// True if size or extents have changed since the last journal write.
     pub(crate) metadata_dirty: bool,
 }
 
 impl File {
-    /// The block of a page, and how many pages follow it on the drive, itself included.
+    /// The block of a page, and the number of pages from it on that follow each other on the drive.
     pub(crate) fn block(&self, page: u64) -> Option<(u64, u64)> {
         let (&first, &(block, length)) = self.extents.range(..=page).next_back()?;
         (page < first + length).then(|| (block + page - first, first + length - page))
     }
 
-    /// Copies contents; what lies behind the end or was never written is zero.
+    /// Copies contents. Bytes behind the end, or never written, are zero.
     pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) {
         bytes.fill(0);
         self.pieces(offset, bytes.len(), |chunk, within, at, length| {
@@ -40,7 +40,7 @@ impl File {
         });
     }
 
-    /// Changes contents; the size stays.
+    /// Changes contents, but not the size.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) {
         let mut chunks = std::mem::take(&mut self.chunks);
         self.pieces(offset, bytes.len(), |chunk, within, at, length| {
@@ -71,7 +71,7 @@ pub(crate) struct Files {
     folders: BTreeSet<String>,
     space: Space,
     next: u32,
-    /// Pages that a file grows by.
+    /// Number of pages by which a file grows.
     extent: u64,
 }
 
@@ -83,17 +83,17 @@ impl Files {
         Self { all, names, folders, space, next: 1, extent }
     }
 
-    /// A file that is there.
+    /// A file that must exist.
     pub(crate) fn get(&self, file: u32) -> &File {
         &self.all[&file]
     }
 
-    /// The same, to change it. `None`: it is gone.
+    /// A file, for changes; `None` if it does not exist any more.
     pub(crate) fn find_mut(&mut self, file: u32) -> Option<&mut File> {
         self.all.get_mut(&file)
     }
 
-    /// The same, to change it.
+    /// A file that must exist, for changes.
     pub(crate) fn get_mut(&mut self, file: u32) -> &mut File {
         self.all.get_mut(&file).expect("an open file is there")
     }
@@ -103,17 +103,17 @@ impl Files {
         self.all.keys().copied()
     }
 
-    /// The file of a name.
+    /// The file with a name.
     pub(crate) fn find(&self, path: &str) -> Option<u32> {
         self.names.get(path).copied()
     }
 
-    /// A folder of that name is there.
+    /// True if there is a folder with that name.
     pub(crate) fn is_folder(&self, path: &str) -> bool {
         self.folders.contains(path)
     }
 
-    /// The folder that a path lies in is there.
+    /// True if the folder of a path exists.
     pub(crate) fn has_parent(&self, path: &str) -> bool {
         let parent = path.rsplit_once('/').map_or("/", |(parent, _)| parent);
         self.is_folder(if parent.is_empty() { "/" } else { parent })
@@ -133,7 +133,7 @@ impl Files {
         self.folders.insert(path.to_owned());
     }
 
-    /// Removes a folder that is empty. False: it is not.
+    /// Removes an empty folder; false if it is not empty.
     pub(crate) fn remove_folder(&mut self, path: &str) -> bool {
         if !self.entries(path).is_empty() {
             return false;
@@ -141,7 +141,7 @@ impl Files {
         self.folders.remove(path)
     }
 
-    /// Names in a folder: name, number, whether it is a folder.
+    /// Names in a folder: name, number, and whether it is a folder.
     pub(crate) fn entries(&self, folder: &str) -> Vec<(String, u32, bool)> {
         let prefix = if folder == "/" { "/".to_owned() } else { format!("{folder}/") };
         let inside = |path: &str| {
@@ -157,36 +157,36 @@ impl Files {
         files.chain(folders.filter_map(|path| Some((inside(path)?, 0, true)))).collect()
     }
 
-    /// Renames a file. Gives the number of a file that had the name before.
+    /// Renames a file. Returns the number of a file that had the new name before.
     pub(crate) fn rename(&mut self, from: &str, to: &str) -> Option<u32> {
         let number = self.names.remove(from).expect("the file has this name");
         self.get_mut(number).metadata_dirty = true;
         self.names.insert(to.to_owned(), number).filter(|&old| old != number)
     }
 
-    /// Takes a name away. Gives the number of the file.
+    /// Removes a name. Returns the number of the file.
     pub(crate) fn unlink(&mut self, path: &str) -> Option<u32> {
         self.names.remove(path)
     }
 
-    /// Somebody opens a file.
+    /// Notes that a file is opened.
     pub(crate) fn opened(&mut self, file: u32) {
         self.get_mut(file).opens += 1;
     }
 
-    /// Somebody closes a file.
+    /// Notes that a file is closed.
     pub(crate) fn closed(&mut self, file: u32) {
         let file = self.get_mut(file);
         assert!(file.opens > 0, "a file is closed as often as it was opened");
         file.opens -= 1;
     }
 
-    /// A file lost its name.
+    /// Notes that a file lost its name.
     pub(crate) fn nameless(&mut self, file: u32) {
         self.get_mut(file).named = false;
     }
 
-    /// Forgets a file that has no name and is not open. Gives its extents, which are free now.
+    /// Forgets a file that has no name and is not open. Returns its extents, which are free now.
     pub(crate) fn drop_unused(&mut self, file: u32) -> Option<Vec<(u64, u64)>> {
         let unused = self.all.get(&file).is_some_and(|one| !one.named && one.opens == 0);
         if !unused {
@@ -200,12 +200,13 @@ impl Files {
         Some(extents)
     }
 
-    /// Makes sure that the pages of a range have blocks. False, and nothing has changed: no room.
+    /// Makes sure that the pages of a range have blocks. False if there is no room; then nothing
+    /// has changed.
     #[must_use]
     pub(crate) fn allocate(&mut self, file: u32, first: u64, end: u64) -> bool {
         let Self { all, space, extent, .. } = self;
         let file = all.get_mut(&file).expect("an open file is there");
-        // Whole extents, so that files which grow side by side stay in one piece.
+        // Allocates whole extents, so that files which grow at the same time stay contiguous.
         let (first, end) = (first / *extent * *extent, end.div_ceil(*extent) * *extent);
         let mut missing = Vec::new();
         let mut page = first;
@@ -235,7 +236,7 @@ impl Files {
         true
     }
 
-    /// Changes the size. Gives the extents that are free now.
+    /// Changes the size. Returns the extents that are free now.
     pub(crate) fn resize(&mut self, file: u32, size: u64) -> Vec<(u64, u64)> {
         let Self { all, space, extent, .. } = self;
         let file = all.get_mut(&file).expect("an open file is there");
@@ -268,7 +269,7 @@ impl Files {
 }
 
 impl File {
-    /// Adds an extent, joined with the one before where it goes on there.
+    /// Adds an extent, joined with the extent before it if they are contiguous.
     fn add(&mut self, page: u64, block: u64, length: u64) {
         if let Some((&first, before)) = self.extents.range_mut(..page).next_back()
             && first + before.1 == page

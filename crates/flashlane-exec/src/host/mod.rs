@@ -1,9 +1,10 @@
 //! The model of a program's host: a page cache with write-back over a simple file system on the
 //! tenant's space. docs/exec.md describes it for users.
 //!
-//! The host knows no drive and no processor. It puts commands in an outbox, is told which of them
-//! are complete, and tells which operations are over. An operation is what a system call waits for:
-//! it has parts, each a command, and perhaps goes on when all of them are complete.
+//! The host knows no drive and no processor. It puts commands in an outbox, is told of their
+//! completions, and reports the operations that are over. A system call waits for an operation. An
+//! operation has parts, each of which is a command; when all of them are complete, it may have a
+//! next step.
 
 mod cache;
 mod files;
@@ -27,12 +28,12 @@ pub(crate) const PAGE: u64 = 4096;
 /// Sectors in a page.
 const SECTORS: u64 = PAGE / 512;
 
-/// How a call goes on.
+/// Progress of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It is over.
+    /// The call is done.
     Done,
-    /// It waits for this operation.
+    /// The call waits for this operation.
     Wait(u32),
 }
 
@@ -40,19 +41,19 @@ pub(crate) enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
-/// Pages of a file: number of the file, first page, end.
+/// A range of pages of a file: number of the file, first page, end.
 type Range = (u32, u64, u64);
 
-/// What an operation does when its parts are complete.
+/// Next step of an operation when its parts are complete.
 #[derive(Clone, Debug)]
 enum Then {
-    /// It is over.
+    /// The operation is over.
     Finish,
-    /// The pages of the range change.
-    Soil(Range),
-    /// It goes on when there is room for dirty pages.
+    /// Marks the pages dirty.
+    MarkDirty(Range),
+    /// Continues when there is room for dirty pages.
     Throttle,
-    /// The next step of `fsync`.
+    /// Does the next step of `fsync`.
     Sync { file: Option<u32>, since: Time, metadata: bool, step: Step },
 }
 
@@ -71,7 +72,7 @@ struct Operation {
     then: Then,
 }
 
-/// What a command is for.
+/// Purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Load(Range),
@@ -85,14 +86,14 @@ struct Request {
     operations: Vec<u32>,
 }
 
-/// How a descriptor was read before.
+/// How a descriptor was read so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadAhead {
-    /// Where a sequential reader reads next. Unit: bytes.
+    /// Offset at which a sequential reader reads next. Unit: bytes.
     next: u64,
-    /// Unit: pages.
+    /// Length of the read-ahead. Unit: pages.
     window: u64,
-    /// Pages before it were asked for.
+    /// End of the pages that were requested.
     asked: u64,
 }
 
@@ -115,7 +116,7 @@ pub(crate) struct Host {
     outbox: Vec<(u32, Command)>,
     finished: VecDeque<u32>,
     throttled: VecDeque<u32>,
-    /// Requests of the background write-back that are under way.
+    /// Number of requests of the background write-back under way.
     writebacks: u32,
     cursor: Key,
     journal: u64,
@@ -126,7 +127,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host with an empty file system on a space of so many sectors.
+    /// A host with an empty file system on a space of `sectors` sectors.
     pub(crate) fn new(config: &HostConfig, sectors: u64) -> Self {
         let blocks = sectors / SECTORS;
         let journal = (blocks / 16).clamp(1, 4096);
@@ -155,12 +156,12 @@ impl Host {
         }
     }
 
-    /// Commands for the drive, with the numbers that their completions are told by.
+    /// Takes the commands for the drive, with the numbers for their completions.
     pub(crate) fn take_outbox(&mut self) -> Vec<(u32, Command)> {
         std::mem::take(&mut self.outbox)
     }
 
-    /// An operation that is over.
+    /// Takes an operation that is over.
     pub(crate) fn take_finished(&mut self) -> Option<u32> {
         self.finished.pop_front()
     }
@@ -174,7 +175,7 @@ impl Host {
         if length == 0 || self.files.allocate(file, first, end) { Ok(()) } else { Err(Full) }
     }
 
-    /// Reads or writes a range past the page cache; whole sectors.
+    /// Reads or writes whole sectors of a range, past the page cache.
     pub(crate) fn direct(&mut self, file: u32, offset: u64, length: u64, write: bool) -> Progress {
         assert!(offset.is_multiple_of(512), "direct I/O is of whole sectors");
         assert!(length.is_multiple_of(512), "direct I/O is of whole sectors");
@@ -220,7 +221,7 @@ impl Host {
         }
     }
 
-    /// Trims what is free now, if the host does that.
+    /// Trims blocks that were freed, if the host does that.
     fn freed(&mut self, extents: Vec<(u64, u64)>) {
         if !self.config.discard {
             return;
@@ -272,7 +273,7 @@ impl Host {
         self.next
     }
 
-    /// An operation waits for a request.
+    /// Makes an operation wait for a request.
     fn wait_for(&mut self, operation: u32, request: u32) {
         let waiting = &mut self.requests.get_mut(&request).expect("under way").operations;
         if !waiting.contains(&operation) {
@@ -281,7 +282,7 @@ impl Host {
         }
     }
 
-    /// What a call that began an operation returns: an operation without parts is over.
+    /// The progress of a call that began an operation. An operation without parts is over.
     fn progress(&mut self, operation: u32) -> Progress {
         let waits = |one: &Operation| one.parts > 0 || matches!(one.then, Then::Throttle);
         if self.operations.get(&operation).is_some_and(waits) {
@@ -292,7 +293,7 @@ impl Host {
         Progress::Done
     }
 
-    /// Takes an operation as far as it goes without waiting.
+    /// Advances an operation until it has to wait.
     fn advance(&mut self, number: u32, now: Time) {
         loop {
             let Some(operation) = self.operations.get_mut(&number) else { return };
@@ -306,14 +307,14 @@ impl Host {
                     return;
                 }
                 Then::Throttle => return,
-                Then::Soil((file, first, end)) => {
+                Then::MarkDirty((file, first, end)) => {
                     operation.then = Then::Finish;
-                    // The file may have become shorter, or be gone, in the meantime.
+                    // The file may have become shorter, or may have been removed, in the meantime.
                     for page in first..end {
                         let there =
                             self.files.find_mut(file).is_some_and(|f| f.block(page).is_some());
                         if there {
-                            self.cache.soil((file, page), now);
+                            self.cache.mark_dirty((file, page), now);
                         }
                     }
                     self.write_back(now);
@@ -364,7 +365,7 @@ mod tests {
         let mut host = host();
         let file = host.files.create("/a");
         host.reserve(file, 0, 8192).expect("there is room");
-        assert_eq!(host.write(Time(1), file, (0, 8192), 0), Progress::Done);
+        assert_eq!(host.write(Time(1), file, 0..8192, 0), Progress::Done);
         assert_eq!(sent(&mut host), []);
         let Progress::Wait(sync) = host.sync(Time(2), Some(file), true) else { panic!("no wait") };
         let data = sent(&mut host);
@@ -404,7 +405,7 @@ mod tests {
         let length = 300 * PAGE;
         host.reserve(file, 0, length).expect("there is room");
         host.files.get_mut(file).size = length;
-        let Progress::Wait(write) = host.write(Time(1), file, (0, length), 0) else {
+        let Progress::Wait(write) = host.write(Time(1), file, 0..length, 0) else {
             panic!("300 of 1024 pages are more than a fifth")
         };
         let mut requests = VecDeque::from(sent(&mut host));

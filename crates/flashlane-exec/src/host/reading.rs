@@ -1,4 +1,4 @@
-//! Buffered reads: what is missing is asked for, and what a sequential reader needs next.
+//! Buffered reads: they request absent pages, and the next pages of a sequential reader.
 
 use flashlane::drive::Command;
 
@@ -34,7 +34,7 @@ impl Host {
         self.progress(operation)
     }
 
-    /// How far a sequential reader's pages are asked for. Unit: pages.
+    /// The end of the pages to request for a sequential reader. Unit: pages.
     fn look_ahead(&self, file: u32, offset: u64, length: u64, ahead: &mut ReadAhead) -> u64 {
         let (_, end) = pages(offset, length);
         let most = self.config.read_ahead.0 / PAGE;
@@ -52,7 +52,7 @@ impl Host {
         ahead.asked
     }
 
-    /// Asks for the absent pages of a range. The operation waits for those before `needed`.
+    /// Requests the absent pages of a range. The operation waits for the pages before `needed`.
     pub(super) fn load(&mut self, operation: u32, (file, first, end): Range, needed: u64) {
         let mut page = first;
         while page < end {
@@ -61,7 +61,7 @@ impl Host {
                 continue;
             }
             let Some((block, run)) = self.files.get(file).block(page) else {
-                // A hole: zeros that no drive has to give.
+                // A hole consists of zeros, which the drive need not deliver.
                 self.cache.touch((file, page));
                 page += 1;
                 continue;

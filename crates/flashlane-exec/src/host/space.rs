@@ -1,4 +1,4 @@
-//! Which blocks of a tenant's space are free. Unit: blocks of 4 KiB.
+//! The free blocks of a tenant's space. Unit: blocks of 4 KiB.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// A space of which everything from `first` to `end` is free.
+    /// A space with all blocks from `first` to `end` free.
     pub(crate) fn new(first: u64, end: u64) -> Self {
         let free =
             if first < end { BTreeMap::from([(first, end - first)]) } else { BTreeMap::new() };
@@ -22,8 +22,9 @@ impl Space {
         self.blocks
     }
 
-    /// Takes blocks: those at `goal` if they are free, else the first range that has room, else
-    /// pieces of several. `None`, and nothing is taken, where there are not enough.
+    /// Takes blocks: those at `goal` if they are free, otherwise the first range with room,
+    /// otherwise pieces of several ranges. `None` if there are not enough free blocks; none is
+    /// taken then.
     pub(crate) fn take(&mut self, blocks: u64, goal: u64) -> Option<Vec<(u64, u64)>> {
         if blocks > self.blocks {
             return None;
@@ -42,7 +43,7 @@ impl Space {
         Some(taken)
     }
 
-    /// Takes up to `most` blocks from the start of a free range. Gives how many.
+    /// Takes up to `most` blocks from the start of a free range. Returns their number.
     fn cut(&mut self, start: u64, most: u64, taken: &mut Vec<(u64, u64)>) -> u64 {
         let length = self.free.remove(&start).expect("the range is free");
         let used = length.min(most);
@@ -56,7 +57,7 @@ impl Space {
         used
     }
 
-    /// Gives a range back.
+    /// Frees a range.
     pub(crate) fn release(&mut self, start: u64, length: u64) {
         assert!(length > 0, "a range has blocks");
         let (mut start, mut length) = (start, length);

@@ -1,4 +1,6 @@
-//! Buffered writes, write-back, and what makes files durable.
+//! Buffered writes, write-back, and syncs.
+
+use std::ops::Range;
 
 use flashlane::Time;
 use flashlane::drive::Command;
@@ -7,22 +9,16 @@ use super::cache::{Key, Presence};
 use super::{Host, PAGE, Progress, Purpose, SECTORS, Step, Then, pages};
 
 impl Host {
-    /// Writes a range of a file through the page cache. `size` is the size that the file had
-    /// before: pages which only a part of is written, and which the drive has, are read first.
-    pub(crate) fn write(
-        &mut self,
-        now: Time,
-        file: u32,
-        (offset, length): (u64, u64),
-        size: u64,
-    ) -> Progress {
-        let (first, end) = pages(offset, length);
-        let operation = self.begin(Then::Soil((file, first, end)));
+    /// Writes a range of a file through the page cache. `size`: the earlier size of the file. Pages
+    /// that are only partly written and that the drive has are read first.
+    pub(crate) fn write(&mut self, now: Time, file: u32, bytes: Range<u64>, size: u64) -> Progress {
+        let Range { start: offset, end: tail } = bytes;
+        let (first, end) = pages(offset, tail - offset);
+        let operation = self.begin(Then::MarkDirty((file, first, end)));
         let mut partial = Vec::new();
         if !offset.is_multiple_of(PAGE) {
             partial.push(first);
         }
-        let tail = offset + length;
         if !tail.is_multiple_of(PAGE) && tail < size && partial.last() != Some(&(end - 1)) {
             partial.push(end - 1);
         }
@@ -37,7 +33,7 @@ impl Host {
         self.progress(operation)
     }
 
-    /// Makes a file durable, or all of them. `metadata`: its size and extents as well.
+    /// Makes a file durable, or all files. `metadata`: including size and extents.
     pub(crate) fn sync(&mut self, now: Time, file: Option<u32>, metadata: bool) -> Progress {
         let then = Then::Sync { file, since: now, metadata, step: Step::Data };
         let operation = self.begin(then);
@@ -45,15 +41,15 @@ impl Host {
         self.progress(operation)
     }
 
-    /// When the age of a dirty page next makes the host write it back.
+    /// Next time at which the host writes a dirty page back because of its age.
     pub(crate) fn next_tick(&self) -> Option<Time> {
         let (since, _) = self.cache.oldest()?;
         let room = self.writebacks < self.config.writeback_depth;
         room.then(|| Time(since.0.saturating_add(self.config.dirty_age.0)))
     }
 
-    /// Writes dirty pages back where there are too many or they are too old, and lets writers go on
-    /// where there is room again.
+    /// Writes dirty pages back if there are too many or they are too old, and lets writers continue
+    /// if there is room again.
     pub(crate) fn write_back(&mut self, now: Time) {
         while self.writebacks < self.config.writeback_depth {
             let expired = |since: Time| since.0.saturating_add(self.config.dirty_age.0) <= now.0;
@@ -74,7 +70,8 @@ impl Host {
         }
     }
 
-    /// Writes a dirty page and those that follow it. Gives the request and the end.
+    /// Writes a dirty page, and the dirty pages that follow it. Returns the request and the end of
+    /// the pages.
     fn write_run(&mut self, (file, first): Key, background: bool) -> (u32, u64) {
         let (block, run) = self.files.get(file).block(first).expect("a dirty page has a block");
         let most = run.min(self.config.request.0 / PAGE);
@@ -89,7 +86,7 @@ impl Host {
         (request, end)
     }
 
-    /// Does one step of `fsync`. Gives the next one.
+    /// Does one step of `fsync`. Returns the next step.
     pub(super) fn sync_step(
         &mut self,
         operation: u32,

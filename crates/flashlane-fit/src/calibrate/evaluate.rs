@@ -1,4 +1,4 @@
-//! Simulations, many at a time, and their residuals.
+//! Runs simulations in parallel, and computes their residuals.
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Options, Parameter};
 
-/// What a simulation that failed counts as. Unit: sigmas.
+/// Residual of a simulation that failed. Unit: sigmas.
 const REFUSED: f64 = 1e4;
 
-/// Why there are no numbers.
+/// Reason why there are no numbers.
 pub(super) enum Stopped<E> {
     /// The simulation failed.
     Failed(E),
-    /// The simulation gave something else than one number above 0 for each measurement.
+    /// The result of the simulation is not one number above 0 for each measurement.
     Shape(String),
 }
 
-/// Positions of all parameters between their bounds, in the logarithm. Range: 0 to 1.
+/// Positions of all parameters between their bounds, on a logarithmic scale. Range: 0 to 1.
 pub(super) type Position = Vec<f64>;
 
 /// Calls the model.
@@ -52,17 +52,17 @@ where
         Self { parameters, measured, sigmas, options, simulate, threads, used, refused }
     }
 
-    /// Calls of the model up to now.
+    /// Calls of the model so far.
     pub(super) fn used(&self) -> usize {
         self.used.get()
     }
 
-    /// Those of them that failed.
+    /// Calls of the model that failed.
     pub(super) fn refused(&self) -> usize {
         self.refused.get()
     }
 
-    /// Evaluations that are still allowed, less what the end of two searches takes.
+    /// Evaluations that are still allowed, less those for the ends of two searches.
     pub(super) fn left(&self) -> usize {
         let kept = 4 * self.parameters.len() + 1;
         self.options.most_evaluations.saturating_sub(self.used.get() + kept)
@@ -96,7 +96,7 @@ where
         slots.into_iter().map(|slot| self.compare(slot.expect("every position has run"))).collect()
     }
 
-    /// Residuals at one position; those of a refused simulation are very large.
+    /// Residuals at one position; a refused simulation has very large ones.
     pub(super) fn residuals_or_worst(&self, position: &Position) -> Vec<f64> {
         let result = self.residuals(std::slice::from_ref(position)).pop();
         result.and_then(Result::ok).unwrap_or_else(|| vec![REFUSED; self.measured.len()])
@@ -144,7 +144,7 @@ where
     }
 }
 
-/// Distance of the bounds of a parameter, in the logarithm.
+/// Distance between the bounds of a parameter, on a logarithmic scale.
 pub(super) fn range(parameter: &Parameter) -> f64 {
     libm::log(parameter.high / parameter.low)
 }

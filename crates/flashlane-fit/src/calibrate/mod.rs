@@ -3,16 +3,17 @@
 //! Each parameter is a key of a device file with bounds. Its logarithm is varied between them. A
 //! residual is `ln(fitted / measured) / sigma`; sigma is the relative error of the measurement.
 //! Levenberg-Marquardt steps minimise the sum of the squared residuals; derivatives are central
-//! differences over steps that are large beside the grain of a simulation.
+//! differences, over steps that are large compared with the grain of a simulation.
 //!
-//! Beside the values, a [`Calibration`] says how well the measurements determine them: a 95 %
-//! interval of each, pairs that are correlated, parameters and combinations of parameters that the
-//! measurements cannot tell, and whether the model fits the measurements at all.
+//! In addition to the values, a [`Calibration`] says how well the measurements determine them. It
+//! has a 95 % interval of each value, and correlated pairs. It lists parameters, and combinations
+//! of parameters, that the measurements do not determine, and says whether the model fits the
+//! measurements at all.
 
+mod determined;
 mod evaluate;
 mod problem;
 mod start;
-mod told;
 
 use std::fmt;
 
@@ -28,44 +29,47 @@ use problem::{End, Problem};
 pub struct Parameter {
     /// The key, for example `flash.read_time`.
     pub key: String,
-    /// Where the search starts, from `low` to `high`. What the measurements cannot tell stays near
-    /// this value.
+    /// Start of the search, from `low` to `high`. A value that the measurements do not determine
+    /// stays near the start.
     pub start: f64,
     /// The smallest value that is tried. Range: above 0.
     pub low: f64,
     /// The largest value that is tried. Range: at least `low`.
     pub high: f64,
-    /// How the value is written.
+    /// How the value is written in a device file.
     pub unit: Unit,
 }
 
-/// How to calibrate.
+/// Options of a calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Simulations at a time; 0 for one on each core. Never changes a result.
+    /// Number of parallel simulations; 0 for one on each core. Never changes a result.
     pub threads: usize,
-    /// The search ends before it needs more calls of `simulate` than this.
+    /// Bound on the calls of `simulate`; the search ends before it needs more.
     pub most_evaluations: usize,
     /// Half the distance between the two points of a difference, as a share of the value.
     pub step: f64,
-    /// Where the search from the start ends more than a sigma off a measurement, so many points
-    /// less one are tried all over the bounds, and a second search begins at the best of them. Its
-    /// end counts where it is better beyond chance; where it is as good, intervals hold both ends.
+    /// Number of starting points of the search.
+    ///
+    /// If the search from the first start ends more than a sigma off a measurement, the others are
+    /// tried all over the bounds, and a second search begins at the best of them. Its end counts if
+    /// it is better beyond chance. If it is equally good, intervals include both ends.
     pub starts: usize,
     /// Seed of the points that are tried.
     pub seed: u64,
-    /// The search ends where a step improves the sum of squares by less than this share.
+    /// The search ends when a step improves the sum of squares by less than this share.
     pub tolerance: f64,
-    /// How strongly parameters are held at their start: deviations per bounds' distance. It matters
-    /// only where the measurements say next to nothing.
+    /// How strongly parameters are held at their start: deviations per distance of the bounds. It
+    /// matters only where the measurements say next to nothing.
     pub hold: f64,
-    /// A parameter is untold where its interval is wider than this share of its bounds' distance.
+    /// A parameter is undetermined if its interval is wider than this share of the distance of its
+    /// bounds.
     pub widest_share: f64,
-    /// How many measurements beyond those that there are the stated errors are worth, where the
-    /// residuals say that they are too small: their quantile is that of Student's t with so many
-    /// more degrees of freedom.
+    /// Weight of the stated errors when the residuals show that they are too small. It is a number
+    /// of additional measurements: the quantile is that of Student's t with this many more degrees
+    /// of freedom.
     pub trust: usize,
-    /// The model does not fit where a residual is larger than this. Unit: sigmas.
+    /// The model does not fit if a residual is larger than this. Unit: sigmas.
     pub worst_residual: f64,
 }
 
@@ -86,21 +90,21 @@ impl Default for Options {
     }
 }
 
-/// Where a true value lies with a probability of 95 %, if the model is right.
+/// The interval that contains the true value with a probability of 95 %, if the model is right.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// Lower end, not below the lower bound.
     pub low: f64,
     /// Upper end, not above the upper bound.
     pub high: f64,
-    /// The value is at its lower bound; a smaller one might fit better.
+    /// True if the value is at its lower bound; a smaller value might fit better.
     pub at_low: bool,
-    /// The value is at its upper bound; a larger one might fit better.
+    /// True if the value is at its upper bound; a larger value might fit better.
     pub at_high: bool,
 }
 
 impl Interval {
-    /// Whether a value lies in the interval.
+    /// True if the value is in the interval.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
@@ -114,101 +118,104 @@ pub struct Correlation {
     pub first: usize,
     /// The second.
     pub second: usize,
-    /// Range: -1 to 1, more than 0.95 in magnitude.
+    /// Correlation coefficient. Range: -1 to 1, more than 0.95 in magnitude.
     pub coefficient: f64,
 }
 
-/// A combination of parameters that the measurements cannot tell: multiplying each parameter by
-/// `factor ^ exponent` for any moderate factor changes no measurement beyond its error.
+/// A combination of parameters that the measurements do not determine. Multiplying each parameter
+/// by `factor ^ exponent` for any moderate factor changes no measurement beyond its error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Direction {
     /// Parameters, as indices, and exponents. The largest exponent is 1.
     pub exponents: Vec<(usize, f64)>,
-    /// How much all measurements together change along the combination from one end of the
-    /// bounds to the other. Unit: sigmas.
+    /// Change of all measurements together when the combination goes from one end of the bounds to
+    /// the other. Unit: sigmas.
     pub sensitivity: f64,
 }
 
-/// What a measurement and the calibrated model say.
+/// A measurement, and the value of the calibrated model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Residual {
     /// The measurement.
     pub measured: f64,
-    /// What the calibrated model gives.
+    /// Value of the calibrated model.
     pub fitted: f64,
-    /// `ln(fitted / measured)` over the relative error of the measurement.
+    /// `ln(fitted / measured)` divided by the relative error of the measurement.
     pub sigmas: f64,
 }
 
-/// The outcome of a calibration.
+/// Result of a calibration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// What was varied.
+    /// The parameters that were varied.
     pub parameters: Vec<Parameter>,
     /// The best value of each parameter.
     pub values: Vec<f64>,
-    /// Other values that meet the measurements as well, at the end of a search from elsewhere.
+    /// Other values that meet the measurements equally well, from the second search.
     pub also: Option<Vec<f64>>,
-    /// The 95 % interval of each parameter. Where there are other values, it holds theirs, too.
+    /// The 95 % interval of each parameter. If there are other values, it includes them.
     pub intervals: Vec<Interval>,
-    /// For each parameter, by how many percent each measurement follows when it grows by one.
+    /// For each parameter, the change in percent of each measurement when the parameter grows by
+    /// one percent.
     pub elasticities: Vec<Vec<f64>>,
-    /// Covariance of the logarithms of the parameters, widened where the model fits badly.
+    /// Covariance of the logarithms of the parameters, widened if the model fits badly.
     pub covariance: Vec<Vec<f64>>,
     /// Pairs of parameters that are correlated.
     pub correlations: Vec<Correlation>,
-    /// Parameters that the measurements cannot tell, as indices.
-    pub untold: Vec<usize>,
-    /// Combinations of parameters that the measurements cannot tell.
+    /// Parameters that the measurements do not determine, as indices.
+    #[serde(rename = "untold")]
+    pub undetermined: Vec<usize>,
+    /// Combinations of parameters that the measurements do not determine.
     pub directions: Vec<Direction>,
     /// Every measurement.
     pub residuals: Vec<Residual>,
     /// Sum of the squared residuals. Unit: squared sigmas.
     pub chi2: f64,
-    /// Measurements less the combinations of parameters that they tell.
+    /// Number of measurements, less the number of combinations of parameters that they determine.
     pub degrees: usize,
-    /// `chi2 / degrees`; `None` without degrees of freedom. Intervals are wider by its root where
-    /// it is above 1.
+    /// `chi2 / degrees`; `None` without degrees of freedom. If it is above 1, intervals are wider
+    /// by its root.
     pub chi2_reduced: Option<f64>,
     /// Calls of `simulate`.
     pub evaluations: usize,
-    /// Those of them that failed. Such points count as bad.
+    /// Calls of `simulate` that failed. Such points count as bad.
     pub refused: usize,
-    /// The search ended by itself, not for want of evaluations.
+    /// True if the search ended by itself, and not because of the bound on evaluations.
     pub converged: bool,
-    /// No residual is larger than the limit.
+    /// True if no residual is larger than the limit.
     pub fits: bool,
 }
 
 impl Calibration {
-    /// Whether the measurements tell a parameter.
+    /// True if the measurements determine a parameter.
     #[must_use]
-    pub fn tells(&self, parameter: usize) -> bool {
-        !self.untold.contains(&parameter)
+    pub fn determines(&self, parameter: usize) -> bool {
+        !self.undetermined.contains(&parameter)
     }
 }
 
-/// Why there is no calibration.
+/// Reason why there is no calibration.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure<E: fmt::Display> {
-    /// What was asked for makes no sense.
+    /// The request is inconsistent.
     #[error("{0}")]
     Request(String),
-    /// The model failed where the search starts.
+    /// The model failed at the start of the search.
     #[error("{0}")]
     Simulation(E),
 }
 
 /// Finds the parameters with which `simulate` meets the measurements best.
 ///
-/// `simulate` gets the values of the parameters in their order and gives one number for each
-/// measurement. All measurements and all these numbers are above 0. `sigmas` are relative errors:
-/// 0.01 for 1 %. The outcome depends on nothing but the arguments, least of all on threads.
+/// `simulate` gets the values of the parameters in their order and returns one number for each
+/// measurement. All measurements and all returned numbers are above 0. `sigmas` are relative
+/// errors: 0.01 for 1 %. The result depends only on the arguments, and not on the number of
+/// threads.
 ///
 /// # Errors
-/// Lists of different lengths, no measurement, values that are not above 0, a start outside its
-/// bounds, fewer evaluations allowed than one set of derivatives takes, or a simulation that fails
-/// at the start.
+/// Fails if lists have different lengths, if there is no measurement, if a value is not above 0, or
+/// if a start is outside its bounds. Fails if fewer evaluations are allowed than one set of
+/// derivatives takes, or if the simulation fails at the start.
 pub fn calibrate<E: fmt::Display + Send>(
     parameters: &[Parameter],
     measured: &[f64],
@@ -228,9 +235,11 @@ pub fn calibrate<E: fmt::Display + Send>(
         true => start::best(&evaluator).map(|start| descend(&evaluator, start)),
         false => None,
     };
-    let found = told::outcome(&evaluator, &first);
+    let found = determined::outcome(&evaluator, &first);
     Ok(match second {
-        Some(second) => told::choose(found, told::outcome(&evaluator, &second), options),
+        Some(second) => {
+            determined::choose(found, determined::outcome(&evaluator, &second), options)
+        }
         None => found,
     })
 }
@@ -242,7 +251,7 @@ where
     E: Send,
 {
     let options = evaluator.options;
-    // One set of derivatives may cost as much as many steps, so `patience` is not what limits this.
+    // One set of derivatives may cost as much as many steps, so `patience` does not limit the cost.
     let search = LevenbergMarquardt::new()
         .with_ftol(options.tolerance)
         .with_xtol(options.tolerance)

@@ -1,8 +1,8 @@
 //! The sum of squares as the optimiser sees it.
 //!
-//! The optimiser varies `z` without bounds. The position of a parameter between its bounds is
-//! `1 / (1 + exp(-z))`, so that no step leaves them. One row for each parameter holds it at its
-//! start, weakly; it decides only what the measurements do not.
+//! The optimiser varies `z` without bounds. The position of a parameter between its bounds is `1 /
+//! (1 + exp(-z))`, so that no step leaves them. An additional row for each parameter holds it
+//! weakly at its start; this decides only where the measurements do not.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,8 @@ use nalgebra::{DMatrix, DVector, Dyn};
 
 use super::evaluate::{Evaluator, Position, range, squares};
 
-/// How near to a bound the search comes, as a share of the distance between the bounds.
+/// Smallest distance from a bound that the search reaches, as a share of the distance between the
+/// bounds.
 pub(super) const EDGE: f64 = 1e-3;
 
 /// Derivatives of the residuals by the positions: a row for each measurement.
@@ -25,19 +26,19 @@ pub(super) struct Problem<'a, 'b, S> {
     found: RefCell<Found>,
 }
 
-/// Where a search ended.
+/// End of a search.
 pub(super) struct End {
     pub(super) position: Position,
-    /// Residuals there. Unit: sigmas.
+    /// Residuals at the end. Unit: sigmas.
     pub(super) residuals: Vec<f64>,
     pub(super) slopes: Slopes,
     /// The largest residual. Unit: sigmas.
     pub(super) worst: f64,
-    /// The search ended by itself.
+    /// True if the search ended by itself.
     pub(super) converged: bool,
 }
 
-/// The best position up to now and the last derivatives.
+/// The best position so far, and the last derivatives.
 struct Found {
     sum: f64,
     best: Position,
@@ -137,8 +138,8 @@ where
     }
 }
 
-/// Derivatives by central differences, all simulated side by side. At a bound, or beside a position
-/// that the model refuses, the difference is one of a smaller step or of one side.
+/// Derivatives by central differences, all simulated side by side. At a bound, or next to a
+/// position that the model refuses, the difference uses a smaller step or only one side.
 fn differences<S, E>(evaluator: &Evaluator<'_, S>, position: &Position) -> Slopes
 where
     S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,

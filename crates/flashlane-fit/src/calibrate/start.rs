@@ -1,10 +1,10 @@
-//! Where the search begins.
+//! Starting points of the search.
 
 use flashlane_engine::Rng;
 
 use super::evaluate::{Evaluator, Position, Stopped, squares};
 
-/// Tries the start, which must work.
+/// Tries the first start, which must work.
 pub(super) fn check<S, E>(evaluator: &Evaluator<'_, S>, start: &Position) -> Result<(), Stopped<E>>
 where
     S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
@@ -14,7 +14,7 @@ where
     result.expect("one position gives one result").map(|_| ())
 }
 
-/// The best of a Latin hypercube of positions. `None` where the options ask for none, the model
+/// The best of a Latin hypercube of positions. `None` if the options ask for none, the model
 /// refuses all, or too few evaluations are left.
 pub(super) fn best<S, E>(evaluator: &Evaluator<'_, S>) -> Option<Position>
 where
@@ -33,7 +33,7 @@ where
     Some(positions.swap_remove(best.0))
 }
 
-/// Points that divide every axis evenly: each of `count` equal parts has one of them.
+/// Points that divide every axis evenly: each of `count` equal parts contains one point.
 fn hypercube(count: usize, axes: usize, rng: &mut Rng) -> Vec<Position> {
     let mut points = vec![Vec::with_capacity(axes); count];
     for _ in 0..axes {

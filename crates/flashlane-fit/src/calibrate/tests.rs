@@ -40,7 +40,7 @@ fn the_truth_is_found_from_afar_and_does_not_depend_on_threads() {
         assert!((value / truth - 1.0).abs() < 1e-4, "{:?}", found.values);
         assert!(interval.contains(truth) && !interval.at_low && !interval.at_high);
     }
-    assert!(found.fits && found.converged && found.untold.is_empty());
+    assert!(found.fits && found.converged && found.undetermined.is_empty());
     assert!(found.directions.is_empty() && found.chi2 < 1e-4, "{found:?}");
     assert_eq!(found, run(3));
 }
@@ -56,14 +56,14 @@ fn factors_of_a_product_are_not_told() {
     let found =
         calibrate(&parameters, &[6.0, 3.0, 6.0], &[0.02; 3], model, &Options::default()).unwrap();
     assert!((found.values[0] * found.values[1] - 6.0).abs() < 1e-2, "{:?}", found.values);
-    assert_eq!(found.untold, [0, 1]);
+    assert_eq!(found.undetermined, [0, 1]);
     let [Direction { exponents, sensitivity }] = &found.directions[..] else { panic!("{found:?}") };
     assert!(exponents.len() == 2 && *sensitivity < 1e-6, "{exponents:?}");
     assert!((exponents[0].1 + exponents[1].1).abs() < 1e-3, "{exponents:?}");
     let [Correlation { first: 0, second: 1, coefficient }] = found.correlations[..] else {
         panic!("{found:?}")
     };
-    assert!(coefficient < -0.99 && found.fits && found.tells(2));
+    assert!(coefficient < -0.99 && found.fits && found.determines(2));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_parameter_without_effect_keeps_its_start() {
     let parameters = [parameter("seen", 2.0, 0.5, 8.0), parameter("unseen", 3.0, 0.5, 8.0)];
     let model = |values: &[f64]| ok(vec![values[0]]);
     let found = calibrate(&parameters, &[4.0], &[0.02], model, &Options::default()).unwrap();
-    assert_eq!(found.untold, [1]);
+    assert_eq!(found.undetermined, [1]);
     assert!((found.values[1] - 3.0).abs() < 1e-6 && (found.values[0] - 4.0).abs() < 1e-2);
     assert_eq!(found.directions[0].exponents, [(1, 1.0)]);
     assert_eq!((found.degrees, found.chi2_reduced), (0, None));
@@ -114,11 +114,11 @@ fn intervals_hold_the_truth_in_95_of_100_cases() {
     let truth = [75.0, 12.0, 0.45];
     let exact = drive(&truth);
     let mut rng = Rng::stream(1, "calibration noise", 0);
-    // The stated error is right in the first round and a third of the truth in the second.
+    // The stated error is right in the first round, and a third of the truth in the second.
     for (stated, least) in [(0.01, 0.92), (0.01 / 3.0, 0.92)] {
         let (mut inside, mut all) = (0, 0);
         for _ in 0..200 {
-            // Three measurements of everything.
+            // Three measurements of each number.
             let noisy = exact.iter().cycle().take(18).map(|x| x * libm::exp(0.01 * rng.normal()));
             let measured: Vec<f64> = noisy.collect();
             let model = |values: &[f64]| ok(drive(values).repeat(3));
@@ -134,8 +134,8 @@ fn intervals_hold_the_truth_in_95_of_100_cases() {
 
 #[test]
 fn two_ends_that_are_as_good_are_both_in_the_intervals() {
-    // Two valleys, at 2 and at 20. The first search ends in the first one, and the middle of the
-    // bounds, where the second begins, belongs to the second one.
+    // Two valleys, at 2 and at 20. The first search ends in the first valley. The second search
+    // begins in the middle of the bounds, which belongs to the second valley.
     let parameters = [parameter("a", 3.0, 1.0, 64.0)];
     let run = |offset: f64, offset_of_second: f64| {
         let model = |values: &[f64]| match values[0] {
@@ -146,14 +146,14 @@ fn two_ends_that_are_as_good_are_both_in_the_intervals() {
         calibrate(&parameters, &[1.0, 1.0], &[0.01; 2], model, &options).unwrap()
     };
     let same = run(1.02, 1.02);
-    assert!((same.values[0] - 2.0).abs() < 1e-3 && same.untold == [0], "{same:?}");
+    assert!((same.values[0] - 2.0).abs() < 1e-3 && same.undetermined == [0], "{same:?}");
     let also = same.also.expect("the second valley is as deep")[0];
     assert!((also - 20.0).abs() < 1e-2 && same.intervals[0].contains(also));
     let deeper = run(1.05, 1.0);
     assert!((deeper.values[0] - 20.0).abs() < 1e-2 && deeper.also.is_none(), "{deeper:?}");
     let shallower = run(1.02, 1.05);
     assert!((shallower.values[0] - 2.0).abs() < 1e-3 && shallower.also.is_none());
-    assert!(shallower.untold.is_empty());
+    assert!(shallower.undetermined.is_empty());
 }
 
 #[test]

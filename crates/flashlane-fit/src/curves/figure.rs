@@ -5,7 +5,7 @@ use flashlane::config::units::ByteSize;
 use flashlane::{Error, RunOptions, Warmup, simulate};
 use serde::{Deserialize, Serialize};
 
-/// What the requests do.
+/// Operation of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -15,7 +15,7 @@ pub enum Operation {
     Write,
 }
 
-/// Where the requests go.
+/// Addresses of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
@@ -25,7 +25,7 @@ pub enum Pattern {
     Sequential,
 }
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -35,7 +35,7 @@ pub enum Metric {
     P99Us,
     /// Thousand requests per second.
     Kiops,
-    /// Unit: gigabytes (10^9) per second.
+    /// Rate. Unit: gigabytes (10^9) per second.
     GbPerS,
 }
 
@@ -43,51 +43,52 @@ pub enum Metric {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// As new: nothing has to be collected.
+    /// As new, with nothing to collect.
     #[default]
     Fresh,
     /// After so many writes that the rate no longer changes.
     Sustained,
 }
 
-/// What the figure is for.
+/// Use of the figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The device is fitted to it.
     #[default]
     Fitted,
-    /// It is held back: the fit does not see it, and the outcome is compared with it.
+    /// The figure is held back from the fit, and the result is compared with it.
     Predicted,
 }
 
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What the requests do.
+    /// Operation of the requests.
     pub operation: Operation,
-    /// Where they go.
+    /// Addresses of the requests.
     pub pattern: Pattern,
-    /// How large they are.
+    /// Size of the requests.
     pub size: ByteSize,
-    /// How many are outstanding. Range: 1..=65535.
+    /// Number of outstanding requests. Range: 1..=65535.
     pub depth: u32,
-    /// What is measured.
+    /// The measured quantity.
     pub metric: Metric,
     /// The figure, in the unit of the metric. Range: above 0.
     pub value: f64,
-    /// Its relative error: 0.03 for 3 %.
+    /// Relative error of the figure: 0.03 for 3 %.
     pub sigma: f64,
     /// The state of the drive.
     pub state: State,
-    /// What the figure is for.
+    /// Use of the figure.
     pub role: Role,
-    /// Where it comes from; may be empty.
+    /// Source of the figure; may be empty.
     pub source: String,
 }
 
 impl Figure {
-    /// Simulates a device, a preset or a file with some keys set, and gives the figure of it.
+    /// Simulates a device (a preset, or a file with some keys set) and returns its value of the
+    /// figure.
     ///
     /// `effort` scales the number of requests; 1 is enough to compare with published figures.
     ///
@@ -132,7 +133,7 @@ impl Figure {
             (_, State::Sustained) => 300_000,
             _ => (400 * self.depth).clamp(2_000, 60_000),
         };
-        // The requests before counting starts are among them.
+        // The number includes the requests before counting starts.
         let least = 8 * u64::from(self.depth) + 100;
         format!(
             "[[flow]]\nname = \"one\"\n[flow.synthetic]\nqueue_depth = {}\nread_ratio = {}\n\
@@ -149,7 +150,7 @@ impl Figure {
         )
     }
 
-    /// What the figure is, in words: "4 KiB random read, depth 1, us".
+    /// Name of the figure: "4 KiB random read, depth 1, us".
     #[must_use]
     pub fn name(&self) -> String {
         let operation = match self.operation {

@@ -1,4 +1,4 @@
-//! Which keys of a device file are varied, from where and how far.
+//! The keys of a device file that are varied, with their starts and bounds.
 
 use flashlane::Error;
 use flashlane::config::load::{self, Overrides};
@@ -10,10 +10,10 @@ use super::figure::{Figure, Operation, State};
 use crate::calibrate::Parameter;
 use crate::unit::Unit;
 
-/// How far from its start a value may get, as a factor, up or down.
+/// Largest factor between a value and its start, up or down.
 const REACH: f64 = 6.0;
 
-/// The keys that are varied where none are named, and what figures tell something about them.
+/// The keys that are varied if none are named, with the figures that each needs.
 const USUAL: &[(&str, Needs)] = &[
     ("flash.read_time", Needs::Reads),
     ("flash.small_read.time", Needs::Reads),
@@ -24,7 +24,7 @@ const USUAL: &[(&str, Needs)] = &[
     ("ftl.over_provisioning", Needs::Sustained),
 ];
 
-/// Keys that no published curve determines by itself.
+/// Keys that published curves alone do not determine.
 const STRUCTURE: &[&str] = &[
     "link.generation",
     "flash.channels",
@@ -36,7 +36,7 @@ const STRUCTURE: &[&str] = &[
     "cache.capacity",
 ];
 
-/// What figures a key needs.
+/// The figures that a key needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Needs {
     Anything,
@@ -50,22 +50,22 @@ enum Needs {
 pub struct Kept {
     /// The key.
     pub key: String,
-    /// Its value, as TOML.
+    /// Value of the key, as TOML.
     pub value: String,
-    /// Why it is not varied.
+    /// Reason why it is not varied.
     pub reason: String,
 }
 
-/// What to vary.
+/// The keys to vary.
 pub(super) struct Plan {
     /// Keys of quantities.
     pub(super) parameters: Vec<Parameter>,
-    /// Keys of whole numbers, with the values to try. The first is the value of the base.
+    /// Keys of whole numbers, with the values to try. The first value is that of the base.
     pub(super) grids: Vec<(Parameter, Vec<u64>)>,
     pub(super) kept: Vec<Kept>,
 }
 
-/// Decides what to vary of a base device. `vary` is empty for the usual keys.
+/// Decides which keys of a base device are varied. `vary` is empty for the usual keys.
 pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Plan, Error> {
     let device = load::device(base, &Overrides::default())?.config;
     let device =
@@ -103,7 +103,7 @@ pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Pl
 }
 
 impl Needs {
-    /// Why the figures do not do, if so.
+    /// The reason why the figures are not sufficient, if they are not.
     fn missing(self, figures: &[Figure]) -> Option<&'static str> {
         let has = |wanted: &dyn Fn(&Figure) -> bool| figures.iter().any(wanted);
         let (there, reason) = match self {
@@ -126,12 +126,12 @@ impl Needs {
     }
 }
 
-/// The value of a key, down through tables.
+/// The value of a key, which may be inside tables.
 pub(crate) fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(value, |value, part| value.get(part))
 }
 
-/// A parameter that starts at the value of the base. `None` for what is no quantity above 0.
+/// A parameter that starts at the value of the base. `None` if that is no quantity above 0.
 pub(crate) fn parameter(key: &str, value: &Value) -> Option<Parameter> {
     let (start, unit) = match value {
         Value::String(text) => quantity(text)?,
@@ -165,8 +165,8 @@ fn quantity(text: &str) -> Option<(f64, Unit)> {
     text.parse::<ByteSize>().ok().map(|size| (size.0 as f64, Unit::Bytes))
 }
 
-/// The values of a whole number that are tried: the start first, then others from half of it to
-/// twice it, some nine at most.
+/// The values of a whole number to try: the start first, then others from half of it to twice it,
+/// at most about nine.
 fn grid(start: u64) -> Vec<u64> {
     let (low, high) = (start.div_ceil(2), 2 * start);
     let mut values: Vec<u64> = match high - low {

@@ -1,7 +1,8 @@
 //! Calibrates a device file to published figures: points of latency or rate by depth and size.
 //!
-//! Such figures say nothing of how many channels, chips or planes a drive has; the base device
-//! gives that. They do say something of times and rates, and [`fit`] finds out what.
+//! Such figures tell nothing about the numbers of channels, chips or planes of a drive, which come
+//! from the base device. They do tell something about times and rates, and [`fit`] determines
+//! those.
 
 mod figure;
 mod keys;
@@ -23,25 +24,25 @@ pub use keys::Kept;
 pub use next::Proposal;
 pub use scan::Scan;
 
-/// What to fit and how.
+/// A request for a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The device that is varied: a preset or a file.
     pub base: String,
     /// Keys to vary; empty for the usual ones. Keys of whole numbers are tried value by value.
     pub vary: Vec<String>,
-    /// Whether figures with the role [`Role::Predicted`] are kept from the fit.
+    /// True if figures with the role [`Role::Predicted`] are held back from the fit.
     pub hold_back: bool,
     /// Scales the number of simulated requests. Range: above 0, usually 1.
     pub effort: f64,
-    /// How many further measurements to propose.
+    /// Number of further measurements to propose.
     pub proposals: usize,
     /// How to calibrate.
     pub options: Options,
 }
 
 impl Request {
-    /// The usual way to fit a base device.
+    /// The usual options for a base device.
     #[must_use]
     pub fn of(base: &str) -> Self {
         Self {
@@ -50,8 +51,8 @@ impl Request {
             hold_back: true,
             effort: 1.0,
             proposals: 3,
-            // Bounds are far apart here: a quarter of the distance is a factor of 2.4.
-            // Runs are short and queues chaotic, so that small steps would measure noise.
+            // Bounds are far apart here: a quarter of the distance is a factor of 2.4. Runs are
+            // short and queues chaotic, so small steps would measure noise.
             options: Options {
                 widest_share: 0.25,
                 tolerance: 1e-4,
@@ -62,19 +63,20 @@ impl Request {
     }
 }
 
-/// What a device file fitted to figures looks like.
+/// Result of a fit to figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CurveFit {
     /// The base device.
     pub base: String,
-    /// The figures, those held back included.
+    /// The figures, including those that were held back.
     pub figures: Vec<Figure>,
     /// The fitted device's value of each figure.
     pub fitted: Vec<f64>,
     /// The quantities that were varied.
     pub calibration: Calibration,
     /// For each parameter, the figure that tells most about it, as an index into `figures`.
-    pub told_by: Vec<Option<usize>>,
+    #[serde(rename = "told_by")]
+    pub determined_by: Vec<Option<usize>>,
     /// The whole numbers that were tried.
     pub scans: Vec<Scan>,
     /// Keys that keep the value of the base.
@@ -83,14 +85,14 @@ pub struct CurveFit {
     pub proposals: Vec<Proposal>,
 }
 
-/// A step of the work, for who waits.
+/// A step of the work, for progress messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Simulated figures up to now.
+    /// Number of simulated figures so far.
     pub simulations: usize,
 }
 
-/// Fits a base device to figures. `progress` hears of every simulation.
+/// Fits a base device to figures. Calls `progress` after every simulation.
 ///
 /// # Errors
 /// A base that does not load, keys that cannot be varied, figures that the base cannot be measured
@@ -111,7 +113,8 @@ pub fn fit(
     let bench = Bench::new(request, progress);
     let (calibration, scans) = scan::best(&plan, &seen, &bench)?;
     let wholes = scan::sets(&scans);
-    let told_by = told_by(&calibration, &seen).into_iter().map(|told| told.map(|at| used[at]));
+    let determined_by =
+        determined_by(&calibration, &seen).into_iter().map(|one| one.map(|at| used[at]));
     let proposals = next::propose(&calibration, &seen, &wholes, &bench)?;
     let sets = bench.sets(&calibration.parameters, &calibration.values, &wholes);
     let values = figures.iter().map(|figure| bench.measure(figure, &sets));
@@ -119,7 +122,7 @@ pub fn fit(
         base: request.base.clone(),
         figures: figures.to_vec(),
         fitted: values.collect::<Result<_, _>>()?,
-        told_by: told_by.collect(),
+        determined_by: determined_by.collect(),
         calibration,
         scans,
         kept: plan.kept,
@@ -127,7 +130,7 @@ pub fn fit(
     })
 }
 
-/// Simulates figures and remembers what they came to.
+/// Simulates figures, and remembers their values.
 struct Bench<'a> {
     request: &'a Request,
     progress: &'a (dyn Fn(Step) + Sync),
@@ -148,8 +151,8 @@ impl<'a> Bench<'a> {
         sets.chain(wholes.iter().cloned()).collect()
     }
 
-    /// The value of a figure with keys set. A run of reads only does not depend on the times of
-    /// programs and writes, so that it runs once for all of them.
+    /// The value of a figure with keys set. A run with only reads does not depend on the times of
+    /// programs and erases, so it runs once for all of these.
     fn measure(&self, figure: &Figure, sets: &[String]) -> Result<f64, Error> {
         let of_writes =
             ["flash.program_time=", "flash.erase_time=", "interface.write_firmware_time="];
@@ -174,7 +177,7 @@ impl<'a> Bench<'a> {
         Ok(value)
     }
 
-    /// Calibrates quantities with whole numbers fixed.
+    /// Calibrates quantities while whole numbers are fixed.
     fn calibrate(
         &self,
         parameters: &[Parameter],
@@ -197,12 +200,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// For each parameter that is told, the figure whose error it moves through most.
-fn told_by(calibration: &Calibration, figures: &[Figure]) -> Vec<Option<usize>> {
+/// For each determined parameter, the figure through which errors affect it most.
+fn determined_by(calibration: &Calibration, figures: &[Figure]) -> Vec<Option<usize>> {
     let strongest = |(axis, elasticities): (usize, &Vec<f64>)| {
         let strength = |at: usize| (elasticities[at] / figures[at].sigma).abs();
         let best = (0..figures.len()).max_by(|&a, &b| strength(a).total_cmp(&strength(b)))?;
-        calibration.tells(axis).then_some(best)
+        calibration.determines(axis).then_some(best)
     };
     calibration.elasticities.iter().enumerate().map(strongest).collect()
 }

@@ -1,4 +1,4 @@
-//! What to measure next: the further figures that would narrow the intervals most.
+//! Proposals: the further figures that would narrow the intervals most.
 
 use flashlane::Error;
 use flashlane::config::units::ByteSize;
@@ -10,25 +10,25 @@ use super::table::USUAL_SIGMA;
 use super::{Bench, Figure};
 use crate::calibrate::Calibration;
 
-/// Half the distance of the two points of a difference, as a share of the value.
+/// Half the distance between the two points of a difference, as a share of the value.
 const STEP: f64 = 0.03;
 
-/// Intervals beyond this factor count as this, since they are as good as none.
+/// Largest factor of an interval that counts; wider intervals are no better than none.
 const WIDEST: f64 = 6.0;
 
-/// A gain below this is none. Unit: factor by which an interval narrows, in the logarithm.
+/// Smallest gain that counts. Unit: factor by which an interval narrows, in the logarithm.
 const SMALL_GAIN: f64 = 0.02;
 
-/// A measurement that is not there yet.
+/// A measurement that was not made yet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proposal {
-    /// What to measure, in words.
+    /// The measurement, in words.
     pub name: String,
     /// The key whose interval it narrows most.
     pub key: String,
-    /// The half width of the interval of that key now. Unit: share of the value.
+    /// Half the width of that key's interval now. Unit: share of the value.
     pub before: f64,
-    /// What it would be with the measurement.
+    /// Half the width with the measurement.
     pub after: f64,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn propose(
         {
             continue;
         }
-        // A measurement that the simulated drive refuses is no use.
+        // A measurement that the simulated drive refuses is useless.
         let Ok(row) = elasticities(calibration, &figure, wholes, bench) else { continue };
         let row = DMatrix::from_fn(1, row.len(), |_, axis| row[axis] / figure.sigma);
         let then = half_widths(&(&information + row.transpose() * &row));
@@ -70,8 +70,8 @@ pub(super) fn propose(
     Ok(found.into_iter().map(|(_, proposal)| proposal).collect())
 }
 
-/// Whether a measurement depends on nothing that the fit takes from the base but could vary: writes
-/// on the time of programs, and writes in steady state on over-provisioning.
+/// True if a measurement depends on no key that the fit takes from the base but could vary. Writes
+/// depend on the time of programs, and writes in steady state on over-provisioning.
 fn is_about(figure: &Figure, calibration: &Calibration) -> bool {
     let varied = |key: &str| calibration.parameters.iter().any(|parameter| parameter.key == key);
     match (figure.operation, figure.state) {
@@ -83,8 +83,8 @@ fn is_about(figure: &Figure, calibration: &Calibration) -> bool {
     }
 }
 
-/// What the figures say of the logarithms of the parameters. A little is added, as if each
-/// parameter were known to a factor, so that there is an inverse.
+/// The information of the figures about the logarithms of the parameters. A small amount is added,
+/// as if each parameter were known to a factor, so that there is an inverse.
 fn information(calibration: &Calibration, figures: &[Figure]) -> DMatrix<f64> {
     let axes = calibration.parameters.len();
     let known = libm::log(WIDEST);
@@ -100,7 +100,7 @@ fn information(calibration: &Calibration, figures: &[Figure]) -> DMatrix<f64> {
     information
 }
 
-/// Half the width of the 95 % interval of each logarithm, not more than the widest.
+/// Half the width of the 95 % interval of each logarithm, at most the widest.
 fn half_widths(information: &DMatrix<f64>) -> Vec<f64> {
     let axes = information.ncols();
     let Some(factor) = information.clone().cholesky() else { return vec![libm::log(WIDEST); axes] };
@@ -108,7 +108,7 @@ fn half_widths(information: &DMatrix<f64>) -> Vec<f64> {
     (0..axes).map(|at| (1.96 * covariance[(at, at)].sqrt()).min(libm::log(WIDEST))).collect()
 }
 
-/// How a figure of the calibrated device follows each parameter.
+/// Elasticity of a figure of the calibrated device for each parameter.
 fn elasticities(
     calibration: &Calibration,
     figure: &Figure,

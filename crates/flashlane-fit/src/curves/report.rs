@@ -1,22 +1,21 @@
 //! A fit to figures as a report.
 
 use super::{CurveFit, Request, Role};
-use crate::write::{Key, Point, Report, SCHEMA, Verdict, also, pairs, untold};
+use crate::write::{Key, Point, Report, SCHEMA, Verdict, also, pairs, undetermined};
 
 impl CurveFit {
-    /// The report; `data` names what was fitted to.
+    /// The report. `data`: name of the data that were fitted.
     #[must_use]
     pub fn report(&self, data: &str, request: &Request) -> Report {
         let found = &self.calibration;
-        let told_by = |at: usize| self.told_by[at].map(|index| self.figures[index].name());
+        let determined_by =
+            |at: usize| self.determined_by[at].map(|index| self.figures[index].name());
         let mut keys: Vec<Key> = (0..found.values.len())
-            .map(|at| Key::of(found, at, &told_by(at).unwrap_or_default()))
+            .map(|at| Key::of(found, at, &determined_by(at).unwrap_or_default()))
             .collect();
-        keys.extend(
-            self.scans.iter().map(|scan| {
-                Key::whole(&scan.key, scan.base, scan.best, &scan.agreeing, scan.tells())
-            }),
-        );
+        keys.extend(self.scans.iter().map(|scan| {
+            Key::whole(&scan.key, scan.base, scan.best, &scan.agreeing, scan.determines())
+        }));
         keys.extend(self.kept.iter().map(|kept| Key::kept(&kept.key, &kept.value, &kept.reason)));
         let points = self.figures.iter().zip(&self.fitted).map(|(figure, &fitted)| Point {
             name: figure.name(),
@@ -44,7 +43,7 @@ impl CurveFit {
             verdict: Verdict::of(found, request.options.worst_residual),
             keys,
             correlations: pairs(found),
-            untold: untold(found),
+            undetermined: undetermined(found),
             also: also(found),
             points: points.collect(),
             proposals: proposals.collect(),

@@ -1,4 +1,4 @@
-//! Whole numbers, tried value by value: for each combination all quantities are calibrated anew.
+//! Whole numbers, tried value by value. For each combination, all quantities are calibrated again.
 
 use flashlane::Error;
 use serde::Serialize;
@@ -10,10 +10,10 @@ use crate::calibrate::{Calibration, Options};
 /// The 0.95 quantile of the chi-squared distribution with one degree of freedom.
 const CHI2_95: f64 = 3.841_458_821;
 
-/// Combinations of whole numbers that are tried at most.
+/// Most combinations of whole numbers that are tried.
 const MOST_COMBINATIONS: usize = 100;
 
-/// A key of a whole number and the values that were tried.
+/// A key of a whole number, and the values that were tried.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scan {
     /// The key.
@@ -22,17 +22,17 @@ pub struct Scan {
     pub base: u64,
     /// The value with the smallest sum of squares.
     pub best: u64,
-    /// Values that the figures do not exclude at 95 %, in ascending order, `best` among them.
+    /// Values that the figures do not exclude at 95 %, in ascending order, including `best`.
     pub agreeing: Vec<u64>,
-    /// Every value, in ascending order, and the smallest sum of squares with it; `None` where the
-    /// simulator refuses the device.
+    /// Every value in ascending order, with the smallest sum of squares; `None` if the simulator
+    /// refuses the device.
     pub tried: Vec<(u64, Option<f64>)>,
 }
 
 impl Scan {
-    /// Whether the figures exclude a value that was tried.
+    /// True if the figures exclude a value that was tried.
     #[must_use]
-    pub fn tells(&self) -> bool {
+    pub fn determines(&self) -> bool {
         self.agreeing.len() < self.tried.len()
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn best(
     Ok((calibration, scans.collect()))
 }
 
-/// Every combination of the values of all grids, that of the base first.
+/// Every combination of the values of all grids, beginning with that of the base.
 fn combinations(plan: &Plan) -> Result<Vec<Vec<u64>>, Error> {
     let mut all = vec![Vec::new()];
     for (_, values) in &plan.grids {

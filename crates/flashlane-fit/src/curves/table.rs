@@ -10,7 +10,7 @@ use serde::de::value::{Error as NameError, StrDeserializer};
 
 use super::figure::{Figure, Role, State};
 
-/// The relative error of a figure that states none.
+/// Relative error of a figure that states none.
 pub const USUAL_SIGMA: f64 = 0.03;
 
 const NEEDED: &[&str] = &["op", "pattern", "size", "depth", "metric", "value"];
@@ -20,14 +20,14 @@ const COLUMNS: &[&str] =
 /// Reads a table from a file.
 ///
 /// # Errors
-/// As [`parse`], and a file that cannot be read.
+/// Those of [`parse`], and a file that cannot be read.
 pub fn read(path: &Path) -> Result<Vec<Figure>, Error> {
     parse(&read_text(path)?, &path.display().to_string())
 }
 
-/// Reads a table: columns `op,pattern,size,depth,metric,value` and, where wanted, `sigma`, `state`,
+/// Reads a table: columns `op,pattern,size,depth,metric,value` and, optionally, `sigma`, `state`,
 /// `role` and `source`, in any order. `file` names it in messages. Lines that start with `#` and
-/// empty lines are passed over.
+/// empty lines are skipped.
 ///
 /// # Errors
 /// A header that lacks a column or has an unknown one; one problem for each bad line, with file and
@@ -122,7 +122,8 @@ fn positive(column: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// The cells of a line. A cell in quotation marks may have commas; two marks in it stand for one.
+/// The cells of a line. A cell in quotation marks may contain commas; two marks in it stand for one
+/// mark.
 fn cells(line: &str) -> Result<Vec<String>, String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut rest = line.trim_end().chars().peekable();

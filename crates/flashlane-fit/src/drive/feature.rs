@@ -1,4 +1,4 @@
-//! The numbers that a measured and a simulated drive are compared by.
+//! Features: the numbers by which a measured and a simulated drive are compared.
 
 use std::collections::BTreeSet;
 
@@ -8,50 +8,51 @@ use serde::Serialize;
 
 use super::Inside;
 
-/// Relative error of a latency of requests one at a time, whose conditions repeat themselves.
+/// Relative error of a latency of requests one at a time, which is reproducible.
 const ALONE: f64 = 0.003;
-/// Relative error of a rate of requests that hinder each other.
+/// Relative error of a rate of requests that delay each other.
 const TOGETHER: f64 = 0.01;
-/// The same where dies have several planes, until it is known better: how many reads they serve
-/// together depends on the places of the data in their blocks, which nobody knows.
+/// Relative error of a rate where dies have several planes, until a better one is known. The number
+/// of reads that such dies serve together depends on the places of the data in their blocks, which
+/// are unknown.
 const ON_PLANES: f64 = 0.15;
-/// Of drives that differ in these places alone, twice their spread.
+/// Factor on the spread of drives that differ only in these places.
 const SPREADS: f64 = 2.0;
 
-/// A number, and where it was measured.
+/// A feature, and where it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Feature {
     /// The probe.
     pub probe: String,
-    /// The series, or how the names of several begin.
+    /// The series, or the common prefix of several series.
     pub series: String,
-    /// What is made of them.
+    /// How the number is computed.
     pub kind: Kind,
     /// The measurement. Unit: microseconds or requests a second.
     pub value: f64,
-    /// Its relative error.
+    /// Relative error of the measurement.
     pub sigma: f64,
 }
 
-/// What is made of a series.
+/// How a number is computed from a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The mean latency.
     Mean,
-    /// The middle latency of the fastest of so many kinds of pages.
+    /// The median latency of the fastest kind of pages, out of this many kinds.
     Fastest(usize),
-    /// The middle latency of one kind of pages: which, and of how many.
+    /// The median latency of one kind of pages: its index, and the number of kinds.
     Level(usize, usize),
     /// Requests a second.
     Rate,
-    /// The middle time from the end of a request to that of the next one, of one kind of pages:
-    /// which, and of how many.
+    /// The median time from the end of a request to that of the next one, of one kind of pages: its
+    /// index, and the number of kinds.
     Gap(usize, usize),
 }
 
 impl Feature {
-    /// For people.
+    /// Name for people.
     #[must_use]
     pub fn name(&self) -> String {
         let what = match self.kind {
@@ -75,8 +76,8 @@ impl Feature {
         if self.kind == Kind::Rate { "IOPS" } else { "us" }
     }
 
-    /// The same number of other measurements; 1 picosecond or request a second at least, so that it
-    /// has a logarithm.
+    /// The value of this feature in other measurements. It is at least 1 picosecond or request a
+    /// second, so that it has a logarithm.
     #[must_use]
     pub fn of(&self, data: &Collected) -> f64 {
         let of_name = |one: &&Measured| match self.kind {
@@ -108,7 +109,8 @@ impl Feature {
     }
 }
 
-/// The middle of a group; where there are not as many, of as large a share in order of size.
+/// The median of a group of latencies. If there are not as many groups, the median of an equal
+/// share in order of size.
 fn level(mut latencies: Vec<f64>, which: usize, of: usize) -> Option<f64> {
     let found = levels(latencies.clone());
     if found.len() == of {
@@ -119,7 +121,7 @@ fn level(mut latencies: Vec<f64>, which: usize, of: usize) -> Option<f64> {
     latencies.get(place as usize).copied()
 }
 
-/// Everything that is compared.
+/// All features.
 pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
     let kinds = inside.levels.len().max(1);
     let mut all = Vec::new();
@@ -151,8 +153,8 @@ pub(super) fn all(data: &Collected, inside: &Inside) -> Vec<Feature> {
     all
 }
 
-/// Puts relative errors where [`ON_PLANES`] stood: the spread of drives that differ in the places
-/// of their data alone.
+/// Sets the relative errors that were [`ON_PLANES`] to the spread of drives that differ only in the
+/// places of their data.
 pub(super) fn from_spread(features: &mut [Feature], drives: &[Vec<f64>]) {
     for (at, feature) in features.iter_mut().enumerate() {
         if feature.kind != Kind::Rate {
@@ -167,7 +169,7 @@ pub(super) fn from_spread(features: &mut [Feature], drives: &[Vec<f64>]) {
     }
 }
 
-/// What is compared of writes.
+/// The features of writes.
 pub(super) fn of_writes(data: &Collected, programs: &Programs) -> Vec<Feature> {
     let of = programs.levels.len();
     let gap = |which| {
@@ -177,19 +179,19 @@ pub(super) fn of_writes(data: &Collected, programs: &Programs) -> Vec<Feature> {
     (0..of).map(gap).collect()
 }
 
-/// The relative error of a mean over requests; the simulated drive draws others, too.
+/// The relative error of a mean over requests; the simulated drive draws different requests.
 fn sampled(one: &Measured, least: f64) -> f64 {
     let mean = one.mean_us();
     let off = |timing: &flashlane_probe::Timing| timing.latency.as_us() - mean;
     let squares: f64 = one.timings.iter().map(|timing| off(timing) * off(timing)).sum();
     let count = one.timings.len() as f64;
-    // Requests that are outstanding together wait for the same ones.
+    // Requests that are outstanding together wait for the same resources.
     let together = match one.series.rule {
         Rule::Closed { depth } => f64::from(depth),
         Rule::Bursts { size, .. } => f64::from(size),
         Rule::Open => 1.0,
     };
-    // A page that is read again takes the same time again.
+    // A page that is read again takes an equal time again.
     let places: BTreeSet<u64> = one.series.requests.iter().map(|request| request.offset).collect();
     let independent = (count / together.sqrt()).min(places.len() as f64).max(1.0);
     let error = (squares / count / independent).sqrt() / mean;

@@ -7,14 +7,13 @@ use super::{Inside, Written};
 use crate::calibrate::Parameter;
 use crate::unit::Unit;
 
-/// The simulated drive has this capacity at most: reads show the same on a small part of it. Unit:
-/// bytes.
+/// Largest capacity of the simulated drive; reads behave equally on a small part. Unit: bytes.
 pub(super) const MOST_BYTES: u64 = 2 << 30;
 
-/// Pages of a block, where nothing tells them.
+/// Pages of a block, if nothing determines them.
 const PAGES_PER_BLOCK: u64 = 64;
 
-/// What is varied, from where and how far.
+/// The parameters with their starts and bounds.
 pub(super) fn parameters(data: &Collected, inside: &Inside) -> Vec<Parameter> {
     let parameter = |key: &str, start: f64, low: f64, high: f64, unit: Unit| Parameter {
         key: key.to_owned(),
@@ -37,7 +36,8 @@ pub(super) fn parameters(data: &Collected, inside: &Inside) -> Vec<Parameter> {
     all
 }
 
-/// The rate of a bus, from how much longer a page takes than a small read. Unit: bytes a second.
+/// The rate of a bus, from the difference between the times of a page and a small read. Unit: bytes
+/// a second.
 fn bus(data: &Collected) -> f64 {
     let mean = |name: &str| data.series("conflicts", name).map(|one| (one.mean_us(), one));
     let rate = mean("large-alone-0").zip(mean("small-alone-0")).map(|(large, small)| {
@@ -47,8 +47,8 @@ fn bus(data: &Collected) -> f64 {
     rate.filter(|rate| rate.is_finite() && *rate > 0.0).unwrap_or(4e8)
 }
 
-/// The keys of parameters with their values, as `--set` takes them. Keys with a number at their end
-/// are places of a list.
+/// The keys of parameters with their values, as `--set` takes them. A key with a number at its end
+/// is an element of a list.
 pub(super) fn sets(parameters: &[Parameter], values: &[f64]) -> Vec<String> {
     let mut lists: Vec<(String, Vec<String>)> = Vec::new();
     for (parameter, &value) in parameters.iter().zip(values) {
@@ -67,20 +67,20 @@ pub(super) fn sets(parameters: &[Parameter], values: &[f64]) -> Vec<String> {
     lists.into_iter().map(set).collect()
 }
 
-/// The geometry where none was found.
+/// The geometry if none was found.
 fn plain() -> Geometry {
     Geometry { channels: 8, chips: 4, dies: 1, planes: 1, order: "cwdp".to_owned() }
 }
 
-/// What the structure of a fitted drive follows from.
+/// The facts that determine the structure of a fitted drive.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
-    /// Capacity at least. Unit: bytes.
+    /// Least capacity. Unit: bytes.
     pub(super) bytes: u64,
     pub(super) inside: &'a Inside,
     pub(super) geometry: Option<&'a Geometry>,
     pub(super) written: &'a Written,
-    /// Processors that run the firmware.
+    /// Number of processors that run the firmware.
     pub(super) servers: u32,
 }
 
@@ -100,16 +100,16 @@ pub(super) fn structure(shape: &Shape<'_>) -> Vec<String> {
     sets
 }
 
-/// A key of the structure that is none of the geometry.
+/// A key of the structure that is not part of the geometry.
 pub(super) struct Other {
     pub(super) key: &'static str,
-    /// Its value as TOML.
+    /// Value of the key, as TOML.
     pub(super) toml: String,
-    /// What tells it; `None` for what stands for something that nothing tells.
-    pub(super) told_by: Option<&'static str>,
+    /// The measurement that determines it; `None` for a default.
+    pub(super) determined_by: Option<&'static str>,
 }
 
-/// When collection begins, as `--set` takes it: nothing tells it from outside.
+/// When collection begins, as `--set` takes it. It cannot be observed from outside.
 pub(super) fn collection() -> [String; 2] {
     ["ftl.gc.threshold=4 blocks", "ftl.gc.hard_threshold=3 blocks"].map(str::to_owned)
 }
@@ -119,10 +119,10 @@ pub(super) fn planes(geometry: Option<&Geometry>) -> u64 {
     geometry.unwrap_or(&plain()).all_planes()
 }
 
-/// Those of a drive with so many bytes at least.
+/// The keys besides the geometry, for a drive of at least `bytes` bytes.
 pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
     let Shape { bytes, inside, geometry, written, servers } = *shape;
-    // Pages of several kinds may be read alike, and programmed in different times.
+    // Pages of several kinds may have equal read times and different program times.
     let programmed = written.programs.as_ref().map_or(1, |programs| programs.levels.len());
     let kinds = inside.levels.len().max(programmed);
     let technology = ["slc", "mlc", "tlc", "qlc"][kinds.clamp(1, 4) - 1];
@@ -138,10 +138,10 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
             let blocks = (pages / in_block as f64).round() as u64;
             (blocks, (blocks * in_block) as f64 / of_plane - 1.0)
         }
-        // Room for the spare share and for the blocks that a plane keeps for itself.
+        // Room for the spare share, and for the blocks that a plane keeps for itself.
         None => (((of_plane * 1.4) as u64).div_ceil(in_block).max(40), 0.28),
     };
-    let other = |key, toml: &str, told_by| Other { key, toml: toml.to_owned(), told_by };
+    let other = |key, toml: &str, by| Other { key, toml: toml.to_owned(), determined_by: by };
     let text = |toml: &str| format!("\"{toml}\"");
     let told = written.spare.as_ref().map(|_| "permutation");
     let mut all = vec![
@@ -181,7 +181,8 @@ pub(super) fn others(shape: &Shape<'_>) -> Vec<Other> {
     all
 }
 
-/// What is varied until writes take as long as measured: tPROG of each kind of page.
+/// The parameters that are varied until writes take as long as measured: tPROG of each kind of
+/// page.
 pub(super) fn of_writes(programs: &Programs) -> Vec<Parameter> {
     let parameter = |(which, level): (usize, &f64)| {
         let level = level * 1e6;

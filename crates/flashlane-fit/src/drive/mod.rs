@@ -1,9 +1,9 @@
 //! Finds the device file that behaves as a probed drive does.
 //!
-//! In the order of the work: [`Inside`] says what the measurements show without simulating; each
-//! geometry that they allow is a drive of the simulator ([`search`]), whose quantities are
-//! calibrated by sending it the same requests ([`replay`]) and comparing what [`feature`] makes of
-//! both. What was written says more ([`writes`], [`spare`]).
+//! The steps in order: [`Inside`] is what the measurements show without simulation. Each geometry
+//! that they allow is simulated as a drive ([`search`]). Its quantities are calibrated by sending
+//! it the same requests ([`replay`]) and comparing the numbers of [`feature`]. Writes determine
+//! further keys ([`writes`], [`spare`]).
 
 mod feature;
 mod keys;
@@ -27,10 +27,10 @@ pub use spare::Spare;
 pub use validate::{Prediction, Validation};
 pub use writes::Written;
 
-/// What to fit, and how.
+/// A request for a fit.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The device that gives every key which the measurements do not: a preset or a file.
+    /// The device with the keys that the measurements do not determine: a preset or a file.
     pub base: String,
     /// How the quantities are calibrated.
     pub options: Options,
@@ -39,7 +39,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The usual way, with a base.
+    /// The usual options for a base.
     #[must_use]
     pub fn of(base: &str) -> Self {
         let options = Options {
@@ -53,28 +53,28 @@ impl Request {
     }
 }
 
-/// What was found out about a drive.
+/// Result of a fit to a drive.
 #[derive(Clone, Debug)]
 pub struct DriveFit {
-    /// What the measurements show without simulating.
+    /// Facts that the measurements show without simulation.
     pub inside: Inside,
-    /// Which of the geometries of [`Inside::geometries`] fits best.
+    /// The best geometry, as an index into [`Inside::geometries`].
     pub geometry: usize,
     /// Processors that run the firmware.
     pub servers: u32,
-    /// Geometries that fit as well, the best one among them.
+    /// Geometries that fit equally well, including the best one.
     pub as_good: Vec<usize>,
-    /// The calibration with it.
+    /// The calibration with the best geometry.
     pub calibration: Calibration,
-    /// What writes showed.
+    /// Results from writes.
     pub written: Written,
-    /// Every measurement that reads were fitted to.
+    /// Every measurement of reads that was fitted.
     pub features: Vec<Feature>,
-    /// Keys with values, as `--set` takes them: the fitted drive on top of the base.
+    /// Keys with values, as `--set` takes them: the fitted drive, relative to the base.
     pub sets: Vec<String>,
-    /// What was seen that no key says, in words.
+    /// Observations that no key expresses, in words.
     pub observations: Vec<String>,
-    /// Requests that were measured.
+    /// Number of measured requests.
     pub commands: u64,
     /// Capacity of the drive. Unit: bytes.
     pub bytes: u64,
@@ -83,14 +83,14 @@ pub struct DriveFit {
 }
 
 impl DriveFit {
-    /// The drive behaves as the measurements say, and its page and geometry are known.
+    /// True if the drive behaves as measured, and its page and geometry are known.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.calibration.fits && self.inside.is_whole() && self.written.fits()
     }
 }
 
-/// Fits a drive to what was measured. `progress` hears of every simulated drive.
+/// Fits a drive to what was measured. Calls `progress` after every simulated drive.
 ///
 /// # Errors
 /// A base that does not load, no measurement that can be fitted to, or a drive that the simulator

@@ -9,15 +9,15 @@ use flashlane_probe::{self as probe, Collected, Failure, Series, Simulated, Targ
 
 use super::{Inside, Request, keys};
 
-/// Probes that are sent again, and of which of their series only some are.
+/// Probes whose requests are sent again.
 const PROBES: &[&str] = &["conflicts", "idle-latency", "shared-die", "depth"];
 
-/// Writes that are sent again.
+/// Number of writes that are sent again.
 const WRITES: u64 = 512;
 /// Length of a trim. Unit: bytes.
 const TRIM: u64 = 16 << 20;
 
-/// What is sent to every drive that is tried.
+/// The requests that are sent to every drive that is tried.
 pub(super) struct Replay<'a> {
     data: &'a Collected,
     base: &'a str,
@@ -39,15 +39,15 @@ impl<'a> Replay<'a> {
         let mut series = Vec::new();
         for &probe in PROBES {
             let all = data.probe(probe).iter().map(|one| &one.series);
-            // Of pages alone the first base says as much as all of them.
+            // The first base of single pages is as informative as all of them.
             let sent = all.filter(|one| probe != "conflicts" || one.name.ends_with("-alone-0"));
             series.extend(sent.map(|one| (probe, wrapped(one, wrap))));
         }
         Self { data, base: &request.base, seed: request.seed, structure, wrap, series }
     }
 
-    /// The same drive, to which the writes without a pause are sent after everything was trimmed.
-    /// Some of them are enough.
+    /// Changes the requests to writes without a pause, after a trim of everything. A part of the
+    /// measured writes is enough.
     pub(super) fn of_writes(mut self, planes: u64, page: u64) -> Self {
         let trim = |at: u64| probe::Request::trim(at, TRIM.min(self.wrap - at) as u32);
         let trims = (0..self.wrap).step_by(TRIM as usize).map(trim).collect();
@@ -63,12 +63,12 @@ impl<'a> Replay<'a> {
         self
     }
 
-    /// Sends everything to a drive with keys set.
+    /// Sends all requests to a drive with keys set.
     pub(super) fn run(&self, sets: &[String]) -> Result<Collected, Error> {
         self.run_on(self.seed, sets)
     }
 
-    /// The same on a drive of a seed: the places of its data differ from those of others.
+    /// Sends all requests to a drive with a seed, on which the places of its data depend.
     pub(super) fn run_on(&self, seed: u64, sets: &[String]) -> Result<Collected, Error> {
         let sets = self.structure.iter().chain(sets).cloned().collect();
         let overrides = Overrides { sets, ..Overrides::default() };
@@ -89,8 +89,8 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Capacity of the drives that are tried, which addresses are taken modulo: of a large drive a few
-/// rounds are enough. Unit: bytes.
+/// Capacity of the drives that are tried; addresses are taken modulo this. For a large drive, a few
+/// rounds of its addresses are enough. Unit: bytes.
 pub(super) fn wrap(data: &Collected, inside: &Inside) -> u64 {
     let page = inside.page.unwrap_or(4096);
     let pages = data.facts.bytes / page;

@@ -10,17 +10,17 @@ use super::keys::{self, Other, Shape};
 use super::spare::{OTHER, Spare};
 use super::{DriveFit, Feature, Request};
 use crate::calibrate::{Calibration, Residual};
-use crate::write::{Key, Point, Report, SCHEMA, Source, Verdict, also, pairs, untold};
+use crate::write::{Key, Point, Report, SCHEMA, Source, Verdict, also, pairs, undetermined};
 
 impl DriveFit {
-    /// The report; `data` names what was fitted to.
+    /// The report. `data`: name of the data that were fitted.
     ///
     /// # Errors
     /// A base that does not load.
     pub fn report(&self, data: &str, request: &Request) -> Result<Report, Error> {
         let found = &self.calibration;
         let mut keys = self.structure(request)?;
-        keys.extend((0..found.values.len()).map(|at| Key::of(found, at, &self.told_by(at))));
+        keys.extend((0..found.values.len()).map(|at| Key::of(found, at, &self.determined_by(at))));
         let mut points = points(&self.features, found);
         let mut verdict = Verdict::of(found, request.options.worst_residual);
         if let Some(writes) = &self.written.calibration {
@@ -38,7 +38,7 @@ impl DriveFit {
             verdict,
             keys,
             correlations: pairs(found),
-            untold: untold(found),
+            undetermined: undetermined(found),
             also: also(found),
             points,
             proposals: self.proposals(),
@@ -47,8 +47,8 @@ impl DriveFit {
         })
     }
 
-    /// The measurement that moves a parameter's error most.
-    fn told_by(&self, axis: usize) -> String {
+    /// The measurement through which errors affect a parameter most.
+    fn determined_by(&self, axis: usize) -> String {
         let elasticities = &self.calibration.elasticities[axis];
         let strength = |at: &usize| (elasticities[*at] / self.features[*at].sigma).abs();
         let best =
@@ -81,7 +81,7 @@ impl DriveFit {
         Ok(all)
     }
 
-    /// A key of the geometry, of which `of` makes the value as TOML.
+    /// A key of the geometry. `of` gives its value as TOML.
     fn part(&self, key: &str, of: &dyn Fn(&Geometry) -> String, base: impl ToString) -> Key {
         let geometries = &self.inside.geometries;
         let class: BTreeSet<String> = geometries.iter().map(of).collect();
@@ -101,14 +101,14 @@ impl DriveFit {
             source: match list.len() {
                 0 => Source::Base,
                 1 => Source::Measured,
-                _ => Source::Untold,
+                _ => Source::Undetermined,
             },
-            told_by: if list.len() == 1 { "conflicts and planes" } else { "one of a class" }
+            determined_by: if list.len() == 1 { "conflicts and planes" } else { "one of a class" }
                 .to_owned(),
         }
     }
 
-    /// What would tell more.
+    /// Further measurements that would determine more.
     fn proposals(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.inside.page.is_none() {
@@ -124,15 +124,15 @@ impl DriveFit {
                        drive places data by the time of their writing, which no fit assumes";
             all.push(why.to_owned());
         }
-        let told = |at: &usize| !self.calibration.tells(*at);
-        let untold = (0..self.calibration.values.len()).filter(told);
+        let told = |at: &usize| !self.calibration.determines(*at);
+        let undetermined = (0..self.calibration.values.len()).filter(told);
         let key = |at: usize| &self.calibration.parameters[at].key;
-        all.extend(untold.map(|at| format!("{}: no probe tells it", key(at))));
+        all.extend(undetermined.map(|at| format!("{}: no probe tells it", key(at))));
         all
     }
 }
 
-/// Measurements beside what the calibrated drive does.
+/// Measurements beside the values of the calibrated drive.
 fn points(features: &[Feature], found: &Calibration) -> Vec<Point> {
     let point = |(feature, residual): (&Feature, &Residual)| Point {
         name: feature.name(),
@@ -163,11 +163,10 @@ fn of_spare(spare: &Spare) -> impl Iterator<Item = Point> + '_ {
     spare.measured.iter().zip(&spare.fitted).enumerate().map(point)
 }
 
-/// A key with a value in TOML that follows from the measurements, or stands for what they do not
-/// tell.
+/// A key with a value in TOML that follows from the measurements, or is a default.
 fn whole(other: &Other) -> Key {
     let text = other.toml.trim_matches('"').to_owned();
-    let told = other.told_by.is_some();
+    let told = other.determined_by.is_some();
     Key {
         key: other.key.to_owned(),
         toml: other.toml.clone(),
@@ -178,7 +177,7 @@ fn whole(other: &Other) -> Key {
         interval_text: if told { text.clone() } else { "unknown".to_owned() },
         text,
         base_text: String::new(),
-        source: if told { Source::Measured } else { Source::Untold },
-        told_by: other.told_by.unwrap_or("cannot be told").to_owned(),
+        source: if told { Source::Measured } else { Source::Undetermined },
+        determined_by: other.determined_by.unwrap_or("cannot be told").to_owned(),
     }
 }

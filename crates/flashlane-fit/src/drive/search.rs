@@ -1,4 +1,4 @@
-//! The drives that reads allow, calibrated one after the other; the one that fits best.
+//! Calibrates the drives that reads allow, one after the other, and finds the best.
 
 use flashlane::Error;
 use flashlane_probe::Collected;
@@ -9,23 +9,23 @@ use super::replay::{self, Replay};
 use super::{Inside, Request, Written, failed};
 use crate::calibrate::{Calibration, Parameter, calibrate};
 
-/// Geometries that are calibrated at most.
+/// Most geometries that are calibrated.
 const MOST_GEOMETRIES: usize = 8;
-/// Drives that differ in the places of their data alone.
+/// Number of drives that differ only in the places of their data.
 const DRIVES: u64 = 4;
-/// Processors that are tried where one does not fit.
+/// Numbers of processors that are tried if a single one does not fit.
 const SERVERS: [u32; 4] = [2, 4, 8, 32];
 
-/// A drive that reads allow.
+/// A drive that the reads allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
-    /// Its geometry, as a place in the list of them.
+    /// Geometry of the drive, as an index into the list.
     pub(super) geometry: usize,
-    /// Processors that run the firmware.
+    /// Number of processors that run the firmware.
     pub(super) servers: u32,
 }
 
-/// What is searched, and with what.
+/// Inputs of the search.
 pub(super) struct Search<'a> {
     pub(super) data: &'a Collected,
     pub(super) request: &'a Request,
@@ -36,24 +36,23 @@ pub(super) struct Search<'a> {
     pub(super) progress: &'a (dyn Fn() + Sync),
 }
 
-/// The variants with their calibrations, the best one first.
+/// The variants with their calibrations, best first.
 pub(super) type Found = Vec<(Variant, Calibration)>;
 
 impl Search<'_> {
-    /// Calibrates every geometry that differs from the others; with several processors where one
-    /// does not fit.
+    /// Calibrates every distinct geometry. If one processor does not fit, also with several.
     pub(super) fn run(&mut self) -> Result<Found, Error> {
         let different = self.inside.different().into_iter().take(MOST_GEOMETRIES);
         let variants: Vec<Variant> =
             different.map(|geometry| Variant { geometry, servers: 1 }).collect();
         let mut found = self.calibrated(&variants)?;
         if self.inside.shows_planes() {
-            // The first fit is where the spread of drives with planes is looked at.
+            // The first fit determines the spread of drives with planes.
             self.look_at_spread(&found[0])?;
             found = self.calibrated(&variants)?;
         }
         for servers in SERVERS {
-            // More processors do not help where data lie in places that no fit assumes.
+            // More processors do not help if data is in places that no fit assumes.
             if found[0].1.fits || !self.inside.is_whole() || !self.written.goes_where_it_should() {
                 break;
             }
@@ -100,7 +99,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What is sent to drives of a variant.
+    /// The requests for drives of a variant.
     fn replay(&self, variant: Variant) -> Replay<'_> {
         let geometry = self.inside.geometries.get(variant.geometry);
         let bytes = replay::wrap(self.data, self.inside);

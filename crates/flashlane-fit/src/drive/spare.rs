@@ -1,8 +1,8 @@
-//! The spare room, from how a drive collects: small drives with more and more blocks are written
-//! as the measured one was, until one collects as much.
+//! The spare room, from how a drive collects. Small drives with more and more blocks are written as
+//! the measured drive was, until one collects as much.
 //!
-//! Collection of a plane depends on its blocks and on nothing outside of it. Therefore a drive of
-//! one plane stands for all of them.
+//! Collection of a plane depends only on its own blocks. Therefore a drive with a single plane
+//! stands for all planes.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,23 @@ use flashlane_probe::{Collected, Simulated, Target};
 use super::replay::failed;
 use crate::calibrate::Interval;
 
-/// Blocks of the plane that stands for all: of larger planes it has a part.
+/// Most blocks of the simulated plane; of a larger plane, it has a part.
 const MOST_BLOCKS: u64 = 1024;
-/// Spare room that is looked for. Unit: share of the logical capacity.
+/// Range of the search. Unit: share of the logical capacity.
 const RANGE: (f64, f64) = (0.02, 1.0);
-/// The drive collects as much as the measured one does, up to this share.
+/// Largest relative difference in collection between the drives that counts as equal.
 const SAME: f64 = 0.05;
-/// A curve that differs by more than this share in the middle is another way of collecting.
+/// A curve that differs by more than this share in the middle shows another policy of collection.
 pub(super) const OTHER: f64 = 0.08;
-/// Victims of collection that are tried: the base's own first, then others until one fits.
+/// Victim policies that are tried: that of the base first, then others until one fits.
 const VICTIMS: [Option<&str>; 4] = [None, Some("greedy"), Some("fifo"), Some("random")];
 
-/// What is known when the spare room is looked for.
+/// Facts that are known before the spare room is searched.
 pub(super) struct Plane<'a> {
     pub(super) data: &'a Collected,
     pub(super) base: &'a str,
     pub(super) seed: u64,
-    /// Unit: bytes.
+    /// Page size. Unit: bytes.
     pub(super) page: u64,
     pub(super) pages_per_block: u64,
     /// Planes of the whole drive.
@@ -43,27 +43,27 @@ pub(super) struct Plane<'a> {
     pub(super) program_us: f64,
 }
 
-/// The spare room of a drive.
+/// Spare room of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spare {
-    /// Of the logical capacity.
+    /// Spare room as a share of the logical capacity.
     pub over_provisioning: f64,
-    /// Where it lies with a probability of 95 %.
+    /// The interval that contains it with a probability of 95 %.
     pub interval: Interval,
     /// The measured write amplification, over the passes.
     pub measured: Vec<f64>,
-    /// That of the simulated drive.
+    /// The write amplification of the simulated drive, over the passes.
     pub fitted: Vec<f64>,
-    /// The drive's own counters told it.
+    /// True if the measurement is from the drive's own counters.
     pub counted: bool,
-    /// How collection chooses its victims, where it is not as in the base.
+    /// The victim policy, if it is not that of the base.
     pub victim: Option<&'static str>,
-    /// By what share the curves differ in the middle.
+    /// Relative difference of the curves in the middle.
     pub differs: f64,
 }
 
 impl Spare {
-    /// The curves are alike.
+    /// True if the curves agree.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.differs < OTHER
@@ -86,7 +86,7 @@ impl Plane<'_> {
         1.0 + self.read_us / self.program_us
     }
 
-    /// Finds the spare room. `None` where the drive was not written, or never collected.
+    /// Finds the spare room. `None` if the drive was not written, or never collected.
     pub(super) fn spare(&self, progress: &(dyn Fn() + Sync)) -> Result<Option<Spare>, Error> {
         let mut best: Option<Spare> = None;
         for victim in VICTIMS {
@@ -115,7 +115,7 @@ impl Plane<'_> {
         let blocks = |spare: f64| {
             ((1.0 + spare) * self.part() as f64 / self.pages_per_block as f64).ceil() as u64
         };
-        // Below the least one there are no free blocks for collection itself.
+        // Below the lower end, collection itself would have no free blocks.
         let (mut low, mut high) = (blocks(RANGE.0).max(blocks(0.0) + 5), blocks(RANGE.1));
         let mut tried = BTreeMap::new();
         while high - low > (low / 200).max(1) {
@@ -129,7 +129,7 @@ impl Plane<'_> {
         let best = tried.iter().min_by(|one, two| off(one.1).abs().total_cmp(&off(two.1).abs()));
         let Some((&at, fitted)) = best else { return Ok(None) };
         let spare = |blocks: f64| blocks * self.pages_per_block as f64 / self.part() as f64 - 1.0;
-        // By how much a block changes the cost, from the closest other one that was tried.
+        // Change of the cost per block, from the closest other number of blocks that was tried.
         let others = tried.iter().filter(|(other, _)| **other != at);
         let near = others.min_by_key(|(other, _)| other.abs_diff(at));
         let slope = near.map_or(SAME, |(&other, curve)| {
@@ -154,7 +154,7 @@ impl Plane<'_> {
         }))
     }
 
-    /// What a plane of so many blocks does.
+    /// The curve of a plane with `blocks` blocks.
     fn curve(&self, blocks: u64, counted: bool, victim: Option<&str>) -> Result<Vec<f64>, Error> {
         let pages = blocks * self.pages_per_block;
         let part = self.part() as f64;
@@ -198,7 +198,7 @@ impl Plane<'_> {
     }
 }
 
-/// What collection adds to a write on average. Unit: programs.
+/// Mean additional cost of a write because of collection. Unit: programs.
 fn cost(curve: &[f64]) -> f64 {
     (curve.iter().sum::<f64>() / curve.len() as f64 - 1.0).max(1e-3)
 }

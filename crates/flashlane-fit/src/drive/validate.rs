@@ -1,4 +1,4 @@
-//! Prediction: what the fitted drive does with work that it was not fitted to.
+//! Prediction: the behaviour of the fitted drive for work that it was not fitted to.
 
 use flashlane::Error;
 use flashlane::config::load::{self, Overrides};
@@ -9,13 +9,13 @@ use super::keys::{self, Shape};
 use super::replay::{failed, wrapped};
 use super::{DriveFit, Request};
 
-/// Drives up to this capacity are simulated as a whole; of larger ones that were only read, a part
-/// is enough. Unit: bytes.
+/// Drives up to this capacity are simulated as a whole. A part is enough for larger drives that
+/// were only read. Unit: bytes.
 const WHOLE: u64 = 64 << 30;
-/// A request is near if its latency is within this share of the measured one.
+/// Largest relative error of a latency that counts as near.
 const NEAR: f64 = 0.1;
 
-/// Measured beside predicted, of work that was not fitted to.
+/// Measurements beside predictions, for work that was not fitted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Validation {
     /// Requests.
@@ -32,14 +32,14 @@ pub struct Validation {
 pub struct Prediction {
     /// `mean`, `p99`.
     pub name: String,
-    /// By the drive.
+    /// Value of the measured drive.
     pub measured: f64,
-    /// By the fitted one.
+    /// Value of the fitted drive.
     pub predicted: f64,
 }
 
 impl Prediction {
-    /// By what share the prediction is off.
+    /// Relative error of the prediction.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.predicted / self.measured - 1.0

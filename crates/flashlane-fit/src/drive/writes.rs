@@ -1,4 +1,4 @@
-//! What writes show: the buffer, programs and erases, the spare room.
+//! Results from writes: the buffer, programs and erases, and the spare room.
 
 use flashlane::Error;
 use flashlane_probe::Collected;
@@ -11,7 +11,7 @@ use super::spare::{Plane, Spare};
 use super::{Inside, Request, failed};
 use crate::calibrate::{Calibration, calibrate};
 
-/// What writes showed; nothing of it where the drive was only read.
+/// Results from writes; empty if the drive was only read.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     /// The buffer for writes.
@@ -20,14 +20,14 @@ pub struct Written {
     pub programs: Option<Programs>,
     /// tPROG of each kind of page, by simulation.
     pub calibration: Option<Calibration>,
-    /// What it was fitted to.
+    /// The measurements that it was fitted to.
     pub features: Vec<Feature>,
     /// The spare room.
     pub spare: Option<Spare>,
 }
 
 impl Written {
-    /// Looks at what was measured, without simulating.
+    /// Analyses the measurements, without simulation.
     pub(super) fn of(data: &Collected, inside: &Inside) -> Self {
         let flash_us = inside.levels.first().copied().unwrap_or(0.0);
         let buffer = buffer(data.probe("read-back"), flash_us);
@@ -36,25 +36,26 @@ impl Written {
         if let Some(programs) = programs.as_mut().filter(|one| kinds > 1 && one.levels.len() > 1)
             && programs.levels.len() != kinds
         {
-            // Pages of other kinds than reads have: one time has to do for all of them.
+            // Programs show other kinds of pages than reads do, so one time has to represent all of
+            // them.
             let mean = programs.levels.iter().sum::<f64>() / programs.levels.len() as f64;
             programs.levels = vec![mean];
         }
         Self { buffer, programs, ..Self::default() }
     }
 
-    /// Everything that was measured has an explanation.
+    /// True if all measurements are explained.
     pub(super) fn fits(&self) -> bool {
         let programs = self.calibration.as_ref().is_none_or(|one| one.fits);
         programs && self.goes_where_it_should() && self.spare.as_ref().is_none_or(Spare::fits)
     }
 
-    /// Writes go to the plane that the order of pages says.
+    /// True if writes go to the plane that the order of pages gives.
     pub(super) fn goes_where_it_should(&self) -> bool {
         self.programs.as_ref().is_none_or(|programs| programs.wait != Wait::Elsewhere)
     }
 
-    /// Calibrates programs, then looks for the spare room; `sets` are the keys known so far.
+    /// Calibrates programs, then finds the spare room. `sets`: the keys known so far.
     pub(super) fn fit(
         &mut self,
         data: &Collected,

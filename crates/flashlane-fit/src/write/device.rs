@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use super::report::{Key, Report, Source};
 
 /// The fitted device as TOML: the base with the fitted keys, each below a comment with its interval
-/// and source. A base that is a preset is named; of a file, everything is written out.
+/// and source. A preset as base is only named; a file as base is written out.
 ///
 /// # Errors
 /// A base that does not load, or fitted values that the simulator refuses.
@@ -37,7 +37,7 @@ fn base(base: &str) -> Result<Table, Error> {
     if Preset::by_name(base).is_some() {
         return Ok(Table::from_iter([("base".to_owned(), Value::String(base.to_owned()))]));
     }
-    // What is no device is refused here, and named.
+    // A base that is no device is refused here, by name.
     let config = load::device(base, &Overrides::default())?.config;
     let text = load::read_text(Path::new(base))?;
     if let Ok(table) = text.parse::<Table>() {
@@ -46,20 +46,20 @@ fn base(base: &str) -> Result<Table, Error> {
     Table::try_from(&config).map_err(|error| Error::config(base, error.to_string()))
 }
 
-/// A value of a key as TOML has it.
+/// A value of a key, parsed from TOML.
 fn parse(toml: &str) -> Value {
     let table = format!("value = {toml}").parse::<Table>();
     let value = table.ok().and_then(|mut table| table.remove("value"));
     value.unwrap_or_else(|| Value::String(toml.to_owned()))
 }
 
-/// A key and a place in its list, of the name of an element: `flash.read_time.0`.
+/// A key and an index in its list, from the name of an element: `flash.read_time.0`.
 fn list(key: &str) -> Option<(&str, usize)> {
     let (whole, place) = key.rsplit_once('.')?;
     Some((whole, place.parse().ok()?))
 }
 
-/// Sets a key. Elements of a list come in their order.
+/// Sets a key. Elements of a list must come in order.
 fn insert(table: &mut Table, key: &str, value: Value) -> Result<(), Error> {
     let (whole, place) = list(key).map_or((key, None), |(whole, place)| (whole, Some(place)));
     let mut parts = whole.split('.').peekable();
@@ -89,17 +89,17 @@ fn comment(key: &Key) -> String {
     match key.source {
         Source::Measured => format!(
             "measured: {} (95 %: {}{bound}), by {}; the base has {}",
-            key.text, key.interval_text, key.told_by, key.base_text
+            key.text, key.interval_text, key.determined_by, key.base_text
         ),
-        Source::Untold => format!(
+        Source::Undetermined => format!(
             "cannot be told by these data: {} (95 %: {}{bound}); the base has {}",
             key.text, key.interval_text, key.base_text
         ),
-        Source::Base => format!("from the base: {}", key.told_by),
+        Source::Base => format!("from the base: {}", key.determined_by),
     }
 }
 
-/// What stands above the keys.
+/// The comment above the keys.
 fn head(report: &Report) -> String {
     let mut lines = vec!["Written by `flashlane fit`.".to_owned()];
     let verdict = &report.verdict;
@@ -114,7 +114,7 @@ fn head(report: &Report) -> String {
     if !verdict.converged {
         lines.push("The search ended for want of evaluations.".to_owned());
     }
-    lines.extend(report.untold.iter().map(|one| format!("Cannot be told: {}.", one.text)));
+    lines.extend(report.undetermined.iter().map(|one| format!("Cannot be told: {}.", one.text)));
     let kept = report.keys.iter().filter(|key| key.source == Source::Base);
     lines.extend(kept.map(|key| format!("From the base: {} = {}", key.key, key.toml)));
     lines.iter().map(|line| format!("# {}\n", visible_line(line))).collect::<String>() + "\n"

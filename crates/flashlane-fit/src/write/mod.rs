@@ -1,4 +1,4 @@
-//! Writes what a fit found out: a device file, `fit.json` and a page.
+//! Writes the results of a fit: a device file, `fit.json` and a page.
 
 mod device;
 mod page;
@@ -6,14 +6,16 @@ mod report;
 
 pub use device::device;
 pub use page::page;
-pub use report::{Key, Pair, Point, Report, SCHEMA, Source, Untold, Verdict, also, pairs, untold};
+pub use report::{
+    Key, Pair, Point, Report, SCHEMA, Source, Undetermined, Verdict, also, pairs, undetermined,
+};
 
 use flashlane::Error;
 
 /// `fit.json`.
 ///
 /// # Errors
-/// Numbers that JSON has no room for.
+/// Numbers that JSON cannot represent.
 pub fn json(report: &Report) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(report)
         .map_err(|error| Error::Output(format!("fit.json: {error}")))?;

@@ -1,4 +1,4 @@
-//! The page: measured against fitted, residuals, what cannot be told, what to measure next.
+//! The page: measured against fitted, residuals, undetermined keys, and proposals.
 
 use flashlane::{Error, visible};
 use minijinja::syntax::SyntaxConfig;
@@ -11,20 +11,21 @@ use super::report::{Key, Point, Report, Source};
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 
-/// Measurements that the chart of residuals shows at most: those farthest off.
+/// Most measurements in the chart of residuals: those farthest off.
 const ROWS: usize = 40;
 
 /// Side of the chart of measured against fitted. Unit: pixels of the drawing.
 const SIDE: f64 = 320.0;
 
-/// The report as one HTML page that needs nothing from elsewhere.
+/// The report as a single HTML page without external parts.
 ///
 /// # Errors
 /// Numbers that cannot be written.
 pub fn page(report: &Report) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // Names of users: HTML in them is text, and control characters are written out.
+    // Names of users may contain HTML, which is shown as text, and control characters, which are
+    // written out.
     environment.set_formatter(|out, state, value| match value.as_str() {
         Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible(text))),
         _ => escape_formatter(out, state, value),
@@ -49,8 +50,8 @@ pub fn page(report: &Report) -> Result<String, Error> {
     template.render(page).map_err(|error| Error::Output(format!("the page of the fit: {error}")))
 }
 
-/// A key in its table, with the drawing of its interval between its bounds. Unit of the drawing:
-/// percent.
+/// A row of the table of keys, with a drawing of the interval between the bounds. Unit of the
+/// drawing: percent.
 #[derive(Serialize)]
 struct KeyRow<'a> {
     key: &'a Key,
@@ -77,7 +78,7 @@ impl<'a> KeyRow<'a> {
     }
 }
 
-/// A measurement in its table.
+/// A row of the table of measurements.
 #[derive(Serialize)]
 struct PointRow<'a> {
     point: &'a Point,
@@ -112,7 +113,7 @@ struct Mark<'a> {
     far: bool,
 }
 
-/// Measured against fitted, both in the logarithm. The axes hold all units at once.
+/// Measured against fitted, both on logarithmic axes, which are shared by all units.
 fn scatter(points: &[Point]) -> Vec<Mark<'_>> {
     let values = points.iter().flat_map(|point| [point.measured, point.fitted]);
     let logs: Vec<f64> = values.map(libm::log).collect();
@@ -140,7 +141,7 @@ fn scatter(points: &[Point]) -> Vec<Mark<'_>> {
 #[derive(Serialize)]
 struct Residuals<'a> {
     height: usize,
-    /// Where two sigmas are, from the middle. Unit: pixels of the drawing.
+    /// Distance of two sigmas from the middle. Unit: pixels of the drawing.
     two: String,
     limit: String,
     left_out: usize,

@@ -1,4 +1,4 @@
-//! What a fit found out, in the form that files and pages are written from.
+//! The results of a fit, in the form from which files and pages are written.
 
 use serde::Serialize;
 
@@ -9,63 +9,67 @@ use crate::unit::Unit;
 /// The format of `fit.json`.
 pub const SCHEMA: &str = "flashlane.fit/1";
 
-/// What a fit found out.
+/// The results of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// What was fitted to, for example the name of a file.
+    /// The data that were fitted, for example the name of a file.
     pub data: String,
     /// The device whose keys were varied.
     pub base: String,
-    /// Whether the fitted device behaves as the data say.
+    /// Whether the fitted device agrees with the data.
     pub verdict: Verdict,
-    /// Every key that the fit looked at.
+    /// Every key that the fit considered.
     pub keys: Vec<Key>,
     /// Pairs of keys whose errors are nearly proportional, in words.
     pub correlations: Vec<Pair>,
-    /// Combinations of keys that the data cannot tell.
-    pub untold: Vec<Untold>,
-    /// Other values of the keys that meet the data as well, in words; empty where none were found.
+    /// Combinations of keys that the data do not determine.
+    #[serde(rename = "untold")]
+    pub undetermined: Vec<Undetermined>,
+    /// Other values of the keys that meet the data equally well, in words; empty if none were
+    /// found.
     pub also: Vec<String>,
     /// Every measurement.
     pub points: Vec<Point>,
-    /// What to measure next, in words, best first.
+    /// Proposals for further measurements, in words, best first.
     pub proposals: Vec<String>,
-    /// What was seen that no key says, in words.
+    /// Observations that no key expresses, in words.
     pub observations: Vec<String>,
-    /// How well work is predicted that was not fitted to, where there is some.
+    /// Quality of the prediction of work that was not fitted, if there is some.
     pub validation: Option<Validation>,
 }
 
-/// Whether the fitted device behaves as the data say.
+/// Whether the fitted device agrees with the data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// No residual is beyond the limit.
+    /// True if no residual exceeds the limit.
     pub fits: bool,
     /// The largest residual that counts as fitting. Unit: sigmas.
     pub limit: f64,
-    /// The search ended by itself.
+    /// True if the search ended by itself.
     pub converged: bool,
     /// Sum of the squared residuals.
     pub chi2: f64,
-    /// Measurements less the combinations of keys that they tell.
+    /// Number of measurements, less the number of combinations of keys that they determine.
     pub degrees: usize,
     /// `chi2 / degrees`.
     pub chi2_reduced: Option<f64>,
-    /// Simulated devices.
+    /// Number of simulated devices.
     pub evaluations: usize,
 }
 
-/// Where the value of a key comes from.
+/// Source of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The data determine it.
     Measured,
-    /// It was varied, and the data do not determine it; the value goes with those of the others.
-    Untold,
-    /// It is the base device's.
+    /// The key was varied, but the data do not determine it; its value depends on those of other
+    /// keys.
+    #[serde(rename = "untold")]
+    Undetermined,
+    /// The value is that of the base device.
     Base,
 }
 
@@ -74,28 +78,29 @@ pub enum Source {
 pub struct Key {
     /// The key.
     pub key: String,
-    /// Its value as a device file has it.
+    /// Value of the key, as in a device file.
     pub toml: String,
-    /// Its value as a number, in the base unit: picoseconds, bytes, bytes or transfers per second.
-    /// `None` for what is no quantity.
+    /// Value of the key as a number, in the base unit: picoseconds, bytes, bytes or transfers per
+    /// second. `None` if it is no quantity.
     pub value: Option<f64>,
     /// The 95 % interval, in the same unit. For whole numbers, the smallest and the largest value
     /// that the data do not exclude.
     pub interval: Option<(f64, f64)>,
     /// The bounds of the search, in the same unit.
     pub bounds: Option<(f64, f64)>,
-    /// The value is at a bound of the search.
+    /// True if the value is at a bound of the search.
     pub at_bound: bool,
     /// The value for people.
     pub text: String,
-    /// The interval for people; empty without one.
+    /// The interval for people; empty if there is none.
     pub interval_text: String,
     /// The value of the base for people.
     pub base_text: String,
-    /// Where the value comes from.
+    /// Source of the value.
     pub source: Source,
-    /// The measurement that tells most of it, or why it was not varied.
-    pub told_by: String,
+    /// The measurement that determines it most, or the reason why it was not varied.
+    #[serde(rename = "told_by")]
+    pub determined_by: String,
 }
 
 /// Two keys whose errors are nearly proportional.
@@ -105,42 +110,42 @@ pub struct Pair {
     pub first: String,
     /// The second.
     pub second: String,
-    /// Range: -1 to 1.
+    /// Correlation coefficient. Range: -1 to 1.
     pub coefficient: f64,
 }
 
-/// A combination of keys that the data cannot tell.
+/// A combination of keys that the data do not determine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Untold {
+pub struct Undetermined {
     /// Keys and exponents; see [`Direction`].
     pub exponents: Vec<(String, f64)>,
     /// The combination in words.
     pub text: String,
 }
 
-/// A measurement and what the fitted device gives.
+/// A measurement, and the value of the fitted device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// What was measured.
+    /// Name of the measurement.
     pub name: String,
-    /// Its unit.
+    /// Unit of the measurement.
     pub unit: String,
     /// The measurement.
     pub measured: f64,
-    /// What the fitted device gives.
+    /// Value of the fitted device.
     pub fitted: f64,
     /// The relative error of the measurement.
     pub sigma: f64,
     /// `ln(fitted / measured) / sigma`.
     pub sigmas: f64,
-    /// The fit did not see it.
+    /// True if the fit did not use it.
     pub held_back: bool,
-    /// Where the measurement comes from; may be empty.
+    /// Source of the measurement; may be empty.
     pub source: String,
 }
 
 impl Verdict {
-    /// The verdict of a calibration; `limit` is its largest residual that fits.
+    /// The verdict on a calibration. `limit`: the largest residual that counts as fitting.
     #[must_use]
     pub fn of(calibration: &Calibration, limit: f64) -> Self {
         let Calibration { fits, converged, chi2, degrees, chi2_reduced, evaluations, .. } =
@@ -150,12 +155,12 @@ impl Verdict {
 }
 
 impl Key {
-    /// A parameter of a calibration. `told_by` names the measurement that tells most of it.
+    /// A parameter of a calibration. `determined_by`: the measurement that determines it most.
     #[must_use]
-    pub fn of(calibration: &Calibration, index: usize, told_by: &str) -> Self {
+    pub fn of(calibration: &Calibration, index: usize, determined_by: &str) -> Self {
         let (parameter, interval) = (&calibration.parameters[index], &calibration.intervals[index]);
         let (value, unit) = (calibration.values[index], &parameter.unit);
-        let (told, at_bound) = (calibration.tells(index), interval.at_low || interval.at_high);
+        let (told, at_bound) = (calibration.determines(index), interval.at_low || interval.at_high);
         Self {
             key: parameter.key.clone(),
             toml: unit.toml_rounded(value),
@@ -166,13 +171,17 @@ impl Key {
             text: unit.text(value),
             interval_text: format!("{} to {}", unit.text(interval.low), unit.text(interval.high)),
             base_text: unit.text(parameter.start),
-            source: if told { Source::Measured } else { Source::Untold },
-            told_by: if told { told_by.to_owned() } else { "cannot be told".to_owned() },
+            source: if told { Source::Measured } else { Source::Undetermined },
+            determined_by: if told {
+                determined_by.to_owned()
+            } else {
+                "cannot be told".to_owned()
+            },
         }
     }
 
-    /// A whole number of which some values agree with the data, in ascending order. It counts as
-    /// measured where `told` is true.
+    /// A whole number for which some values agree with the data, in ascending order. It counts as
+    /// measured if `told` is true.
     #[must_use]
     pub fn whole(key: &str, base: u64, best: u64, agreeing: &[u64], told: bool) -> Self {
         let (low, high) =
@@ -188,8 +197,8 @@ impl Key {
             text: best.to_string(),
             interval_text: list.join(", "),
             base_text: base.to_string(),
-            source: if told { Source::Measured } else { Source::Untold },
-            told_by: if told { "all of the data" } else { "cannot be told" }.to_owned(),
+            source: if told { Source::Measured } else { Source::Undetermined },
+            determined_by: if told { "all of the data" } else { "cannot be told" }.to_owned(),
         }
     }
 
@@ -208,7 +217,7 @@ impl Key {
             interval_text: String::new(),
             base_text: text,
             source: Source::Base,
-            told_by: reason.to_owned(),
+            determined_by: reason.to_owned(),
         }
     }
 }
@@ -226,28 +235,29 @@ pub fn pairs(calibration: &Calibration) -> Vec<Pair> {
     pairs.map(pair).collect()
 }
 
-/// The combinations that a calibration cannot tell.
+/// The combinations that a calibration does not determine.
 #[must_use]
-pub fn untold(calibration: &Calibration) -> Vec<Untold> {
+pub fn undetermined(calibration: &Calibration) -> Vec<Undetermined> {
     let of_direction = |direction: &Direction| {
         let part = |&(index, exponent): &(usize, f64)| {
             (calibration.parameters[index].key.clone(), exponent)
         };
         let exponents: Vec<_> = direction.exponents.iter().map(part).collect();
         let text = words(&exponents);
-        Untold { exponents, text }
+        Undetermined { exponents, text }
     };
     calibration.directions.iter().map(of_direction).collect()
 }
 
-/// Other values that meet the data of a calibration as well.
+/// Other values that meet the data of a calibration equally well.
 #[must_use]
 pub fn also(calibration: &Calibration) -> Vec<String> {
     let values = calibration.parameters.iter().zip(calibration.also.iter().flatten());
     values.map(|(of, &value)| format!("{} {}", of.key, of.unit.text(value))).collect()
 }
 
-/// "a", or "a against b": b shrinks as a grows, and nothing changes.
+/// Text for a combination: "a", or "a against b" if b shrinks as a grows and no measurement
+/// changes.
 fn words(exponents: &[(String, f64)]) -> String {
     let list = |sign: f64| {
         let with = exponents.iter().filter(|(_, exponent)| exponent * sign > 0.0);

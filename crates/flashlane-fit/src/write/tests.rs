@@ -32,7 +32,7 @@ fn a_fit_to_figures_becomes_a_device_that_loads_and_behaves_as_fitted() {
         let again = figure.measure(&path, &[], 0.02).expect("it runs");
         assert!((again / fitted - 1.0).abs() < 2e-3, "{} {again} {fitted}", figure.name());
     }
-    // The outcome can itself be the base: its comments go, its keys stay.
+    // The result can itself be the base: its comments are lost, its keys stay.
     let again = Report { base: path, ..report };
     let written = device(&again).expect("it loads");
     let load = |text: &str| {

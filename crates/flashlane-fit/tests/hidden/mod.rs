@@ -10,9 +10,9 @@ use flashlane_probe::structure::Geometry;
 
 /// A device, and what a measurement should find out.
 pub(crate) struct Hidden {
-    /// Its configuration.
+    /// The configuration of the device.
     pub(crate) config: DeviceConfig,
-    /// Its geometry and the order of its pages, in which letters that stand for one of a kind come
+    /// The geometry, and the order of the pages. In the order, letters of a number that is one come
     /// last.
     pub(crate) geometry: Geometry,
     /// Keys with values on top of the preset `fast18`, for people.

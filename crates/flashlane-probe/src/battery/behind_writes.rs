@@ -1,11 +1,11 @@
-//! Writes a page, and reads another one of the same plane at once, twice. The first read waits for
-//! the program, the second one for an erase if one began meanwhile.
+//! Writes a page, and at once reads another page of the same plane, twice. The first read waits for
+//! the program, and the second for an erase if one began meanwhile.
 //!
 //! Everything is trimmed first, so that no collection has to move data, except for the first page,
 //! which is read. Each page is written once, since drives keep pages that are rewritten in their
-//! buffer. Writes of that plane without a pause follow: how long a program takes on average shows
-//! even where reads interrupt programs. Source: reads behind programs and erases: Wu and He,
-//! "Reducing SSD read latency via NAND flash program and erase suspension" (FAST 2012), section 2.
+//! buffer. Writes of that plane without a pause follow: they show the mean time of a program even
+//! if reads interrupt programs. Source: reads behind programs and erases: Wu and He, "Reducing SSD
+//! read latency via NAND flash program and erase suspension" (FAST 2012), section 2.
 
 use super::Bench;
 use crate::data::Measured;
@@ -15,15 +15,15 @@ use crate::target::Failure;
 
 /// Writes that are followed by reads.
 const COUNT: usize = 60;
-/// Writes without a pause, and how many of them are outstanding. There are more until a few
-/// erases were seen, up to all pages of the plane.
+/// Writes without a pause, and how many of them are outstanding. If too few erases are seen, there
+/// are more, up to all pages of the plane.
 const ON_PLANE: (usize, u32) = (512, 64);
-/// Writes without a pause at most.
+/// Most writes without a pause.
 const MOST: usize = 1 << 14;
-/// A drive forgets in this time what was rewritten lately. Unit: microseconds.
+/// Time after which a drive has forgotten recent rewrites. Unit: microseconds.
 const FORGETS_US: u64 = 1_500_000;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let inside = Inside::of(bench.before);
     let (Some(page), Some(geometry)) = (inside.page, inside.geometries.first()) else {
@@ -41,7 +41,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let read = Request::read(0, block);
     let with_reads = places.iter().take(COUNT).flat_map(|place| [write(place), read, read]);
     all.push(Series::single("one-by-one", with_reads.collect()).run(bench.target)?);
-    // As many as show some erases: from the last pages backwards, which were not written yet.
+    // Enough to show some erases: from the last pages backwards, which were not written yet.
     let mut count = ON_PLANE.0;
     let writes = loop {
         bench.pause_us(FORGETS_US)?;

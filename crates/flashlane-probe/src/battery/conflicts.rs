@@ -1,13 +1,13 @@
-//! Two reads at once, a distance apart: a pair that shares a die waits for the array, one that
-//! shares a channel for the bus, another one for neither.
+//! Two reads at once, a distance apart: a pair that shares a die waits for the array, a pair that
+//! shares a channel waits for the bus, and any other pair does not wait.
 //!
-//! The distances at which pairs meet give channels, dies and the order in which addresses go over
+//! The distances at which pairs wait give channels, dies and the order in which addresses go over
 //! them. Small reads show dies, reads of a whole page show channels, too. Pages differ in the time
 //! that their array takes, and two reads meet at the bus only if both reach it at the same time.
-//! Therefore every page is read alone first, from many bases, and the pairs of a distance are taken
-//! where both pages take alike. Source: Chen, Lee and Zhang, "Essential roles of exploiting
-//! internal parallelism of flash memory based solid state drives" (HPCA 2011), section 4, whose
-//! pairs are reads at a stride.
+//! Therefore every page is first read alone, from many bases, and pairs are formed of pages with
+//! equal times. Source: Chen, Lee and Zhang, "Essential roles of exploiting internal parallelism of
+//! flash memory based solid state drives" (HPCA 2011), section 4, whose pairs are reads at a
+//! stride.
 
 use super::Bench;
 use crate::data::Measured;
@@ -17,14 +17,14 @@ use crate::target::Failure;
 
 /// Longest distance. Unit: pages.
 const STEPS: u64 = 1024;
-/// The unit of distances where no page size is known. Unit: bytes.
+/// Unit of distances if no page size is known. Unit: bytes.
 pub const STEP: u64 = 4 << 10;
 /// Bases from which pages are read alone.
 const BASES: u64 = 16;
 /// Bases from which the pairs of a distance are taken.
 pub const PAIRS: usize = 3;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let block = bench.target.facts().block.max(512);
     let page = page_size(bench.before.probe("page-boundary")).unwrap_or(STEP);
@@ -54,14 +54,14 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     Ok(all)
 }
 
-/// How far the distances go on a drive of so many pages. Unit: pages.
+/// Largest distance on a drive of `pages` pages. Unit: pages.
 #[must_use]
 pub fn steps(pages: u64) -> u64 {
     STEPS.min(pages / 4)
 }
 
-/// Bases are multiples of this, so that they lie at the start of a round over all dies: of as many
-/// small numbers as the capacity allows. Unit: pages.
+/// Bases are multiples of this, so that they lie at the start of a round over all dies: a product
+/// of as many small numbers as the capacity allows. Unit: pages.
 #[must_use]
 pub fn round(steps: u64, pages: u64) -> u64 {
     let whole = (steps + 1).next_power_of_two();
@@ -72,7 +72,7 @@ pub fn round(steps: u64, pages: u64) -> u64 {
 /// Two reads.
 type Pair = [Request; 2];
 
-/// The pairs of a distance, those first whose reads take alike alone.
+/// The pairs of a distance, beginning with those whose reads take equal times alone.
 fn alike(alone: &[Measured], step: u64) -> Vec<Pair> {
     let pair = |one: &Measured| {
         let (first, second) = (one.timings.first()?, one.timings.get(step as usize)?);

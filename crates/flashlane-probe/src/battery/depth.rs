@@ -1,9 +1,9 @@
-//! Reads at random places, by size and by how many are outstanding: where more of them no longer
-//! help, something in the drive is busy all the time.
+//! Reads at random places, by size and by number of outstanding requests. When more requests no
+//! longer help, some part of the drive is always busy.
 //!
-//! Small reads end at the firmware, long ones at the link or at the buses of the channels. Source:
-//! Chen, Lee and Zhang (HPCA 2011), section 4; Table 3 of MQSim (FAST'18) lists what such runs have
-//! to explain.
+//! Small reads are limited by the firmware, long reads by the link or by the buses of the channels.
+//! Source: Chen, Lee and Zhang (HPCA 2011), section 4; Table 3 of MQSim (FAST'18) lists what such
+//! runs have to explain.
 
 use super::Bench;
 use crate::data::Measured;
@@ -12,14 +12,14 @@ use crate::target::Failure;
 
 /// Sizes. Unit: bytes.
 const SIZES: [u32; 3] = [512, 4 << 10, 128 << 10];
-/// Reads that are outstanding.
+/// Numbers of outstanding reads.
 const DEPTHS: [u32; 4] = [2, 16, 128, 512];
-/// Bytes that are outstanding at most.
+/// Most outstanding bytes.
 const OUTSTANDING: u64 = 4 << 20;
-/// Bytes of a series at most.
+/// Most bytes of a series.
 const MOST: u64 = 32 << 20;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     let sizes: Vec<u32> = SIZES.into_iter().filter(|size| bench.takes(*size)).collect();

@@ -1,4 +1,4 @@
-//! Requests one at a time, by size: what a request costs when nobody else is there.
+//! Requests one at a time, by size: the time of a request on an idle drive.
 //!
 //! Source: uFLIP (Bouganim, Jonsson and Bonnet, CIDR 2009), its baseline and granularity patterns.
 
@@ -13,7 +13,7 @@ const SIZES: [u32; 9] =
 /// Reads of each size.
 const COUNT: usize = 200;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     for size in SIZES {

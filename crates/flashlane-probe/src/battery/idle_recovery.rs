@@ -1,7 +1,8 @@
 //! Bursts of random writes after pauses of growing length: a drive that collects in the background
 //! takes a burst faster after a longer pause.
 //!
-//! Source: uFLIP (CIDR 2009), its pause pattern, and its warning that a drive remembers.
+//! Source: uFLIP (CIDR 2009), its pause pattern, and its warning that a drive remembers earlier
+//! work.
 
 use super::Bench;
 use crate::data::Measured;
@@ -10,16 +11,18 @@ use crate::target::Failure;
 
 /// Pauses before the bursts. Unit: microseconds.
 const PAUSES_US: [u64; 5] = [0, 1_000, 10_000, 100_000, 1_000_000];
-/// Times that all pauses are tried.
+/// Number of rounds over all pauses.
 const ROUNDS: u64 = 3;
-/// Length of a write, and how many are outstanding.
-const WRITE: (u32, u32) = (4 << 10, 32);
-/// Writes of a burst at most.
+/// Length of a write. Unit: bytes.
+const SIZE: u32 = 4 << 10;
+/// Number of outstanding writes.
+const DEPTH: u32 = 32;
+/// Most writes of a burst.
 const COUNT: u64 = 2000;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
-    let (size, depth) = WRITE;
+    let (size, depth) = (SIZE, DEPTH);
     if !bench.takes(size) {
         return Ok(Vec::new());
     }

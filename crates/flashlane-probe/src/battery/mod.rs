@@ -1,4 +1,4 @@
-//! The probes, one file each: what they send, in which order, and by which published method.
+//! The probes, one file each: their requests, the order of these, and the published method.
 
 mod behind_writes;
 pub mod conflicts;
@@ -22,13 +22,13 @@ use crate::data::{self, Collected, Measured};
 use crate::series::{Request, Series};
 use crate::target::{Failure, Limited, Target};
 
-/// What a probe may use.
+/// Resources of a probe.
 pub struct Bench<'a> {
-    /// What is measured.
+    /// The target of the measurement.
     pub target: &'a mut dyn Target,
-    /// Seed of its random addresses.
+    /// Seed of the probe's random addresses.
     pub seed: u64,
-    /// What the probes before it measured.
+    /// Measurements of earlier probes.
     pub before: &'a Collected,
 }
 
@@ -38,13 +38,13 @@ impl Bench<'_> {
         Rng::stream(self.seed, probe, index)
     }
 
-    /// The target takes requests of a size.
+    /// True if the target takes requests of this size.
     fn takes(&self, bytes: u32) -> bool {
         let facts = self.target.facts();
         bytes >= facts.block && bytes <= facts.longest && u64::from(bytes) <= facts.bytes / 2
     }
 
-    /// Tells the drive that nothing is needed from a byte on, up to the end.
+    /// Trims the target from a byte on, up to the end.
     fn trim_from(&mut self, start: u64) -> Result<Measured, Failure> {
         let facts = self.target.facts();
         let (end, longest) = (facts.bytes, u64::from(facts.longest));
@@ -59,7 +59,7 @@ impl Bench<'_> {
         self.target.pause_until(at)
     }
 
-    /// A random address for a request of so many bytes: a multiple of its length or of 4 KiB,
+    /// A random address for a request of `bytes` bytes: a multiple of its length or of 4 KiB,
     /// whichever is more.
     fn address(&self, random: &mut Rng, bytes: u32) -> u64 {
         let unit = u64::from(bytes).next_multiple_of(4096);
@@ -70,19 +70,19 @@ impl Bench<'_> {
 /// A probe.
 #[derive(Clone, Copy)]
 pub struct Probe {
-    /// Its name, and that of its files.
+    /// Name of the probe and of its files.
     pub name: &'static str,
-    /// What it measures, in one sentence.
+    /// Purpose, in one sentence.
     pub about: &'static str,
-    /// Where the method was published.
+    /// Publication of the method.
     pub source: &'static str,
-    /// It writes.
+    /// True if the probe writes.
     pub destroys: bool,
-    /// Measures.
+    /// Runs the probe.
     pub run: fn(&mut Bench<'_>) -> Result<Vec<Measured>, Failure>,
 }
 
-/// Every probe, in the order in which they run: the cheap and the harmless first.
+/// Every probe, in the order in which they run: cheap and harmless probes first.
 pub const PROBES: &[Probe] = &[
     Probe {
         name: "idle-latency",
@@ -177,32 +177,32 @@ pub const PROBES: &[Probe] = &[
     },
 ];
 
-/// Their names, in the same order.
+/// Names of the probes, in the same order.
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> =
     std::sync::LazyLock::new(|| PROBES.iter().map(|probe| probe.name).collect());
 
-/// How a battery runs.
+/// Options of a battery.
 pub struct Battery<'a> {
-    /// Files in the folder that somebody else wrote may be replaced.
+    /// True if files of somebody else in the folder may be replaced.
     pub overwrite: bool,
-    /// Writes are allowed.
+    /// True if writes are allowed.
     pub destroy_data: bool,
-    /// Probes to run; all that there are where it is empty.
+    /// Probes to run; all probes if it is empty.
     pub only: &'a [String],
-    /// Time by the clock of the target. A probe that is not over by then is cut, and none starts
-    /// after it.
+    /// Time limit by the clock of the target. A probe that is not over by then is cut, and none
+    /// starts after it.
     pub budget: Option<Time>,
     /// Seed of random addresses.
     pub seed: u64,
 }
 
-/// What happens, for people.
+/// Receives progress, for people.
 pub trait Progress {
     /// A probe starts, number `index` of `count`.
     fn starts(&mut self, probe: &Probe, index: usize, count: usize);
-    /// It was measured before, and its files are used.
+    /// The probe was measured before, and its files are used.
     fn kept(&mut self, probe: &Probe);
-    /// It is left out.
+    /// The probe is left out.
     fn skipped(&mut self, probe: &Probe, reason: &str);
 }
 
@@ -210,7 +210,7 @@ impl Battery<'_> {
     /// Runs every probe that may run and is not in the folder yet.
     ///
     /// # Errors
-    /// A request fails, or a file cannot be written.
+    /// Fails if a request fails or a file cannot be written.
     pub fn run(
         &self,
         target: &mut dyn Target,
@@ -271,7 +271,7 @@ impl Battery<'_> {
         Ok(all)
     }
 
-    /// Why a probe cannot run.
+    /// The reason why a probe cannot run, if there is one.
     fn obstacle(&self, probe: &Probe, left: Option<Time>) -> Option<String> {
         if probe.destroys && !self.destroy_data {
             return Some("it writes, which needs --destroy-data".to_owned());

@@ -1,7 +1,7 @@
 //! Small reads at every block, within pages and over their ends, one at a time and in pairs.
 //!
-//! A read that reaches over the end of a page costs something else than those within. Two reads at
-//! once wait for each other within a page, but often not where the next page lies on another die.
+//! A read over the end of a page takes a different time than a read within a page. Two simultaneous
+//! reads within a page wait for each other, but often not if the second page is on another die.
 //! Source: the alignment pattern of uFLIP (CIDR 2009); the page as the unit below the mapping:
 //! Chen, Koufaty and Zhang, SIGMETRICS 2009.
 
@@ -10,14 +10,14 @@ use crate::data::Measured;
 use crate::series::{Request, Series};
 use crate::target::Failure;
 
-/// Places that are looked at.
+/// Number of places that are read.
 const PLACES: usize = 24;
-/// Places where pairs are read.
+/// Number of places where pairs are read.
 const PAIRED: usize = 8;
 /// Length of a place: more than one page of any drive. Unit: bytes.
 pub const SPAN: u64 = 64 << 10;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let block = bench.target.facts().block;
     let mut random = bench.random("page-boundary", 0);

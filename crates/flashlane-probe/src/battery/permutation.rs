@@ -1,10 +1,10 @@
 //! Trims the drive, writes it in order, and then every page once a pass in random order.
 //!
-//! The drive has to collect once its spare room is used up; from then on a write costs more than
-//! itself. How much was written by then is the spare room. Drives that count what they write to
-//! flash show it by that, others by their speed; therefore passes are cut into short segments.
-//! Drives with more pages than a pass has writes are written in larger pieces. Source: random
-//! permutations as a load: uFLIP (CIDR 2009); spare room and write amplification: Desnoyers,
+//! The drive has to collect once its spare room is used up; from then on writes have an additional
+//! cost. The amount written until then is the spare room. Drives that count their writes to flash
+//! show this by their counters, others by their speed. Therefore passes are cut into short
+//! segments. Drives with more pages than a pass has writes are written in larger pieces. Source:
+//! random permutations as a load: uFLIP (CIDR 2009); spare room and write amplification: Desnoyers,
 //! "Analytic modeling of SSD write performance" (SYSTOR 2012).
 
 use super::Bench;
@@ -14,18 +14,20 @@ use crate::series::{Request, Rule, Series};
 use crate::structure::page_size;
 use crate::target::Failure;
 
-/// Writes of a pass at most.
+/// Most writes of a pass.
 const WRITES: u64 = 1 << 18;
-/// Segments of a pass.
+/// Number of segments of a pass.
 pub const SEGMENTS: usize = 128;
-/// Passes.
+/// Number of passes.
 const PASSES: u64 = 2;
 /// Length of a write of the first pass, in order. Unit: bytes.
 const IN_ORDER: u64 = 128 << 10;
-/// Writes that are outstanding: in order, and in random order.
-const DEPTHS: (u32, u32) = (8, 16);
+/// Number of outstanding writes of the first pass, in order.
+const IN_ORDER_DEPTH: u32 = 8;
+/// Number of outstanding writes of the passes in random order.
+const RANDOM_DEPTH: u32 = 16;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let facts = bench.target.facts();
     let page = page_size(bench.before.probe("page-boundary")).unwrap_or(STEP);
@@ -34,17 +36,17 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     passes(bench, piece, None)
 }
 
-/// How fast a part of a drive is written, from how fast the whole one was.
+/// The pace at which a part of a drive is written, from that of the whole drive.
 #[derive(Clone, Copy)]
 pub struct Pace<'a> {
-    /// What was measured on the whole drive.
+    /// The measurements of the whole drive.
     pub measured: &'a [Measured],
     /// Writes to the whole drive for each one to the part.
     pub share: f64,
 }
 
 impl Pace<'_> {
-    /// The same series at the pace of the measured one of its name.
+    /// Sets the pace of a series from the measured series of its name.
     fn set(&self, series: &mut Series) {
         let Some(one) = self.measured.iter().find(|one| one.series.name == series.name) else {
             return;
@@ -55,10 +57,12 @@ impl Pace<'_> {
     }
 }
 
-/// The same with pieces of a length (unit: bytes), and at a pace where one is given.
+/// The passes of this probe, with pieces of the given length (unit: bytes), and at a pace if one is
+/// given.
 ///
 /// # Errors
-/// A request fails.
+///
+/// If a request fails.
 pub fn passes(
     bench: &mut Bench<'_>,
     piece: u64,
@@ -68,7 +72,7 @@ pub fn passes(
     let (capacity, long) = (facts.bytes, IN_ORDER.min(u64::from(facts.longest)));
     let mut all = vec![bench.trim_from(0)?];
     let in_order = (0..capacity / long).map(|at| Request::write(at * long, long as u32));
-    all.push(Series::closed("in-order", DEPTHS.0, in_order.collect()).run(bench.target)?);
+    all.push(Series::closed("in-order", IN_ORDER_DEPTH, in_order.collect()).run(bench.target)?);
     let pieces = capacity / piece;
     for pass in 0..PASSES {
         let mut random = bench.random("permutation", pass);
@@ -82,7 +86,7 @@ pub fn passes(
             let write = |place: &u64| Request::write(place * piece, piece as u32);
             let name = format!("pass-{pass}-{index}");
             let writes = places.iter().map(write).collect();
-            let mut series = Series::closed(name, DEPTHS.1, writes);
+            let mut series = Series::closed(name, RANDOM_DEPTH, writes);
             if let Some(pace) = pace {
                 pace.set(&mut series);
             }

@@ -1,8 +1,8 @@
-//! Many reads of one die: it may serve some with one command if they lie on different planes, at
-//! the same place of a block each.
+//! Many reads of one die. It may serve some of them with one command if they are on different
+//! planes, with equal page numbers in their blocks.
 //!
-//! Every geometry that the conflicts allow says which addresses lie on one plane. Reads of these
-//! alone are never served together, and take as long as can be; reads of several planes are faster.
+//! By each geometry that the conflicts allow, certain addresses lie on one plane. Reads of only
+//! these are never served together and take the longest time; reads of several planes are faster.
 //! Source: multi-plane commands of the ONFI specification; their effect on reads: Hu et al.,
 //! "Performance impact and interplay of SSD parallelism through advanced commands, allocation
 //! strategy and data granularity" (ICS 2011).
@@ -16,10 +16,10 @@ use crate::target::Failure;
 
 /// Reads of each set of addresses.
 const COUNT: u64 = 4000;
-/// Reads that are outstanding.
+/// Number of outstanding reads.
 const DEPTH: u32 = 512;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let facts = bench.target.facts();
     let (block, capacity) = (facts.block.max(512), facts.bytes);

@@ -1,10 +1,9 @@
-//! Writes some pages, waits, and reads them back, the last one first. What is still in the buffer
-//! comes back fast: the reads before the first slow one count its pages.
+//! Writes some pages, waits, and reads them back, the last one first. Pages that are still in the
+//! buffer come back fast: the reads before the first slow one count the pages of the buffer.
 //!
-//! Twice as many pages each time, until some come from flash. Small reads are enough, since a page
-//! is in the buffer or is not. Source: reads of recent writes: Chen, Koufaty and Zhang
-//! (SIGMETRICS 2009); the size of the buffer from the latency of a few requests: SSDCheck
-//! (MICRO 2018).
+//! The number of pages doubles until some come from flash. Small reads are enough, since a page is
+//! either in the buffer or not. Source: reads of recent writes: Chen, Koufaty and Zhang (SIGMETRICS
+//! 2009); the size of the buffer from the latency of a few requests: SSDCheck (MICRO 2018).
 
 use super::Bench;
 use super::conflicts::STEP;
@@ -15,12 +14,12 @@ use crate::target::Failure;
 
 /// Pages that are written first.
 const FIRST: u64 = 32;
-/// Bytes that are written at once at most, where the capacity allows it.
+/// Most bytes that are written at once, if the capacity allows it.
 const MOST: u64 = 2 << 30;
-/// From the last write to the first read. Unit: microseconds.
+/// Time from the last write to the first read. Unit: microseconds.
 const PAUSE_US: u64 = 200_000;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let facts = bench.target.facts();
     let (block, capacity) = (facts.block.max(512), facts.bytes);
@@ -28,7 +27,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let pages = capacity / page;
     let (mut all, mut at, mut count) = (Vec::new(), 0, FIRST);
     while count <= pages / 4 && count * page <= MOST {
-        // Places that were not written just before.
+        // Places that were not written recently.
         if at + count > pages {
             at = 0;
         }

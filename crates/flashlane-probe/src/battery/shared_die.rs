@@ -1,8 +1,8 @@
 //! Reads of one die, and reads of one channel.
 //!
-//! A die that is never idle shows how long its array takes, a channel that is never idle how long
-//! its bus takes for a page. Which pages share one is known from the conflicts. Source: Chen, Lee
-//! and Zhang (HPCA 2011), section 4.
+//! A die that is never idle shows the time of its array, and a channel that is never idle shows the
+//! time of its bus for a page. The conflicts tell which pages share a die or a channel. Source:
+//! Chen, Lee and Zhang (HPCA 2011), section 4.
 
 use super::Bench;
 use super::conflicts::{STEP, round, steps};
@@ -13,12 +13,12 @@ use crate::target::Failure;
 
 /// Reads of a series.
 const COUNT: u64 = 1000;
-/// Reads of one die that are outstanding: while one is served, another one waits.
+/// Outstanding reads of one die: while one is served, another one waits.
 const ON_DIE: u32 = 2;
-/// Reads of one channel that are outstanding.
+/// Outstanding reads of one channel.
 const ON_CHANNEL: u32 = 64;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let facts = bench.target.facts();
     let (block, capacity) = (facts.block.max(512), facts.bytes);

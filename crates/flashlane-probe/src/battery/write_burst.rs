@@ -1,7 +1,7 @@
-//! Long writes without a pause: how much a drive takes at the speed of its buffer, and how fast the
-//! rest drains to flash.
+//! Long writes without a pause: the amount that a drive takes at the speed of its buffer, and the
+//! speed at which the rest drains to flash.
 //!
-//! On drives that write to cells of one bit first, the speed falls once these are full. Source:
+//! On drives that first write to cells of one bit, the speed falls once these are full. Source:
 //! SSDCheck (MICRO 2018), whose bursts find a buffer by its first long wait.
 
 use super::Bench;
@@ -11,14 +11,14 @@ use crate::target::Failure;
 
 /// Length of a write. Unit: bytes.
 const SIZE: u64 = 128 << 10;
-/// Writes that are outstanding.
+/// Number of outstanding writes.
 const DEPTH: u32 = 32;
-/// Bytes that are written at most.
+/// Most bytes that are written.
 const MOST: u64 = 8 << 30;
-/// From the first burst to the second one. Unit: microseconds.
+/// Time from the first burst to the second one. Unit: microseconds.
 const PAUSE_US: u64 = 2_000_000;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let facts = bench.target.facts();
     let size = SIZE.min(u64::from(facts.longest));

@@ -1,6 +1,6 @@
 //! Writes one at a time, by size, with a pause after each in which buffers empty themselves.
 //!
-//! They show what a write costs that is acknowledged from a buffer, or a program where there is no
+//! They show the time of a write that is acknowledged from a buffer, or of a program if there is no
 //! buffer. Source: uFLIP (Bouganim, Jonsson and Bonnet, CIDR 2009), its granularity and pause
 //! patterns.
 
@@ -13,10 +13,10 @@ use crate::target::Failure;
 const SIZES: [u32; 5] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10];
 /// Writes of each size.
 const COUNT: usize = 60;
-/// From the end of a write to the next one. Unit: picoseconds.
+/// Time from the end of a write to the next one. Unit: picoseconds.
 const PAUSE_PS: u64 = 5_000_000_000;
 
-/// Measures.
+/// Runs the probe.
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     for size in SIZES {

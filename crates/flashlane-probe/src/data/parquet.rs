@@ -60,7 +60,7 @@ pub(super) fn encode(measured: &[Measured]) -> Result<Vec<u8>, ParquetError> {
     Ok(bytes)
 }
 
-/// The same back.
+/// Requests and timings from a Parquet file that [`encode`] made.
 pub(super) fn decode(bytes: Vec<u8>) -> Result<Vec<(Request, Timing)>, ParquetError> {
     let file = SerializedFileReader::new(Bytes::from(bytes))?;
     file.get_row_iter(None)?

@@ -1,19 +1,21 @@
-//! The buffer for writes, from reads of what was just written.
+//! The buffer for writes, from reads of recently written pages.
 
 use crate::data::Measured;
 
-/// A read that takes this share longer than the fastest one comes from flash: flash takes tens of
-/// microseconds, a buffer a few.
+/// A read that takes longer than the fastest one by this factor comes from flash. Flash takes tens
+/// of microseconds, a buffer a few.
 const SLOWER: f64 = 2.0;
-/// A read from flash takes longer by this at least. Unit: microseconds.
+/// A read from flash takes longer by at least this time. Unit: microseconds.
 const LONGER_US: f64 = 4.0;
-/// Reads after the first slow one that are looked at, and how many of them have to be slow as well:
-/// a single slow read says nothing.
-const NEXT: (usize, usize) = (8, 6);
+/// Number of reads that are checked after the first slow one, because a single slow read says
+/// nothing.
+const CHECKED: usize = 8;
+/// Number of the checked reads that have to be slow as well.
+const SLOW: usize = 6;
 
-/// Of reads from the last written page backwards, how many came from the buffer: those before the
-/// first that took as long as one from flash, if most that follow did, too. `None` where all took
-/// alike.
+/// The number of pages that came from the buffer, in reads from the last written page backwards. It
+/// counts the reads before the first slow one, if most of the following reads were slow, too.
+/// `None` if all reads took equal times.
 #[must_use]
 pub fn buffer_edge(backwards: &Measured) -> Option<usize> {
     let us = |at: usize| backwards.timings[at].latency.as_us();
@@ -21,26 +23,26 @@ pub fn buffer_edge(backwards: &Measured) -> Option<usize> {
     let fastest = (0..count).map(us).fold(f64::INFINITY, f64::min);
     let is_slow = |at: &usize| us(*at) > SLOWER * fastest && us(*at) > fastest + LONGER_US;
     let slow_after = |at: usize| {
-        let next = at..(at + NEXT.0).min(count);
-        let wanted = NEXT.1.min(next.len());
+        let next = at..(at + CHECKED).min(count);
+        let wanted = SLOW.min(next.len());
         next.filter(is_slow).count() >= wanted
     };
     (0..count).find(|&at| is_slow(&at) && slow_after(at))
 }
 
-/// What reading back said about the buffer.
+/// The size of the buffer, from reading back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// Exactly so many bytes of written data stay.
+    /// Exactly this many bytes of written data stay.
     Bytes(u64),
-    /// At least so many bytes stay: more was not tried.
+    /// At least this many bytes stay; more was not tried.
     AtLeast(u64),
-    /// Nothing that was written is read faster than the rest of the drive.
+    /// No written page is read faster than the rest of the drive.
     None,
 }
 
 /// The buffer from the series of `read-back`, beside the latency of a small read from flash. Unit:
-/// microseconds. `None` where nothing was measured.
+/// microseconds. `None` without measurements.
 #[must_use]
 pub fn buffer(series: &[Measured], flash_us: f64) -> Option<Buffer> {
     let back = series.iter().rfind(|one| one.series.name.starts_with("back-"))?;

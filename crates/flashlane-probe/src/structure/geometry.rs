@@ -1,8 +1,8 @@
-//! Channels and dies from the distances at which two reads meet.
+//! Channels and dies from the distances at which two reads conflict.
 //!
-//! Every geometry and every order in which addresses go over channels, chips, dies and planes makes
-//! a pattern of distances. Those that make the measured one are what the drive may be: one, or a
-//! class of several that reads cannot tell apart.
+//! Every geometry, with every order of addresses over channels, chips, dies and planes, gives a
+//! pattern of distances. The drive may have any geometry that gives the measured pattern: a single
+//! one, or a class of several that reads cannot distinguish.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::battery::conflicts::PAIRS;
 use crate::data::Measured;
 use crate::series::{Request, Timing};
 
-/// What two reads have in common.
+/// The resource that two reads share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Conflict {
     /// Nothing.
@@ -21,12 +21,12 @@ pub enum Conflict {
     Die,
 }
 
-/// What pairs of reads have in common, by distance.
+/// The resources that pairs of reads share, by distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// From distance 1 on, one page each.
+    /// Conflicts from distance 1 on, in steps of one page.
     pub conflicts: Vec<Conflict>,
-    /// Pairs that meet at a channel can be told from those that do not.
+    /// True if pairs with a conflict at a channel can be distinguished from pairs without.
     pub shows_channels: bool,
 }
 
@@ -52,8 +52,8 @@ impl Geometry {
         self.chips * self.dies
     }
 
-    /// Letters of the order that stand for one of a kind come last, in the order "cwdp": elsewhere
-    /// they would mean the same.
+    /// True if the letters of the order for numbers that are 1 come last, in the order "cwdp".
+    /// Elsewhere they would mean the same.
     fn is_canonical(&self) -> bool {
         let size = |letter| match letter {
             'c' => self.channels,
@@ -81,7 +81,7 @@ impl Geometry {
         at
     }
 
-    /// A page lies on the same plane as the first one.
+    /// True if a page lies on the same plane as the first page.
     #[must_use]
     pub fn on_first_plane(&self, page: u64) -> bool {
         self.place(page) == [0; 4]
@@ -93,7 +93,7 @@ impl Geometry {
         u64::from(self.channels * self.dies_per_channel() * self.planes)
     }
 
-    /// What two pages at a distance have in common.
+    /// The resource that two pages at a distance share.
     fn conflict(&self, distance: u64, from: u64) -> Conflict {
         let (one, two) = (self.place(from), self.place(from + distance));
         match (one[..3] == two[..3], one[0] == two[0]) {
@@ -104,17 +104,17 @@ impl Geometry {
     }
 }
 
-/// A share of the longest delay beyond which two reads met at a die.
+/// A delay above this share of the longest delay shows a conflict at a die.
 const DIE_SHARE: f64 = 0.3;
-/// Distances that may differ from what a geometry makes. Unit: one in so many.
+/// One in this many distances may differ from the pattern of a geometry.
 const STRAYS: usize = 64;
-/// So many more of them do not speak against a geometry.
+/// This many more differing distances do not exclude a geometry.
 const CHANCE: usize = 1;
 
-/// The pattern of the pairs of `conflicts`; `None` where pairs of the same distance do not do the
-/// same, as on a drive that places data by the time of their writing.
+/// The pattern of the pairs of `conflicts`; `None` if pairs of equal distance behave differently,
+/// as on a drive that places data by the time of writing.
 ///
-/// `page` is the page size. Unit: bytes.
+/// `page`: the page size in bytes.
 #[must_use]
 pub fn pattern(series: &[Measured], page: u64) -> Option<Pattern> {
     let ranks: Vec<_> = (0..PAIRS).map(|rank| delays(series, "small", rank, page)).collect();
@@ -138,7 +138,7 @@ pub fn pattern(series: &[Measured], page: u64) -> Option<Pattern> {
     }
     let others = large.iter().zip(&dies).filter(|(_, die)| !**die).map(|(delay, _)| *delay);
     let others: Vec<f64> = others.collect();
-    // Where nearly all pairs wait, it is for something else: the link, or the only channel.
+    // If nearly all pairs wait, it is for something else: the link, or the only channel.
     let waits = |at: &f64| others.iter().filter(|delay| *delay > at).count();
     let from = split(others.clone()).filter(|at| waits(at) * 4 <= others.len() * 3);
     let conflict = |(&delay, &die): (&f64, &bool)| match (die, from.is_some_and(|at| delay > at)) {
@@ -150,8 +150,8 @@ pub fn pattern(series: &[Measured], page: u64) -> Option<Pattern> {
     Some(Pattern { conflicts, shows_channels: from.is_some() })
 }
 
-/// How much longer the two reads of each pair took than each alone, from distance 1 on, one page
-/// each. Unit: microseconds.
+/// Delay of the two reads of each pair against each alone, from distance 1 on, in steps of one
+/// page. Unit: microseconds.
 fn delays(series: &[Measured], name: &str, rank: usize, page: u64) -> Vec<f64> {
     let us = |timing: &Timing| timing.latency.as_us();
     let mut alone = BTreeMap::new();
@@ -176,7 +176,7 @@ fn delays(series: &[Measured], name: &str, rank: usize, page: u64) -> Vec<f64> {
         .collect()
 }
 
-/// Where delays fall apart into two groups; `None` where they do not.
+/// The border between two groups of delays; `None` if there are no two groups.
 fn split(mut delays: Vec<f64>) -> Option<f64> {
     delays.sort_by(f64::total_cmp);
     let (low, high) = (*delays.first()?, *delays.last()?);
@@ -185,8 +185,8 @@ fn split(mut delays: Vec<f64>) -> Option<f64> {
     (widest.0 > 0.3 * (high - low) && high > low * 1.1 + 0.05).then_some(widest.1)
 }
 
-/// Every geometry that makes a pattern, the plainest first: as few dies in a chip and planes in a
-/// die as there can be.
+/// Every geometry that gives a pattern, simplest first: as few dies in a chip and planes in a die
+/// as there can be.
 #[must_use]
 pub fn candidates(pattern: &Pattern) -> Vec<Geometry> {
     let most = pattern.conflicts.len();
@@ -216,8 +216,8 @@ pub fn candidates(pattern: &Pattern) -> Vec<Geometry> {
     found.into_iter().map(|(_, geometry)| geometry).collect()
 }
 
-/// How many distances of a pattern differ from what a geometry makes, from a base at the start of a
-/// round over all of it; `None` if there are more than allowed.
+/// The number of distances at which a pattern differs from that of a geometry, from a base at the
+/// start of a round over the whole geometry; `None` if there are more than allowed.
 fn strays(geometry: &Geometry, pattern: &Pattern, allowed: usize) -> Option<usize> {
     let mut strays = 0;
     for (at, &measured) in pattern.conflicts.iter().enumerate() {
@@ -233,7 +233,7 @@ fn strays(geometry: &Geometry, pattern: &Pattern, allowed: usize) -> Option<usiz
     Some(strays)
 }
 
-/// Dies of a chip and planes of a die that are tried.
+/// Combinations of dies of a chip and planes of a die that are tried.
 const PARTS: [(u32, u32); 20] = {
     let (sizes, planes) = ([1, 2, 4, 8, 16], [1, 2, 4, 8]);
     let mut parts = [(0, 0); 20];

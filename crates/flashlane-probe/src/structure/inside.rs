@@ -1,23 +1,23 @@
-//! What the measurements show without simulating.
+//! Facts that the measurements show without simulation.
 
 use super::{Geometry, candidates, levels, page_size, pattern, planes};
 use crate::battery::conflicts::steps;
 use crate::data::{Collected, Measured};
 
-/// What the measurements show about the inside of a drive.
+/// Facts about the inside of a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside {
-    /// The page. Unit: bytes. `None` where it cannot be told.
+    /// The page. Unit: bytes. `None` if it is unknown.
     pub page: Option<u64>,
-    /// Every geometry that makes the measured conflicts, the plainest first; none where the drive
-    /// places data in no order that repeats itself.
+    /// Every geometry that gives the measured conflicts, simplest first. Empty if the drive does
+    /// not place data in a periodic order.
     pub geometries: Vec<Geometry>,
     /// Latencies of small reads, one for each kind of page. Unit: microseconds.
     pub levels: Vec<f64>,
 }
 
 impl Inside {
-    /// Looks at what was measured.
+    /// Analyses the measurements.
     #[must_use]
     pub fn of(data: &Collected) -> Self {
         let page = page_size(data.probe("page-boundary"));
@@ -30,9 +30,9 @@ impl Inside {
         Self { page, geometries: geometries.unwrap_or_default(), levels }
     }
 
-    /// Geometries with different channels or dies on a channel, as places in the
-    /// list: whether dies share a chip changes nothing, and of planes that reads do not show the
-    /// fewest are taken. One place where nothing is known.
+    /// Geometries that differ in channels or in dies on a channel, as indices into the list.
+    /// Whether dies share a chip makes no difference, and of the numbers of planes that reads do
+    /// not show, the smallest is taken. A single index if nothing is known.
     #[must_use]
     pub fn different(&self) -> Vec<usize> {
         let mut seen: Vec<(u32, u32)> = Vec::new();
@@ -47,21 +47,21 @@ impl Inside {
         if kept.is_empty() { vec![0] } else { kept }
     }
 
-    /// Dies have several planes, by one of the geometries that differ.
+    /// True if dies have several planes, by one of the distinct geometries.
     #[must_use]
     pub fn shows_planes(&self) -> bool {
         let planes = |index: usize| self.geometries.get(index).map_or(1, |one| one.planes);
         self.different().into_iter().any(|index| planes(index) > 1)
     }
 
-    /// The page and the geometry are known.
+    /// True if the page and the geometry are known.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.page.is_some() && !self.geometries.is_empty()
     }
 }
 
-/// Latencies of all small reads one at a time of `conflicts`, else of `idle-latency`. Unit:
+/// Latencies of all small single reads: those of `conflicts`, or else of `idle-latency`. Unit:
 /// microseconds.
 fn small_reads(data: &Collected) -> Vec<f64> {
     let latencies = |one: &Measured| -> Vec<f64> {

@@ -1,17 +1,17 @@
-//! How many kinds of pages there are, by the time that their array takes.
+//! The kinds of pages, by the time of their array.
 
-/// Two kinds differ by at least this share.
+/// Least relative difference between two kinds.
 const APART: f64 = 0.02;
-/// A kind has at least this share of all pages.
+/// Least share of a kind among all pages.
 const SHARE: f64 = 0.1;
-/// Kinds that flash memory has at most: bits of a cell.
+/// Most kinds of pages of flash memory: the bits of a cell.
 const MOST: usize = 4;
 
-/// Latencies in groups: the middle of each, in ascending order. One group where they do not fall
-/// apart clearly into up to four.
+/// Latencies in groups: the median of each, in ascending order. One group if they do not clearly
+/// form up to four.
 ///
-/// A group begins where nothing was measured for a while and has a tenth of all. Few that stand
-/// between groups, or far away, belong to none.
+/// A group begins after a gap without measurements, and has a tenth of all latencies. A few
+/// latencies between groups, or far away, belong to none.
 #[must_use]
 pub fn levels(mut latencies: Vec<f64>) -> Vec<f64> {
     latencies.sort_by(f64::total_cmp);

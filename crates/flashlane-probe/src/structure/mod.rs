@@ -1,5 +1,5 @@
-//! What the measurements say about the inside of a drive without simulating it: unit of addresses,
-//! geometry, buffer. Later probes use it to choose their addresses.
+//! Facts about the inside of a drive that follow from the measurements without simulation: unit of
+//! addresses, geometry, buffer. Later probes use it to choose their addresses.
 
 mod buffer;
 mod geometry;
@@ -20,7 +20,7 @@ pub use page_size::page_size;
 pub use programs::{Programs, Wait};
 pub use spare::{PARTS, spare_curve};
 
-/// The middle of some numbers; 0 of none.
+/// The median of some numbers; 0 without numbers.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

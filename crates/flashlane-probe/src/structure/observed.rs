@@ -1,13 +1,14 @@
-//! What is seen of a drive that no key of a device file says, or that no fit assumes: in words.
+//! Observations about a drive that no key of a device file expresses, or that no fit assumes, in
+//! words.
 
 use super::median;
 use crate::data::{Collected, Measured};
 
-/// A mean that is longer by this factor is another one.
+/// Least factor between two means that differ.
 const LONGER: f64 = 1.25;
-/// Writes of a burst whose rate is looked at together.
+/// Number of writes of a burst over which a rate is computed.
 const TOGETHER: usize = 64;
-/// A burst is over its fast part where the rate is below this share of the first.
+/// The fast part of a burst ends when the rate is below this share of the first rate.
 const SLOW: f64 = 0.6;
 
 /// Sentences about bursts, pauses and the mapping cache, as far as they were measured.
@@ -32,7 +33,7 @@ fn mib(bytes: u64) -> String {
     format!("{} MiB", bytes >> 20)
 }
 
-/// How much is written fast, and how fast the rest drains.
+/// The amount that is written fast, and the rate at which the rest drains.
 fn burst(writes: &Measured) -> Option<String> {
     let mut ends: Vec<_> = writes.timings.iter().map(|one| one.sent + one.latency).collect();
     ends.sort_unstable();
@@ -74,21 +75,21 @@ fn pauses(series: &[Measured]) -> Option<String> {
     })
 }
 
-/// Where reads begin to miss the mapping cache.
+/// The range at which reads begin to miss the mapping cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
-    /// Reads within so many bytes hit.
+    /// Reads within this range hit. Unit: bytes.
     pub within: u64,
-    /// Many reads within so many bytes miss.
+    /// Many reads within this range miss. Unit: bytes.
     pub beyond: u64,
-    /// Mean of the first. Unit: microseconds.
+    /// Mean time of the first. Unit: microseconds.
     pub fast_us: f64,
-    /// Mean of the last. Unit: microseconds.
+    /// Mean time of the last. Unit: microseconds.
     pub slow_us: f64,
 }
 
-/// The reach of the mapping cache from the series of `mapping-cache`; `None` where reads take as
-/// long wherever they are.
+/// The reach of the mapping cache from the series of `mapping-cache`; `None` if reads take equal
+/// times everywhere.
 #[must_use]
 pub fn mapping_reach(series: &[Measured]) -> Option<Reach> {
     let part = |one: &Measured| one.series.name.strip_prefix("within-")?.parse::<u64>().ok();

@@ -1,19 +1,18 @@
-//! The page: the unit of addresses within which a read stays at one place.
+//! The page size: the largest unit of addresses whose reads stay in one place.
 
 use flashlane_engine::Time;
 
 use crate::battery::page_boundary::SPAN;
 use crate::data::Measured;
 
-/// Reads that reach over the end of a page have to stand out by so many standard errors.
+/// Reads over the end of a page must differ from the others by this many standard errors.
 const CLEAR: f64 = 6.0;
 
-/// The page size from the series of `page-boundary`. Unit: bytes. `None` where no size explains
-/// them.
+/// The page size from the series of `page-boundary`. Unit: bytes. `None` if no size explains them.
 ///
-/// Some ends of pages show only in one of both ways: where the next page is on another die of the
-/// same channel a read over the end takes as long as any, and where it is on the same die a pair
-/// does. So the smaller size is that of the page.
+/// Some ends of pages show in only one of the two ways. If the next page is on another die of the
+/// same channel, a read over the end takes as long as any other. If it is on the same die, a pair
+/// waits as within a page. Therefore the smaller of the two sizes is the page size.
 #[must_use]
 pub fn page_size(series: &[Measured]) -> Option<u64> {
     let of_kind = |kind: &str| -> Vec<&Measured> {
@@ -25,13 +24,13 @@ pub fn page_size(series: &[Measured]) -> Option<u64> {
 
 /// The size by reads over the ends of pages.
 ///
-/// Read `i` of a series covers blocks `i` and `i + 1`. For a page of `n` blocks the one with
-/// `i = n - 1` modulo `n` reaches over an end: the latency changes before and after it, and nowhere
+/// Read `i` of a series covers blocks `i` and `i + 1`. For a page of `n` blocks, the read with `i =
+/// n - 1` modulo `n` reaches over an end: the latency changes before and after it, and nowhere
 /// else. The size is the one for which these changes differ most clearly from the others.
 fn over_ends(series: &[&Measured]) -> Option<u64> {
     let block = u64::from(series.first()?.series.requests.first()?.bytes) / 2;
     let places = (SPAN / block) as usize;
-    // By how much the latency changes from a place to the next one, averaged over the bases.
+    // Change of the latency from a place to the next one, averaged over the bases.
     let mut changes = vec![0.0; places - 1];
     for one in series {
         for (change, two) in changes.iter_mut().zip(one.timings.windows(2)) {
@@ -52,10 +51,10 @@ fn over_ends(series: &[&Measured]) -> Option<u64> {
 }
 
 /// The size by pairs: the smallest distance from which on a pair does not wait as it does within a
-/// page, at most of the bases. `None` where pairs within a page do not wait.
+/// page, for most bases. `None` if pairs within a page do not wait.
 fn of_pairs(series: &[&Measured]) -> Option<u64> {
     let block = u64::from(series.first()?.series.requests.first()?.bytes);
-    // How much later the second read of a pair ends, averaged over the bases, by distance.
+    // Delay of the end of the second read of a pair, averaged over the bases, by distance.
     let mut later = vec![0.0; (SPAN / block) as usize - 1];
     for one in series {
         for (later, pair) in later.iter_mut().zip(one.timings.chunks_exact(2)) {
@@ -72,8 +71,8 @@ fn of_pairs(series: &[&Measured]) -> Option<u64> {
     parts.is_power_of_two().then_some(parts * block)
 }
 
-/// How many standard errors lie between the changes at the ends of pages of so many blocks and the
-/// rest, if ends were nothing special: the error is that of the rest.
+/// The difference, in standard errors, between the changes at the ends of pages of `blocks` blocks
+/// and the other changes. The error is estimated from the others.
 fn contrast(changes: &[f64], blocks: usize) -> f64 {
     let group = |end: bool| -> Vec<f64> {
         let is_end = |place: usize| place % blocks + 2 >= blocks;
@@ -88,7 +87,7 @@ fn contrast(changes: &[f64], blocks: usize) -> f64 {
     let (of_ends, of_rest) = (mean(&ends), mean(&rest));
     let square = |change: &f64| (change - of_rest) * (change - of_rest);
     let squares: f64 = rest.iter().map(square).sum();
-    // A clock that ticks in nanoseconds cannot tell less than that.
+    // The resolution of the clock is a nanosecond.
     let spread = (squares / (rest.len() - 1) as f64).sqrt() + 1e-3;
     let share = 1.0 / ends.len() as f64 + 1.0 / rest.len() as f64;
     (of_ends - of_rest) / (spread * share.sqrt())

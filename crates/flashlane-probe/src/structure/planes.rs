@@ -1,21 +1,21 @@
-//! Planes of a die, from how fast a die reads.
+//! Planes of a die, from the rate at which a die reads.
 
 use super::geometry::Geometry;
 use crate::data::Measured;
 
-/// A share by which a die is faster where it serves reads of several planes together.
+/// Least share by which a die is faster if it serves reads of several planes together.
 const FASTER: f64 = 0.06;
 
-/// Addresses that lie on one plane, if one of some geometries is right.
+/// Addresses that lie on one plane, by some of the geometries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Set {
-    /// From the start of a round. Unit: pages.
+    /// Distances from the start of a round. Unit: pages.
     pub distances: Vec<u64>,
-    /// The geometries, as places in the list of them.
+    /// The geometries by which they do, as indices into the list.
     pub of: Vec<usize>,
 }
 
-/// What lies on the first plane by each of the geometries, up to a distance.
+/// The addresses on the first plane by each of the geometries, up to a distance.
 #[must_use]
 pub fn sets(candidates: &[Geometry], steps: u64) -> Vec<Set> {
     let mut sets: Vec<Set> = Vec::new();
@@ -30,9 +30,9 @@ pub fn sets(candidates: &[Geometry], steps: u64) -> Vec<Set> {
     sets
 }
 
-/// Those of the geometries that the series of `planes` allow: their addresses of one plane are read
-/// as slowly as any, and no geometry with fewer planes has the same. All of them where none is
-/// faster than another one, since the drive then never reads planes together.
+/// The geometries that the series of `planes` allow. Reads of their addresses on one plane must be
+/// as slow as any, and no geometry with fewer planes may have the same addresses. All geometries if
+/// none is faster, since the drive then never reads planes together.
 #[must_use]
 pub fn allowed(candidates: Vec<Geometry>, series: &[Measured], steps: u64) -> Vec<Geometry> {
     let sets = sets(&candidates, steps);

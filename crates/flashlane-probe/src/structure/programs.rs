@@ -1,64 +1,64 @@
-//! Programs and erases, from writes of one plane without a pause: they end one program apart, and
-//! one erase later where the plane erased a block in between.
+//! Programs and erases, from writes of one plane without a pause. The writes end one program apart,
+//! or one erase later if the plane erased a block in between.
 
 use super::{levels, median};
 use crate::data::Measured;
 
-/// Writes at the end of the series that show programs: its later half.
+/// Programs are measured in the later half of the series: its length divided by this.
 const LATER: usize = 2;
-/// A gap that differs by more than this share from every level above the shortest is none of a
-/// program alone: there is an erase in it.
+/// A gap that differs from every level by more than this share, and is above the shortest, contains
+/// an erase.
 const OTHER: f64 = 0.04;
-/// A gap shorter than this share of the middle one belongs to a write that the buffer took.
+/// A gap shorter than this share of the median belongs to a write that the buffer took.
 const SHORT: f64 = 0.3;
-/// A gap is explained if it differs by less than this share.
+/// Largest relative difference of a gap that counts as explained.
 const ALIKE: f64 = 0.005;
-/// Blocks have so many pages at least.
+/// Least number of pages of a block.
 const LEAST_PAGES: usize = 4;
-/// Distances between erases that have to be alike. Unit: one in so many may differ.
+/// One in this many distances between erases may differ from the others.
 const STRAYS: usize = 5;
-/// The standard error of the slope that is sure. Unit: pages.
+/// Largest standard error of a slope that counts as certain. Unit: pages.
 const SURE: f64 = 0.25;
-/// Beside a read alone, the first read behind a program waits for less than this share of a
-/// program where reads interrupt programs.
+/// Reads interrupt programs if the first read behind a program waits, beyond the time of a read
+/// alone, for less than this share of a program.
 const INTERRUPTED: f64 = 0.4;
-/// Reads wait for a program of their plane, which takes less than this times the mean of programs
-/// without a pause.
+/// Reads wait for a program of their plane if they wait for less than this multiple of the mean
+/// program without a pause.
 const LONGER: f64 = 1.4;
-/// An interruption takes this long at least. Unit: microseconds.
+/// Least time of an interruption. Unit: microseconds.
 const NOTHING_US: f64 = 2.0;
 
-/// What writes to one plane show.
+/// Results of writes to one plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Programs {
-    /// From one write to the next, one for each kind of page: the program, and what the bus adds.
-    /// Unit: microseconds.
+    /// Time from one write to the next, for each kind of page: the program, and the part of the
+    /// bus. Unit: microseconds.
     pub levels: Vec<f64>,
-    /// tBERS. Unit: microseconds. `None` where no erase was seen.
+    /// tBERS. Unit: microseconds. `None` if no erase was seen.
     pub erase_us: Option<f64>,
-    /// Pages of a block. `None` where no two erases were seen, or not at a steady distance.
+    /// Pages of a block. `None` if two erases were not seen, or not at a steady distance.
     pub pages_per_block: Option<u64>,
-    /// Writes that are taken before the first one waits for flash. Unit: pages.
+    /// Number of writes that are accepted before the first one waits for flash. Unit: pages.
     pub bound: u64,
-    /// What a read of the same plane waits for, right behind a write.
+    /// The wait of a read of the same plane directly after a write.
     pub wait: Wait,
 }
 
-/// What a read right behind a write waits for.
+/// The wait of a read directly after a write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wait {
     /// The whole program.
     Program,
     /// The program's interruption. Unit: microseconds.
     Interruption(f64),
-    /// Nothing, or much more than a program that starts when another one of that plane ends: writes
-    /// go elsewhere than the order of pages says.
+    /// Nothing, or much more than a program that starts when another program of that plane ends.
+    /// Writes then go elsewhere than the order of pages says.
     Elsewhere,
 }
 
 impl Programs {
-    /// From the series of `behind-writes`. `None` where nothing was measured, or writes do not wait
-    /// for flash.
+    /// Analyses the series of `behind-writes`. `None` without measurements, or if writes do not
+    /// wait for flash.
     #[must_use]
     pub fn of(series: &[Measured]) -> Option<Self> {
         let named = |name: &str| series.iter().find(|one| one.series.name == name);
@@ -85,7 +85,7 @@ impl Programs {
     }
 }
 
-/// From the end of a write to that of the next one. Unit: microseconds.
+/// Time from the end of a write to that of the next one. Unit: microseconds.
 #[must_use]
 pub fn gaps(writes: &Measured) -> Vec<f64> {
     let mut ends: Vec<_> = writes.timings.iter().map(|one| one.sent + one.latency).collect();
@@ -93,8 +93,8 @@ pub fn gaps(writes: &Measured) -> Vec<f64> {
     ends.windows(2).map(|two| two[1].saturating_sub(two[0]).as_us()).collect()
 }
 
-/// The erase that explains most gaps together with a program of some kind of page. The longer one
-/// of two: the first page of a block is a fast one. Unit: microseconds.
+/// The erase that explains most gaps together with a program of some kind of page. The longer of
+/// two candidates is taken, because the first page of a block is a fast page. Unit: microseconds.
 fn erase(gaps: &[f64], levels: &[f64]) -> Option<f64> {
     let candidates = gaps.iter().flat_map(|gap| levels.iter().map(move |level| gap - level));
     let explained = |erase: f64| {
@@ -107,8 +107,8 @@ fn erase(gaps: &[f64], levels: &[f64]) -> Option<f64> {
     best.max_by(better).map(|(_, erase)| erase)
 }
 
-/// The distance of places that are as far apart, but for a few; else the slope of a line through
-/// them, if it is sure: an erase may wait for some of the writes.
+/// The distance between places, if all but a few distances are equal. Otherwise the slope of a line
+/// through the places, if it is certain, because an erase may wait for some of the writes.
 fn steady(places: &[usize]) -> Option<u64> {
     let mut distances: Vec<usize> = places.windows(2).map(|two| two[1] - two[0]).collect();
     if distances.len() < 2 {
@@ -124,7 +124,7 @@ fn steady(places: &[usize]) -> Option<u64> {
     (distance >= LEAST_PAGES).then_some(distance as u64)
 }
 
-/// The slope of a line through places, in whole numbers; `None` where it is not sure.
+/// The slope of a line through places, in whole numbers; `None` if it is not certain.
 fn slope(places: &[usize]) -> Option<usize> {
     let count = places.len() as f64;
     let middle = (count - 1.0) / 2.0;
@@ -139,7 +139,7 @@ fn slope(places: &[usize]) -> Option<usize> {
     (error < SURE).then_some(slope.round() as usize)
 }
 
-/// What reads right behind writes wait for: beside the next read they take longer by that.
+/// The wait of reads directly after writes, compared with the next read.
 fn wait(one_by_one: &Measured, program_us: f64) -> Wait {
     let latencies = |which: usize| -> Vec<f64> {
         let of = one_by_one.timings.chunks_exact(3);

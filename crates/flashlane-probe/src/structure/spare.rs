@@ -1,15 +1,15 @@
-//! The curve that tells the spare room: how many bytes a drive programs for each that is written.
+//! The curve that shows the spare room: programmed bytes for each written byte.
 
 use crate::data::Measured;
 
-/// Points of the curve of one pass.
+/// Number of points of the curve for each pass.
 pub const PARTS: usize = 8;
 
 /// The write amplification over the passes of `permutation`, [`PARTS`] points for each pass, and
-/// whether the drive's own counters tell it. `None` where nothing was measured.
+/// whether it comes from the drive's own counters. `None` without measurements.
 ///
-/// Without counters it is what the time of a part says: a write that moves a page besides costs a
-/// read and a program more. `copy` is the time of such a move in programs.
+/// Without counters it comes from the time of a part: a write that also moves a page takes an
+/// additional read and program. `copy`: the time of such a move in programs.
 #[must_use]
 pub fn spare_curve(series: &[Measured], copy: f64) -> Option<(Vec<f64>, bool)> {
     let mut curve = Vec::new();
@@ -39,7 +39,7 @@ pub fn spare_curve(series: &[Measured], copy: f64) -> Option<(Vec<f64>, bool)> {
     (!curve.is_empty()).then_some((curve, counts))
 }
 
-/// From the first request to the end of the last one. Unit: microseconds.
+/// Time from the first request to the end of the last one. Unit: microseconds.
 fn time_us(one: &Measured) -> f64 {
     one.timings.len() as f64 / one.iops() * 1e6
 }

@@ -4,16 +4,16 @@ use flashlane_engine::Time;
 
 use super::{Counters, Done, Facts, Failure, Operation, Target};
 
-/// Another target, which takes no request after a time. What is outstanding then still ends.
+/// A target that accepts no request after a time. Outstanding requests still end.
 pub struct Limited<'a> {
     target: &'a mut dyn Target,
-    /// `None` for no limit.
+    /// Time of the limit; `None` for no limit.
     until: Option<Time>,
     outstanding: u64,
 }
 
 impl<'a> Limited<'a> {
-    /// The target until a time of its clock.
+    /// Limits a target to the time before `until` by its clock.
     pub fn new(target: &'a mut dyn Target, until: Option<Time>) -> Self {
         Self { target, until, outstanding: 0 }
     }

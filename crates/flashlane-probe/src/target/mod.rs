@@ -1,4 +1,4 @@
-//! What is measured: anything that takes reads and writes and says when they are over.
+//! Targets of measurements: anything that takes reads and writes and reports their ends.
 
 mod limited;
 #[cfg(target_os = "linux")]
@@ -13,25 +13,25 @@ pub use limited::Limited;
 pub use linux::Linux;
 pub use simulated::Simulated;
 
-/// What a request does.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Reads.
     Read,
-    /// Writes, of data that nobody looks at.
+    /// Writes data that is never used.
     Write,
-    /// Tells the drive that the data are no longer needed.
+    /// Tells the drive that the data is no longer needed.
     Trim,
 }
 
-/// What a target says about itself.
+/// Facts about a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// What was measured, for people: `simulated:tiny`, a model and firmware, a path.
+    /// Name of the target, for people: `simulated:tiny`, a model and firmware, a path.
     pub name: String,
-    /// Which kind of target.
+    /// Kind of the target.
     pub kind: Kind,
     /// Capacity. Unit: bytes.
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub struct Facts {
     pub block: u32,
     /// Longest request. Unit: bytes.
     pub longest: u32,
-    /// Requests that may be outstanding at most.
+    /// Most outstanding requests.
     pub deepest: u32,
 }
 
@@ -47,71 +47,71 @@ pub struct Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A drive of the simulator: time is virtual, and repeats itself.
+    /// A drive of the simulator: time is virtual, and runs are reproducible.
     Simulated,
     /// A block device of Linux.
     BlockDevice,
-    /// A file: the file system and whatever lies below take part.
+    /// A file, with the file system and everything below it.
     File,
 }
 
-/// What a drive has counted since it was made.
+/// Counters of a drive since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counters {
-    /// What the host wrote. Unit: bytes.
+    /// Bytes written by the host.
     pub host_written: u64,
-    /// What was programmed to the medium. Unit: bytes.
+    /// Bytes programmed to the medium.
     pub media_written: u64,
 }
 
 /// A request that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// What the submitter knows it by.
+    /// The submitter's own name of the request.
     pub cookie: u64,
-    /// When it was over.
+    /// Time at which it was over.
     pub at: Time,
 }
 
-/// Why a measurement cannot go on.
+/// Reason why a measurement cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The target cannot be measured, or not like this. Place, and what is wrong.
+    /// The target cannot be measured, or not in this way. The place, and the reason.
     #[error("{0}: {1}")]
     Refused(String, String),
-    /// A request failed.
+    /// Fails if the request failed.
     #[error("{operation:?} of {bytes} bytes at {offset}: {reason}")]
     Request {
-        /// What it was to do.
+        /// Operation of the request.
         operation: Operation,
         /// First byte.
         offset: u64,
         /// Length. Unit: bytes.
         bytes: u32,
-        /// What the target said.
+        /// Message of the target.
         reason: String,
     },
     /// The simulated drive failed.
     #[error(transparent)]
     Simulator(#[from] flashlane::Error),
-    /// The time that was given is spent.
+    /// The time limit is reached.
     #[error("the time is spent")]
     Late,
 }
 
 /// A drive, as a measurement sees it.
 pub trait Target {
-    /// What the target says about itself.
+    /// Facts about the target.
     fn facts(&self) -> &Facts;
 
-    /// Its clock.
+    /// The time of the target's clock.
     fn now(&mut self) -> Time;
 
     /// Sends a request. Returns when it was sent.
     ///
     /// # Errors
-    /// The target does not take it.
+    /// Fails if the target refuses the request.
     fn submit(
         &mut self,
         operation: Operation,
@@ -120,26 +120,28 @@ pub trait Target {
         cookie: u64,
     ) -> Result<Time, Failure>;
 
-    /// Waits for the next request that ends; the caller has some outstanding.
+    /// Waits for the next request that ends. A request must be outstanding.
     ///
     /// # Errors
-    /// A request failed.
+    /// Fails if the request failed.
     fn wait(&mut self) -> Result<Done, Failure>;
 
-    /// Lets time pass, until an instant of [`Target::now`]; none if that is over. What ends
-    /// meanwhile is there for [`Target::wait`].
+    /// Lets time pass until an instant of [`Target::now`]; does nothing if that is over. Requests
+    /// that end meanwhile are kept for [`Target::wait`].
     ///
     /// # Errors
-    /// The drive failed in the meantime.
+    ///
+    /// If the drive failed in the meantime.
     fn pause_until(&mut self, at: Time) -> Result<(), Failure>;
 
-    /// Back to the state in which the target was found, as far as that can be had: a simulated
-    /// drive can, a real one stays as it is.
+    /// Returns to the state in which the target was found, as far as possible: a simulated drive
+    /// can do so, and a real one stays as it is.
     ///
     /// # Errors
-    /// The drive cannot be made.
+    ///
+    /// If the drive cannot be made.
     fn reset(&mut self) -> Result<(), Failure>;
 
-    /// What the drive counts; `None` where it does not say.
+    /// The drive's counters; `None` if it has none.
     fn counters(&mut self) -> Option<Counters>;
 }

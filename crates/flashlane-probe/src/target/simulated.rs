@@ -1,4 +1,4 @@
-//! A drive of the simulator, seen from outside: nothing but commands and completions.
+//! A drive of the simulator, seen from outside: only commands and completions.
 
 use std::collections::VecDeque;
 
@@ -15,9 +15,9 @@ const SECTOR: u64 = 512;
 pub struct Simulated {
     config: DeviceConfig,
     seed: u64,
-    /// Always there, but for a moment when another one is made.
+    /// The drive; `None` only for a moment while another one is made.
     drive: Option<Drive>,
-    /// It took requests.
+    /// True if the drive took requests.
     used: bool,
     facts: Facts,
     counters: bool,
@@ -26,11 +26,11 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A drive of a configuration, in the state in which its preconditioning leaves it. With
-    /// `counters` it says what it wrote, as drives with SMART counters do.
+    /// A drive with this configuration, after its preconditioning. With `counters` it reports the
+    /// data that it wrote, as drives with SMART counters do.
     ///
     /// # Errors
-    /// The configuration is refused.
+    /// Fails if the configuration is refused.
     pub fn new(config: &DeviceConfig, seed: u64, counters: bool) -> Result<Self, Failure> {
         let drive = drive(config, seed)?;
         let facts = Facts {
@@ -57,7 +57,7 @@ impl Simulated {
     }
 }
 
-/// Tells configurations of the same name apart.
+/// A digest that distinguishes configurations with equal names.
 fn digest(config: &DeviceConfig) -> String {
     let text = serde_json::to_vec(config).expect("a configuration is made of plain values");
     Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
@@ -120,7 +120,7 @@ impl Target for Simulated {
 
     fn reset(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.used) {
-            // The old one goes first: there may be no room for two.
+            // The old drive is dropped first, because there may be no memory for two.
             self.drive = None;
             self.drive = Some(drive(&self.config, self.seed)?);
         }

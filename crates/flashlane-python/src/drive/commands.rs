@@ -1,4 +1,4 @@
-//! Commands from Python: one by one, or as the rows of an Arrow table. Completions for Python.
+//! Commands from Python, one by one or as the rows of an Arrow table, and completions for Python.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
@@ -35,14 +35,14 @@ pub(super) fn operation(name: &str) -> PyResult<Operation> {
     })
 }
 
-/// A command that is over, as an object of Python.
+/// A completed command, as an object of Python.
 #[pyclass(frozen, module = "flashlane._flashlane", name = "Completion")]
 pub(crate) struct Completion {
     pub(super) tenant: String,
     pub(super) done: drive::Completion,
 }
 
-/// A number of the record, as an attribute.
+/// Makes a number of the record an attribute.
 macro_rules! getters {
     ($($name:ident),*) => {
         #[pymethods]
@@ -101,18 +101,18 @@ getters!(
 
 /// A row of a table of commands.
 pub(super) struct Row {
-    /// `None`: the drive's present.
+    /// The time of the command. `None` stands for the current time of the drive.
     pub(super) at: Option<Time>,
     pub(super) tenant: usize,
     pub(super) command: Command,
     pub(super) cookie: u64,
     pub(super) by_clock: bool,
-    /// Reports of the drive that came before.
+    /// Number of reports of the drive before the command.
     pub(super) after: u64,
 }
 
 impl Row {
-    /// The row as a recording keeps it.
+    /// The row in the form of a recording.
     pub(super) fn submitted(&self) -> Submitted {
         Submitted {
             after: self.after,
@@ -137,7 +137,7 @@ pub(super) fn from_arrow(
     Ok(rows)
 }
 
-/// Takes over the stream of an object. The capsule then holds a stream that is released.
+/// Takes over the stream of an object. The capsule then holds a released stream.
 fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     let Ok(export) = table.getattr("__arrow_c_stream__") else {
         return Err(PyTypeError::new_err(format!(
@@ -196,7 +196,8 @@ fn add_rows(
     };
     rows.reserve(batch.num_rows());
     for row in 0..batch.num_rows() {
-        // More sectors than fit are refused by the drive, as all that are too many.
+        // The drive refuses a length that does not fit, as it refuses all lengths that are too
+        // large.
         let length = u32::try_from(lengths[row]).unwrap_or(u32::MAX);
         rows.push(Row {
             at: at.as_ref().map(|at| Time(at[row])),
@@ -222,7 +223,7 @@ fn wrong_type(name: &str, column: &ArrayRef, allowed: &str) -> PyErr {
     not_commands(format!("column `{name}`: found {}, allowed: {allowed}", column.data_type()))
 }
 
-/// Whole numbers, not negative, of any width.
+/// Reads a column of whole numbers of any width, which must not be negative.
 fn numbers(name: &str, column: &ArrayRef) -> PyResult<Vec<u64>> {
     fn of<T: ArrowPrimitiveType>(name: &str, column: &ArrayRef) -> PyResult<Vec<u64>>
     where
@@ -261,7 +262,7 @@ fn gap(name: &str, row: usize) -> PyErr {
     ))
 }
 
-/// What names stand for. Names of a dictionary are looked at once each.
+/// Translates a column of names. Each name of a dictionary is translated once.
 fn texts<T: Copy>(
     name: &str,
     column: &ArrayRef,

@@ -1,4 +1,4 @@
-//! `Drive`: a drive that a Python program loads and steps.
+//! `Drive`: a drive to which a Python program submits commands and which it steps.
 
 mod commands;
 
@@ -24,21 +24,21 @@ use crate::simulate::json;
 use crate::table::{self, Table};
 use crate::values;
 
-/// Time between two looks at Python's signals.
+/// Time between two checks of Python's signals.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Completions that have not been handed out, and the drive that they come from.
+/// The drive, and completions that were not yet returned.
 struct State {
     drive: drive::Drive,
     completions: Vec<drive::Completion>,
-    /// Arrivals and completions that the drive has reported.
+    /// Number of arrivals and completions that the drive has reported.
     reports: u64,
-    /// A panic left the drive in an unknown state.
+    /// True if a panic left the drive in an unknown state.
     broken: bool,
 }
 
 impl State {
-    /// Submits a command for its time, or for the drive's present.
+    /// Submits a command for its time, or for the current time of the drive.
     fn submit(&mut self, it: &Row, by_clock: bool) -> Result<(), Refused> {
         let at = it.at.unwrap_or_else(|| self.drive.now());
         match by_clock {
@@ -48,12 +48,12 @@ impl State {
     }
 }
 
-/// A drive that is stepped from outside. One thread at a time may use it.
+/// A drive that a program steps. One thread at a time may use it.
 #[pyclass(frozen, module = "flashlane._flashlane", name = "_Drive")]
 pub(crate) struct Drive {
     state: Mutex<State>,
     names: Vec<String>,
-    /// Tells drives apart, for their snapshots.
+    /// Number of the drive, so that a snapshot is only restored to its own drive.
     number: u64,
 }
 
@@ -79,7 +79,7 @@ impl Snapshot {
     }
 }
 
-/// The exception for a command that the drive does not take.
+/// The exception for a command that the drive refuses.
 fn refused(py: Python<'_>, refused: &Refused, row: Option<usize>) -> PyErr {
     let text = match row {
         Some(row) => format!("row {row}: {refused}"),
@@ -93,7 +93,8 @@ fn refused(py: Python<'_>, refused: &Refused, row: Option<usize>) -> PyErr {
 }
 
 impl Drive {
-    /// Uses the drive. Another thread that uses it at the moment is an error of the program.
+    /// Locks the drive. It is an error of the program if another thread uses the drive at the
+    /// moment.
     fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
@@ -110,8 +111,8 @@ impl Drive {
         Ok(state)
     }
 
-    /// Does something with the drive, without the interpreter's lock. A panic is an exception, and
-    /// ends the drive.
+    /// Works with the drive, without the interpreter's lock. A panic becomes an exception, and the
+    /// drive can no longer be used.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -127,7 +128,7 @@ impl Drive {
         })
     }
 
-    /// The place of a tenant that is given by name or by place.
+    /// The index of a tenant, which is given by name or by index.
     fn tenant(&self, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         if let Ok(name) = value.extract::<&str>() {
             return self.place_of(name);
@@ -139,7 +140,7 @@ impl Drive {
         })
     }
 
-    /// The place of the tenant with this name.
+    /// The index of the tenant with this name.
     fn place_of(&self, name: &str) -> PyResult<usize> {
         self.names.iter().position(|own| own == name).ok_or_else(|| {
             let known = self.names.join(", ");
@@ -156,7 +157,7 @@ impl Drive {
     }
 }
 
-/// Handles events up to a time in slices of the simulated time, so that Ctrl-C is noticed.
+/// Handles events up to a time, in slices of simulated time, so that Ctrl-C is noticed.
 fn advance(state: &mut State, until: Time) -> PyResult<()> {
     let mut slice = 1_000_000_000_u64;
     let mut looked = Instant::now();
@@ -269,7 +270,7 @@ impl Drive {
         self.lock()?.submit(&row, by_clock).map_err(|error| refused(py, &error, None))
     }
 
-    /// Submits a recording to a drive that nobody has used, and runs it to its end.
+    /// Submits a recording to an unused drive, and runs the drive to the end of the recording.
     fn replay(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Table> {
         let rows = commands::from_arrow(table, |name| self.place_of(name))?;
         let recording: Vec<_> = rows.iter().map(Row::submitted).collect();
@@ -303,7 +304,7 @@ impl Drive {
         done.map_err(|(row, error)| refused(py, &error, Some(row)))
     }
 
-    /// Handles every event up to and including `until`; all that there are without it.
+    /// Handles every event up to and including `until`; all events without `until`.
     fn advance(&self, py: Python<'_>, until: Option<u64>) -> PyResult<Table> {
         let completions = self.with(py, |state| {
             advance(state, until.map_or(Time(Time::END.0 - 1), Time))?;
@@ -312,8 +313,8 @@ impl Drive {
         Ok(py.detach(|| self.to_table(&completions)))
     }
 
-    /// Handles one event, if it is not after `until`: how it is reported, and the completions.
-    /// `None` if there was none.
+    /// Handles one event that is not after `until`. Returns the report and the completions, or
+    /// `None` if there is no event.
     fn step(
         &self,
         py: Python<'_>,

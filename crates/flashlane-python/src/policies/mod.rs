@@ -1,8 +1,8 @@
 //! Policies that are written in Python: how they are registered and called.
 //!
-//! A policy is a Python object. It is called with the interpreter's lock, from whichever thread
-//! simulates. An exception in it ends the simulation: it is carried through the simulator as a
-//! panic, and raised where Python waits for the result.
+//! A policy is a Python object. Its methods are called with the interpreter's lock, from the thread
+//! that simulates. An exception in a method ends the simulation: it passes through the simulator as
+//! a panic, and is raised where Python waits for the result.
 
 mod scheduler;
 mod victim;
@@ -26,7 +26,7 @@ pub(crate) use victim::{Plane, Random};
 struct Made {
     class: Py<PyAny>,
     parameters: Value,
-    /// Methods of the class that its base class has as well.
+    /// Methods of the class that override those of its base class.
     methods: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Made {
         self.methods.iter().any(|own| own == method)
     }
 
-    /// The object at work, made with the shape of the drive in front of its parameters.
+    /// The working object. It is made from the shape of the drive and the parameters.
     fn object(&self, py: Python<'_>, shape: impl FnOnce() -> PyResult<Py<PyAny>>) -> Py<PyAny> {
         let made = || -> PyResult<Py<PyAny>> {
             let parameters = values::from_json(py, &self.parameters)?;
@@ -44,7 +44,7 @@ impl Made {
         or_unwind(made())
     }
 
-    /// The same without a shape.
+    /// The Python object of the policy, made without the shape of a drive.
     fn object_alone(&self, py: Python<'_>) -> Py<PyAny> {
         let made = || -> PyResult<Py<PyAny>> {
             let parameters = values::from_json(py, &self.parameters)?;
@@ -59,13 +59,13 @@ fn or_unwind<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|exception| resume_unwind(Box::new(exception)))
 }
 
-/// A copy of a policy at work, as a snapshot of a drive needs it.
+/// A copy of a working policy, for a snapshot of a drive.
 fn copied(py: Python<'_>, object: &Py<PyAny>) -> Py<PyAny> {
     let copy = || py.import("copy")?.call_method1("deepcopy", (object,)).map(Bound::unbind);
     or_unwind(copy())
 }
 
-/// Registers a class. `read` takes the given parameters, or `None`, and gives all of them.
+/// Registers a class. `read` completes the given parameters, or `None`, to all parameters.
 #[pyfunction]
 #[pyo3(signature = (*, family, name, summary, source, class, read, methods, fingerprint))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
@@ -108,7 +108,7 @@ pub(crate) fn register_policy(
     added.map_err(PyValueError::new_err)
 }
 
-/// A class of the same name goes: a cell of a notebook may be run again.
+/// Replaces a class of this name, because a cell of a notebook may be run again.
 fn add<C: ?Sized + 'static>(
     registry: &Registry<C>,
     kind: PolicyKind<C>,
@@ -143,10 +143,10 @@ impl Class {
     }
 }
 
-/// What became of each rule: its text, and how it was broken.
+/// The result of each rule: its text, and how it was broken.
 type Rows = Vec<(&'static str, Option<String>)>;
 
-/// Tries the rules of a family on a policy, without the interpreter's lock.
+/// Tests a policy against the rules of its family, without the interpreter's lock.
 #[pyfunction]
 pub(crate) fn conformance(py: Python<'_>, family: &str, name: String) -> PyResult<Rows> {
     let unknown = || PyValueError::new_err(format!("no policy `{name}`"));

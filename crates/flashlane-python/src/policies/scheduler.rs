@@ -20,32 +20,32 @@ pub(crate) struct Work {
     id: TransactionId,
     op: Op,
     source: Source,
-    /// The flow, numbered from 0; for collection, the one whose data is moved.
+    /// The flow, numbered from 0. For collection it is the flow whose data is moved.
     #[pyo3(get)]
     tenant: u16,
     /// Class of the flow: 0 urgent to 3 low.
     #[pyo3(get)]
     priority: u8,
-    /// The plane of its page, among all planes of the drive.
+    /// The plane of the page, among all planes of the drive.
     #[pyo3(get)]
     plane: u32,
-    /// Place of its page in the block; 0 for an erase.
+    /// Number of the page in its block; 0 for an erase.
     #[pyo3(get)]
     page: u32,
-    /// Sectors that are read or written; 512 bytes each.
+    /// Number of sectors that are read or written; 512 bytes each.
     #[pyo3(get)]
     sectors: u32,
-    /// The host request that waits for it; work of one request has the same number.
+    /// The host request that waits for the work; work of one request has an equal number.
     #[pyo3(get)]
     request: Option<u32>,
-    /// Since when it waits. Unit: picoseconds.
+    /// The time since which the work waits. Unit: picoseconds.
     #[pyo3(get)]
     since: u64,
-    /// Command, transfer and array time. Unit: picoseconds.
+    /// The time for command, transfer and array. Unit: picoseconds.
     #[pyo3(get)]
     service: u64,
-    /// What was left when the work came until its die had served all that it had
-    /// begun. Unit: picoseconds.
+    /// When the work came, the time until its die would have served all work that it had begun.
+    /// Unit: picoseconds.
     #[pyo3(get)]
     die_busy: u64,
 }
@@ -71,7 +71,7 @@ impl Work {
 
 #[pymethods]
 impl Work {
-    /// What the die does: `"read"`, `"program"` or `"erase"`.
+    /// The operation: `"read"`, `"program"` or `"erase"`.
     #[getter]
     fn op(&self) -> &'static str {
         match self.op {
@@ -81,7 +81,8 @@ impl Work {
         }
     }
 
-    /// On whose behalf: `"user"`, `"cache"` (write-back), `"gc"` (collection) or `"mapping"`.
+    /// The origin of the work: `"user"`, `"cache"` (write-back), `"gc"` (collection) or
+    /// `"mapping"`.
     #[getter]
     fn source(&self) -> &'static str {
         match self.source {
@@ -97,7 +98,8 @@ impl Work {
         format!("Work({op} of {source}, tenant {}, plane {})", self.tenant, self.plane)
     }
 
-    /// A policy that is copied with its drive names the same work.
+    /// Returns the object itself, because a policy that is copied with its drive refers to the same
+    /// work.
     fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
         slf.clone()
     }
@@ -110,16 +112,16 @@ pub(crate) struct State {
     /// The time of the drive. Unit: picoseconds.
     #[pyo3(get)]
     now: u64,
-    /// Collection goes first: a plane of the chip is short of free blocks.
+    /// True if collection goes first, because a plane of the chip is short of free blocks.
     #[pyo3(get)]
     urgent: bool,
-    /// The most pieces of work in a command.
+    /// Largest number of pieces of work in a command.
     #[pyo3(get)]
     planes_per_die: u32,
-    /// What is left until the die has served all that it has begun. Unit: picoseconds.
+    /// The time until the die has served all work that it has begun. Unit: picoseconds.
     #[pyo3(get)]
     busy: u64,
-    /// What waits at the die and can go, and moves that have become pointless; sorted.
+    /// Work that waits at the die and can be served, and moves that have become pointless; sorted.
     ready: Vec<TransactionId>,
     pointless: Vec<TransactionId>,
 }
@@ -147,17 +149,17 @@ impl State {
 
 #[pymethods]
 impl State {
-    /// Nothing but the scheduler keeps the work waiting.
+    /// True if only the scheduler keeps the work waiting.
     fn is_ready(&self, work: &Work) -> bool {
         self.ready.binary_search(&work.id).is_ok()
     }
 
-    /// The move of a page that is no longer valid: returned by `next`, it is dropped.
+    /// True for the move of a page that is no longer valid. If `next` returns it, it is dropped.
     fn is_pointless(&self, work: &Work) -> bool {
         self.pointless.binary_search(&work.id).is_ok()
     }
 
-    /// Both can go in one command: they differ in their planes only.
+    /// True if both can be in one command, because they differ only in their planes.
     #[staticmethod]
     fn together(one: &Work, other: &Work) -> bool {
         one.op == other.op && one.page == other.page && one.plane != other.plane
@@ -191,12 +193,12 @@ impl SchedulingConfig for Made {
     }
 }
 
-/// A Python object at work.
+/// A scheduler whose decisions a Python object makes.
 struct Scheduler {
     object: Py<PyAny>,
-    /// What waits at each die, as it came.
+    /// The work that waits at each die, in the order of arrival.
     waiting: Array<DieId, Vec<(TransactionId, Time)>>,
-    /// Work that the object wants to be told of when it is done.
+    /// Work whose end is reported to the object.
     running: BTreeMap<TransactionId, Py<Work>>,
     reads: bool,
     interrupts: bool,
@@ -217,9 +219,9 @@ impl Clone for Scheduler {
 }
 
 impl Scheduler {
-    /// Asks a method what the die does. `reads`: only reads are allowed.
+    /// Asks a method for the next command of the die. `reads`: true if only reads are allowed.
     fn ask(&mut self, method: &str, die: DieId, view: &mut View<'_>, reads: bool) -> bool {
-        // As long as all that is chosen is pointless.
+        // Asks again while all chosen work is pointless.
         while view.command().is_empty() && !self.waiting[die].is_empty() {
             let before = self.waiting[die].len();
             self.ask_once(method, die, view, reads);
@@ -242,7 +244,7 @@ impl Scheduler {
         });
     }
 
-    /// Takes what a method chose out of what waits.
+    /// Takes the work that a method chose out of the waiting work.
     fn take_one(
         &mut self,
         method: &str,
@@ -271,7 +273,7 @@ impl Scheduler {
     }
 }
 
-/// What a method gave: nothing, one piece of work, or several.
+/// The result of a method: no work, one piece of work, or several.
 fn works<'py>(chosen: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Work>>> {
     if chosen.is_none() {
         return Ok(Vec::new());

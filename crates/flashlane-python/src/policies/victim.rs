@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::{Made, copied, or_unwind};
 
-/// The blocks of a plane as they are when a victim is chosen.
+/// The blocks of a plane at the time when a victim is chosen.
 #[pyclass(frozen, module = "flashlane", name = "Plane")]
 #[derive(Debug)]
 pub(crate) struct Plane {
@@ -49,36 +49,37 @@ impl Plane {
         Self::of(&self.valid, block)
     }
 
-    /// Larger the longer ago the block was filled: blocks of the plane that were filled after it.
+    /// Number of blocks of the plane that were filled after this block. It is larger the longer ago
+    /// the block was filled.
     fn age(&self, block: usize) -> PyResult<u32> {
         Self::of(&self.age, block)
     }
 
-    /// Reads of the block are under way or queued.
+    /// True if reads of the block are under way or queued.
     fn is_read(&self, block: usize) -> PyResult<bool> {
         Self::of(&self.read, block)
     }
 
-    /// Blocks that may be collected with a gain: those with an invalid page.
+    /// Blocks whose collection gains space: those that may be collected and have an invalid page.
     fn candidates(&self) -> Vec<usize> {
         let gains = |valid: &Option<u32>| valid.is_some_and(|valid| valid < self.pages_per_block);
         (0..self.valid.len()).filter(|&block| gains(&self.valid[block])).collect()
     }
 
-    /// The candidate with the fewest valid pages; the first of several.
+    /// The candidate with the fewest valid pages; the first one if there are several.
     fn emptiest(&self) -> Option<u32> {
         self.emptiest
     }
 }
 
-/// Draws of the run's seed.
+/// A random stream of the run's seed.
 #[pyclass(frozen, module = "flashlane", name = "Random")]
 #[derive(Debug)]
 pub(crate) struct Random(Mutex<Rng>);
 
 #[pymethods]
 impl Random {
-    /// A number below `bound`, each as likely.
+    /// A uniform random number below `bound`.
     fn below(&self, bound: u64) -> PyResult<u64> {
         if bound == 0 {
             return Err(PyValueError::new_err("below: found 0, allowed: above 0"));
@@ -86,7 +87,7 @@ impl Random {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).below(bound))
     }
 
-    /// A number from 0 up to, and without, 1.
+    /// A uniform random number from 0 up to, and without, 1.
     fn unit(&self) -> f64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).unit()
     }
@@ -98,7 +99,7 @@ impl VictimConfig for Made {
     }
 }
 
-/// A Python object at work.
+/// A victim policy whose choices a Python object makes.
 struct Victims {
     object: Py<PyAny>,
 }

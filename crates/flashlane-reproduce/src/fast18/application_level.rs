@@ -33,23 +33,32 @@ const PAIRS: [[usize; 2]; 6] = [[FS, MS], [FS, WS], [FS, IO], [MS, WS], [MS, IO]
 /// The sizes of the figure.
 const FETCH_SIZES: [u32; 2] = [16, 1024];
 
-/// Records that io has under way. The paper does not say how many its io has: the figure is for the
-/// first, and the pair of fs and io also runs with the others.
+/// Numbers of records that io has under way. The paper does not give its number. The figure is for
+/// the first one, and the pair of fs and io also runs with the others.
 const DEPTHS: [u32; 3] = [64, 256, 1024];
 
-/// A run.
+/// The two sizes that vary between runs.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// The QueueFetchSize of the drive.
+    fetch: u32,
+    /// Number of records that io has under way.
+    depth: u32,
+}
+
+/// A run of the experiment.
 #[derive(Clone, Debug, PartialEq)]
 struct Job {
-    /// QueueFetchSize.
+    /// The QueueFetchSize of the drive.
     fetch: u32,
-    /// Records that io has under way.
+    /// Number of records that io has under way.
     depth: u32,
     /// The programs that run.
     together: Vec<usize>,
     seed: u64,
 }
 
-/// What came out of the runs.
+/// The results of all runs.
 struct Measured {
     jobs: Vec<Job>,
     results: Vec<Vec<ProgramResult>>,
@@ -57,24 +66,24 @@ struct Measured {
 }
 
 impl Measured {
-    /// An application in a run.
+    /// The result of an application in a run.
     fn of(&self, application: usize, job: &Job) -> &ProgramResult {
         let run = self.jobs.iter().position(|one| one == job).expect("a run of the experiment");
         let place = job.together.iter().position(|&one| one == application);
         &self.results[run][place.expect("an application of the run")]
     }
 
-    /// A number of an application alone, for every seed.
+    /// A figure of an application alone, for every seed.
     fn alone(
         &self,
         application: usize,
-        (fetch, depth): (u32, u32),
+        at: Setting,
         of: impl Fn(&ProgramResult) -> f64,
     ) -> Vec<f64> {
         let one = |&seed: &u64| {
             let job = Job {
-                fetch,
-                depth: depth_of(application, depth),
+                fetch: at.fetch,
+                depth: depth_of(application, at.depth),
                 together: vec![application],
                 seed,
             };
@@ -84,28 +93,28 @@ impl Measured {
     }
 
     /// Slowdown of an application of a pair, for every seed.
-    fn slowdown(&self, application: usize, at: (u32, u32), pair: [usize; 2]) -> Vec<f64> {
+    fn slowdown(&self, application: usize, at: Setting, pair: [usize; 2]) -> Vec<f64> {
         let alone = self.alone(application, at, |one| one.ipc);
         let together = self.seeds.iter().map(|&seed| {
-            let job = Job { fetch: at.0, depth: at.1, together: pair.to_vec(), seed };
+            let job = Job { fetch: at.fetch, depth: at.depth, together: pair.to_vec(), seed };
             self.of(application, &job).ipc
         });
         alone.into_iter().zip(together).map(|(alone, together)| alone / together).collect()
     }
 
     /// Fairness of a pair, for every seed.
-    fn fairness(&self, at: (u32, u32), pair: [usize; 2]) -> Vec<f64> {
+    fn fairness(&self, at: Setting, pair: [usize; 2]) -> Vec<f64> {
         let [first, second] = pair.map(|application| self.slowdown(application, at, pair));
         first.iter().zip(&second).map(|(a, b)| a.min(*b) / a.max(*b)).collect()
     }
 
-    /// Fairness with 1024 entries over that with 16.
+    /// Fairness with 1024 entries divided by that with 16.
     fn effect(&self, depth: u32, pair: [usize; 2]) -> Vec<f64> {
         quotients(&self.fairness((1024, depth), pair), &self.fairness((16, depth), pair))
     }
 }
 
-/// The depth of a run alone: only io has one.
+/// The depth of a run alone, which matters only for io.
 fn depth_of(application: usize, depth: u32) -> u32 {
     if application == IO { depth } else { DEPTHS[0] }
 }
@@ -196,7 +205,8 @@ fn measure(lab: &Lab<'_>) -> Result<Measured, Error> {
         }
         let mut config = ExecConfig::from_toml(&text, &folder.path().join("applications.toml"))?;
         config.seed = *seed;
-        // An eighth of the preset's blocks: everything that the programs touch fits.
+        // A drive with an eighth of the preset's blocks, which holds everything that the programs
+        // touch.
         let fetch = format!("interface.queue_fetch_size={fetch}");
         let sets = vec!["flash.blocks_per_plane=256".to_owned(), fetch];
         let device = load::device("fast18", &Overrides { sets, ..Overrides::default() })?;
@@ -206,14 +216,14 @@ fn measure(lab: &Lab<'_>) -> Result<Measured, Error> {
     Ok(Measured { jobs, results, seeds })
 }
 
-/// The figure.
+/// The table of the figure.
 fn pairs(measured: &Measured) -> Table {
     let columns = ["pair", "QueueFetchSize", "first slowdown", "second slowdown", "fairness"];
     let title = "Fig. 9: slowdowns (IPC alone over IPC) and fairness of the pairs";
     let mut table = Table::new("application-level", title, &columns);
     for (pair, depth) in pairs_and_depths() {
         for fetch in FETCH_SIZES {
-            let at = (fetch, depth);
+            let at = Setting { fetch, depth };
             table.row(vec![
                 name_of(pair, depth).as_str().into(),
                 fetch.into(),
@@ -226,7 +236,8 @@ fn pairs(measured: &Measured) -> Table {
     table
 }
 
-/// Each application alone: a fetch size matters only to those with more requests at the drive.
+/// A table of each application alone. The fetch size matters only to applications with more
+/// requests at the drive.
 fn alone(measured: &Measured) -> Table {
     let columns = [
         "alone",
@@ -250,7 +261,7 @@ fn alone(measured: &Measured) -> Table {
         };
         for fetch in FETCH_SIZES {
             let mean = |of: &dyn Fn(&ProgramResult) -> f64| {
-                over_seeds(&measured.alone(application, (fetch, depth), of)).0
+                over_seeds(&measured.alone(application, Setting { fetch, depth }, of)).0
             };
             let per_ms = |count: u64, one: &ProgramResult| count as f64 / one.measured_s / 1e3;
             table.row(vec![

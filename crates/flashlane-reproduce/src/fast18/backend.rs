@@ -13,14 +13,14 @@ use crate::{Bound, Findings, Job, Lab, Row};
 const NAME: &str = "backend";
 const DEPTHS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 
-/// The drive of the text, and what the released simulator makes of it.
+/// The drive of the paper's text, and two drives closer to the released simulator.
 #[derive(Clone, Copy, PartialEq)]
 enum Variant {
-    /// Table 3 and the text.
+    /// The drive of Table 3 and the text.
     Text,
     /// The flows have two chips of each channel, as in the released configuration of this study.
     TwoChips,
-    /// And the dies of a chip work one at a time, as in the released simulator.
+    /// As `TwoChips`, and the dies of a chip work one at a time, as in the released simulator.
     OneDie,
 }
 

@@ -1,4 +1,4 @@
-//! What the contention studies share: two flows, one knob, every flow also alone.
+//! The common part of the contention studies: two flows, one knob, and a run of each flow alone.
 
 use flashlane::Error;
 use flashlane::metrics::{FlowSummary, Summary};
@@ -6,20 +6,20 @@ use flashlane::metrics::{FlowSummary, Summary};
 use crate::row::over_seeds;
 use crate::{Job, Lab, Run, Table};
 
-/// Columns of the slowdown table, after the knob.
+/// Columns of the slowdown table after the column of the knob.
 pub(super) const COLUMNS: [&str; 4] =
     ["flow-1 slowdown", "flow-2 slowdown", "fairness", "weighted speedup"];
 
-/// Name of a column, and the number in it.
+/// Name of a column, and its number.
 pub(super) type Column<'a> = (&'static str, &'a dyn Fn(&Summary) -> f64);
 
-/// The results of a sweep: for each value of the knob one run a seed.
+/// The results of a sweep: one run for each value of the knob and each seed.
 pub(super) struct Sweep {
     pub(super) points: Vec<(u32, Vec<Run>)>,
 }
 
 impl Sweep {
-    /// Runs `job` for every value of the knob, with every flow also alone.
+    /// Runs `job` for every value of the knob, and each flow alone.
     pub(super) fn run(
         lab: &Lab<'_>,
         values: &[u32],
@@ -43,7 +43,7 @@ impl Sweep {
         over_seeds(&self.at(value, number)).0
     }
 
-    /// A number at one value of the knob over that at another, for every seed.
+    /// A number at one value of the knob divided by that at another, for every seed.
     pub(super) fn ratio(
         &self,
         value: u32,
@@ -53,7 +53,7 @@ impl Sweep {
         quotients(&self.at(value, number), &self.at(over, number))
     }
 
-    /// How a number changes from one value of the knob to another, as a share, for every seed.
+    /// The relative change of a number from one value of the knob to another, for every seed.
     pub(super) fn change(
         &self,
         from: u32,
@@ -83,7 +83,7 @@ impl Sweep {
         (values().min().expect("a sweep has values"), values().max().expect("a sweep has values"))
     }
 
-    /// A table of means: the knob, [`COLUMNS`], and more.
+    /// A table of means: the knob, [`COLUMNS`], and further columns.
     pub(super) fn table(
         &self,
         name: &str,
@@ -110,7 +110,7 @@ impl Sweep {
     }
 }
 
-/// Seed by seed, one number over another.
+/// One number divided by another, seed by seed.
 pub(super) fn quotients(above: &[f64], below: &[f64]) -> Vec<f64> {
     above.iter().zip(below).map(|(above, below)| above / below).collect()
 }
@@ -121,13 +121,13 @@ pub(super) fn slowdown(summary: &Summary, flow: usize) -> f64 {
     summary.flows[flow].slowdown_device.expect("every flow ran alone and completed requests")
 }
 
-/// Equation 1.
+/// Fairness by equation 1 of the paper.
 pub(super) fn fairness(summary: &Summary) -> f64 {
     let (a, b) = (slowdown(summary, 0), slowdown(summary, 1));
     a.min(b) / a.max(b)
 }
 
-/// Equation 2.
+/// Weighted speedup by equation 2 of the paper.
 pub(super) fn weighted_speedup(summary: &Summary) -> f64 {
     1.0 / slowdown(summary, 0) + 1.0 / slowdown(summary, 1)
 }
@@ -139,7 +139,7 @@ pub(super) fn cmt_hit_rates(flow: &FlowSummary) -> (f64, f64) {
     (rate(flow.cmt.hits, flow.cmt.misses), rate(alone.cmt.hits, alone.cmt.misses))
 }
 
-/// Mean number of waiting transactions of a flow at a chip, shared over alone.
+/// Mean number of waiting transactions of a flow at a chip, shared divided by alone.
 pub(super) fn queue_growth(summary: &Summary, flow: usize) -> f64 {
     let flow = &summary.flows[flow];
     let alone = flow.alone.expect("every flow ran alone");

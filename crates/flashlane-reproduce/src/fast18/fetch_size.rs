@@ -44,7 +44,7 @@ fn job(lab: &Lab<'_>, fetch: u32, depth: u32) -> Result<Job, Error> {
     Job::new("fast18", &sets, &(flow("flow-1", 8) + &flow("flow-2", depth)))
 }
 
-/// Throughput of a flow beside the other one, over that alone.
+/// Throughput of a flow beside the other one, divided by that alone.
 fn throughput(summary: &Summary, flow: usize) -> f64 {
     let flow = &summary.flows[flow];
     flow.iops / flow.alone.expect("every flow ran alone").iops

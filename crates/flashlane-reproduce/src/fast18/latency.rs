@@ -49,7 +49,8 @@ fn total(b: &BreakdownSummary) -> f64 {
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
-    // A smaller drive keeps the misses: its table is still many times the cache.
+    // A smaller drive has as many misses, because its table is still many times larger than the
+    // cache.
     let blocks = if lab.full { "2048" } else { "256" };
     let blocks = format!("flash.blocks_per_plane={blocks}");
     let misses = [&blocks, "ftl.mapping.cmt_capacity=64KiB"];

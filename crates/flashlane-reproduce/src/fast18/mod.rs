@@ -16,17 +16,17 @@ mod write_cache;
 
 use crate::{Experiment, Paper};
 
-/// Name of the experiment whose load are programs.
+/// Name of the experiment whose load comes from programs.
 #[cfg(feature = "exec")]
 const APPLICATION_LEVEL: &str = "application-level";
 
-/// What an experiment needs and does not find on this machine: a cross compiler.
+/// The tool that an experiment needs and that this machine lacks: a cross compiler.
 #[cfg(feature = "exec")]
 pub(crate) fn missing(experiment: &Experiment) -> Option<String> {
     (experiment.name == APPLICATION_LEVEL).then(flashlane_exec::programs::missing).flatten()
 }
 
-/// What an experiment needs and does not find on this machine: nothing, in this build.
+/// The tool that an experiment needs and that this machine lacks: none in this build.
 #[cfg(not(feature = "exec"))]
 pub(crate) fn missing(_: &Experiment) -> Option<String> {
     None

@@ -1,4 +1,4 @@
-//! Fig. 13: what preconditioning is for.
+//! Fig. 13: the purpose of preconditioning.
 //!
 //! Appendix A.4: under high write intensity, response times over time with and without
 //! preconditioning. The paper's SSD-B is not public; the drive here is that of Table 3 with fewer

@@ -34,8 +34,8 @@ const DRIVES: [(&str, &str, u32, &str, &str, &str, f64); 4] = [
     ),
 ];
 const TRACES: [(&str, &str); 3] = [("tpcc", "tpcc"), ("tpce", "tpce"), ("exchange", "exch")];
-/// Blocks of a plane by default, as a part of those of the capacity: occupancy and amplification
-/// stay.
+/// By default the drive has this fraction of the blocks of a plane. Occupancy and write
+/// amplification stay the same.
 const REDUCED: u32 = 16;
 
 fn job(lab: &Lab<'_>, drive: usize, clone: &str) -> Result<Job, Error> {

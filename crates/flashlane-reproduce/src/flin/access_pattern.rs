@@ -73,7 +73,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         ]);
     }
     let last = RANDOMNESS.len() - 1;
-    // The least step from one share of randomness to the next.
+    // The smallest step from one share of randomness to the next.
     let steps: Vec<Vec<f64>> = (0..last).map(|at| ratios(&base[at + 1], &base[at])).collect();
     let least = (0..base[0].len())
         .map(|seed| steps.iter().map(|step| step[seed]).fold(f64::INFINITY, f64::min));

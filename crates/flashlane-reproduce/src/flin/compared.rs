@@ -1,4 +1,4 @@
-//! Workloads under the three schedulers that the paper compares, over seeds.
+//! Runs workloads under the three schedulers that the paper compares, over several seeds.
 
 use flashlane::Error;
 
@@ -6,21 +6,22 @@ use super::mixes::{FEWEST, Load, Mix, geometric, mean, metric, mix_job};
 use super::setup::{COMPARED, fewest_requests, grows};
 use crate::{Job, Lab, Run};
 
-/// How often a workload with too few requests is run again, twice as long each time.
+/// Number of times that a workload with too few requests is run again, with twice the length each
+/// time.
 const LONGER: u32 = 2;
-/// FLIN's place in [`COMPARED`].
+/// Index of FLIN in [`COMPARED`].
 const FLIN: usize = 2;
 
 /// Runs by workload, by scheduler, by seed.
 pub(super) struct Compared {
     pub(super) mixes: Vec<Mix>,
     runs: Vec<Vec<Vec<Run>>>,
-    /// Requests that count that every flow needs.
+    /// Number of counted requests that every flow needs.
     needed: u64,
     seeds: u64,
 }
 
-/// A ratio of a metric as the paper gives it: slowdowns are better the smaller they are, weighted
+/// A ratio of a metric in the way of the paper. Slowdowns are better the smaller they are. Weighted
 /// speedup is given as a change.
 pub(super) fn better(which: usize, ratio: f64) -> f64 {
     match which {
@@ -31,8 +32,9 @@ pub(super) fn better(which: usize, ratio: f64) -> f64 {
 }
 
 impl Compared {
-    /// Every workload under every scheduler with every seed. One in which some flow has fewer than
-    /// [`FEWEST`] requests that count is run again with twice the length, under all schedulers.
+    /// Runs every workload under every scheduler with every seed. A workload with a flow that has
+    /// fewer than [`FEWEST`] counted requests is run again with twice the length, under all
+    /// schedulers.
     pub(super) fn run(
         lab: &Lab<'_>,
         mixes: Vec<Mix>,
@@ -75,13 +77,13 @@ impl Compared {
         Ok(())
     }
 
-    /// Requests that count of the flow that has fewest, over all seeds.
+    /// Smallest number of counted requests of a flow, over all seeds.
     pub(super) fn fewest(&self, at: usize) -> u64 {
         let runs = self.runs[at].iter().flatten();
         runs.map(|run| fewest_requests(&run.summary)).min().unwrap_or(0)
     }
 
-    /// Some flow has too few requests for a slowdown, so that the workload is left out.
+    /// True if a flow has too few requests for a slowdown, so that the workload is left out.
     pub(super) fn is_sparse(&self, at: usize) -> bool {
         self.fewest(at) < self.needed
     }
@@ -91,13 +93,13 @@ impl Compared {
         &self.runs[at][policy]
     }
 
-    /// Workloads that a condition admits, without those left out.
+    /// The workloads that a condition admits, without those that are left out.
     pub(super) fn chosen(&self, admits: impl Fn(&Mix, &[Vec<Run>]) -> bool) -> Vec<usize> {
         let all = 0..self.mixes.len();
         all.filter(|&at| !self.is_sparse(at) && admits(&self.mixes[at], &self.runs[at])).collect()
     }
 
-    /// How many seeds there are.
+    /// The number of seeds.
     fn seed_count(&self) -> usize {
         self.runs[0][0].len()
     }
@@ -108,14 +110,14 @@ impl Compared {
         chosen.iter().map(of).collect()
     }
 
-    /// The same with all seeds.
+    /// The values over all seeds.
     pub(super) fn values(&self, chosen: &[usize], policy: usize, which: usize) -> Vec<f64> {
         let seeds = 0..self.seed_count();
         seeds.flat_map(|seed| self.of_seed(chosen, policy, which, seed)).collect()
     }
 
-    /// What FLIN gains over another: the ratio of the arithmetic means by seed, and the geometric
-    /// mean of all ratios.
+    /// The gain of FLIN over another scheduler: the ratio of the arithmetic means by seed, and the
+    /// geometric mean of all ratios.
     pub(super) fn gains(&self, chosen: &[usize], over: usize, which: usize) -> (Vec<f64>, f64) {
         let by_seed = (0..self.seed_count()).map(|seed| {
             let of = |policy| mean(&self.of_seed(chosen, policy, which, seed));
@@ -140,7 +142,7 @@ impl Compared {
         (0..self.seed_count()).map(largest).collect()
     }
 
-    /// Workloads in which the backlog of some flow grows under a scheduler, with any seed.
+    /// Number of workloads in which the backlog of a flow grows under a scheduler, with any seed.
     pub(super) fn growing(&self, chosen: &[usize], policy: usize) -> usize {
         let grow = |&&at: &&usize| self.runs[at][policy].iter().any(|run| grows(&run.summary));
         chosen.iter().filter(grow).count()

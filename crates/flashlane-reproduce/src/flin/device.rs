@@ -1,4 +1,4 @@
-//! Section 7.3: what FLIN brings on other drives (not shown in the paper).
+//! Section 7.3: the gain of FLIN on other drives (not shown in the paper).
 
 use flashlane::Error;
 
@@ -7,10 +7,10 @@ use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "device";
 
-/// A drive, and what distinguishes it from Table 1.
+/// A drive, and its difference from Table 1.
 struct Variant {
     name: &'static str,
-    /// Page size, KiB.
+    /// Page size. Unit: KiB.
     page: u32,
     /// Factor on the times of reads and programs.
     latency: f64,
@@ -29,7 +29,8 @@ const VARIANTS: [Variant; 7] = [
 ];
 
 impl Variant {
-    /// The capacity stays that of Table 1, and the free pages that start collection do.
+    /// Settings of the drive. Its capacity, and the number of free pages at which collection
+    /// starts, are those of Table 1.
     fn sets(&self) -> Vec<String> {
         let blocks = 256;
         vec![

@@ -21,7 +21,7 @@ const MODES: [&str; 3] = ["none", "default", "semi-preemptive"];
 
 fn sets(lab: &Lab<'_>, mode: &str) -> Vec<String> {
     let mut sets = trace_drive(lab, "out-of-order");
-    // Only Fig. 7 itself: no other way out for a read than collection gives.
+    // Fig. 7 studies collection alone, so reads cannot suspend anything.
     sets.retain(|set| !set.starts_with("flash.suspend"));
     sets.push("ftl.precondition.occupancy=0.75".to_owned());
     sets.push(match mode {
@@ -45,7 +45,7 @@ fn shared(lab: &Lab<'_>, mode: &str, rate: u32, more: &[String]) -> Result<Job, 
     job(&sets, &flows)?.alone().warmup(warmup(lab))
 }
 
-/// A flow by itself, for Fig. 7a; the other one's half of the drive stays.
+/// A job with one flow alone, for Fig. 7a. The other flow keeps its half of the drive.
 fn single(lab: &Lab<'_>, rate: u32) -> Result<Job, Error> {
     job(&sets(lab, "default"), &flow(lab, "alone", rate))?.warmup(warmup(lab))
 }
@@ -95,7 +95,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows: rows(&points, both, alone), tables })
 }
 
-/// What the paper says of the figure.
+/// Comparisons with the paper's statements on the figure.
 fn rows(points: &[(&str, u32)], both: &[Vec<Run>], alone: &[Vec<Run>]) -> Vec<Row> {
     let at = |mode: &str, rate: u32| {
         let found = points.iter().position(|&point| point == (mode, rate));
@@ -159,7 +159,7 @@ fn rows(points: &[(&str, u32)], both: &[Vec<Run>], alone: &[Vec<Run>]) -> Vec<Ro
     ]
 }
 
-/// Shares of the drive in use for the variants.
+/// Shares of the drive that hold data, for the variants.
 const OCCUPANCIES: [f64; 4] = [0.4, 0.5, 0.6, 0.75];
 
 /// The last point of the figure, 64 MB/s, with other states and other semi-preemptive collection.

@@ -75,7 +75,7 @@ fn open(lab: &Lab<'_>, case: Case, rate: u64, base: bool, policy: &str) -> Resul
     Ok(if base { job.alone() } else { job })
 }
 
-/// Bytes per second that the drive serves of a deep closed loop.
+/// A job that measures the throughput of the drive under a deep closed loop.
 fn saturation(lab: &Lab<'_>, case: Case) -> Result<Job, Error> {
     let load = format!("queue_depth = {SATURATING}");
     let flow = case.flow("all", &load, if lab.smoke { "2ms" } else { "50ms" });
@@ -190,7 +190,7 @@ fn wait_share(summary: &Summary) -> f64 {
     t.wait_us / (t.wait_us + t.transfer_us + t.execution_us)
 }
 
-/// Runs Fig. 4: the flow beside a light one.
+/// Runs Fig. 4: the flow beside a flow of low rate.
 pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
     const POLICIES: [&str; 2] = ["out-of-order", "flin"];
     let cases: &[Case] = if lab.smoke { &CASES[..2] } else { &CASES };
@@ -204,7 +204,7 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
     for (at, limit) in limits.iter().enumerate() {
         let of_paper = RATES.iter().map(|&rate| u64::from(rate) * 1_000_000);
         let of_limit = SHARES.iter().map(|share| (share * limit) as u64);
-        // Below 256 MB/s nothing happens; one case shows it.
+        // Below 256 MB/s the flow has no effect, which one case shows.
         let rates = of_paper.filter(|&rate| at == 0 || rate >= 256_000_000).chain(of_limit);
         points.extend(rates.flat_map(|rate| POLICIES.map(|policy| (at, rate, policy))));
     }
@@ -249,7 +249,7 @@ pub(super) fn beside(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows, tables: vec![table] })
 }
 
-/// What the paper says of Fig. 4, of runs by case and rate.
+/// Comparisons with the paper's statements on Fig. 4. `at` gives the runs of a case at a rate.
 fn of_figure<'a>(
     lab: &Lab<'_>,
     cases: &[Case],
@@ -272,7 +272,7 @@ fn of_figure<'a>(
             ),
         ));
     }
-    // Where the paper's number lies: between these two shares, for runs of this length.
+    // The paper's number lies between these two shares, for runs of this length.
     let last = cases.len() - 1;
     for share in [1.0, 1.05] {
         rows.push(row(
@@ -298,8 +298,8 @@ fn of_figure<'a>(
     rows
 }
 
-/// The same question with a closed loop, which saturates the drive without an endless queue. The
-/// paper has no such test.
+/// Repeats the comparison with a closed loop, which saturates the drive without an endless queue.
+/// The paper has no such test.
 fn deep(lab: &Lab<'_>) -> Result<Vec<Row>, Error> {
     const POLICIES: [&str; 2] = ["out-of-order", "flin"];
     let mut rows = Vec::new();

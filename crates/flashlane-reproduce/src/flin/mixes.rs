@@ -1,4 +1,4 @@
-//! Workloads of four traces, and their results: what Fig. 10 to 15 and 17 share.
+//! Workloads of four traces, and their results. Fig. 10 to 15 and 17 use them.
 
 use flashlane::Error;
 use flashlane::config::CloneConfig;
@@ -10,36 +10,37 @@ use flashlane_engine::Rng;
 use super::setup::{job, trace_drive};
 use crate::{Job, Lab, Run};
 
-/// Traces of Table 2 with high interference, and the others.
+/// The traces of Table 2 with high interference.
 pub(super) const HIGH: [&str; 6] = ["exch", "msnfs", "src1-0", "src1-1", "tpcc", "tpce"];
 const LOW: [&str; 14] = [
     "dev", "fin1", "fin2", "msncfs", "prn-0", "prn-1", "prxy-0", "prxy-1", "rad-be", "rad-ps",
     "src1-2", "stg-0", "stg-1", "wsrch",
 ];
-/// Workloads of each category in the paper: 40 in all.
+/// Number of workloads of each category in the paper: 40 in all.
 pub(super) const OF_PAPER: usize = 10;
 
-/// Traces of high interference among four: the categories.
+/// The categories: number of traces with high interference among the four.
 pub(super) const CATEGORIES: [u32; 4] = [1, 2, 3, 4];
 
-/// Percent of a category, as the paper names it.
+/// The percentage by which the paper names a category.
 pub(super) fn percent(high: u32) -> u32 {
     25 * high
 }
 
-/// The published traces count for so many seconds, and half as long before that they do not.
+/// Length of the published traces that counts. A warm-up of half this length comes before. Unit:
+/// seconds.
 pub(super) const TRACE_S: f64 = 18.0;
 
-/// A flow with fewer requests that count has no slowdown worth a comparison.
+/// Smallest number of counted requests with which the slowdown of a flow is compared.
 pub(super) const FEWEST: u64 = 30;
 
 /// Four traces that run together.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mix {
-    /// How many of them are of high interference.
+    /// Number of traces with high interference.
     pub(super) high: u32,
     pub(super) traces: Vec<&'static str>,
-    /// Factors on the gaps of each.
+    /// Factors on the gaps of each trace.
     pub(super) scales: Vec<f64>,
 }
 
@@ -78,11 +79,12 @@ fn draw_category(high: u32) -> Vec<Mix> {
     mixes
 }
 
-/// One workload of each category, for studies that run every workload many times: of those with
-/// either tpcc or tpce, which together are more than the drive serves.
+/// Index of one workload of each category, for studies that run every workload many times. The
+/// workload has either tpcc or tpce, because the drive cannot serve both together.
 const SHOWN: [usize; 4] = [0, 2, 6, 7];
 
-/// That workload of each of the categories; all of them in a full run.
+/// The workload with this index of each given category; in a full run, all workloads of the
+/// categories.
 pub(super) fn shown(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
     if lab.full || lab.smoke {
         return draw(categories, per_category(lab, 1));
@@ -93,7 +95,7 @@ pub(super) fn shown(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
         .collect()
 }
 
-/// How many workloads of each category an experiment runs, of the paper's ten.
+/// Number of workloads of each category that an experiment runs, at most the paper's ten.
 pub(super) fn per_category(lab: &Lab<'_>, reduced: usize) -> usize {
     match (lab.smoke, lab.full) {
         (true, _) => 1,
@@ -102,39 +104,40 @@ pub(super) fn per_category(lab: &Lab<'_>, reduced: usize) -> usize {
     }
 }
 
-/// The load of an experiment: how fast the traces run, and how long at their published rates.
+/// The load of an experiment: the speed and the length of the traces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Gaps of the published traces are multiplied by this.
+    /// Factor on the gaps of the published traces.
     pub(super) time_scale: f64,
-    /// What counts. Unit: seconds of the published traces.
+    /// Length that counts. Unit: seconds of the published traces.
     pub(super) trace_s: f64,
 }
 
 impl Load {
-    /// The published rates.
+    /// A load with the published rates.
     pub(super) fn new(lab: &Lab<'_>) -> Self {
         Self { time_scale: 1.0, trace_s: if lab.smoke { 0.02 } else { TRACE_S } }
     }
 
-    /// Half as long, for studies with many runs of each workload; the whole in a full run.
+    /// A load of half the length, for studies with many runs of each workload. A full run has the
+    /// whole length.
     pub(super) fn short(lab: &Lab<'_>) -> Self {
         let whole = Self::new(lab);
         Self { trace_s: if lab.full { whole.trace_s } else { whole.trace_s / 2.0 }, ..whole }
     }
 
-    /// What counts on the drive's clock. Unit: seconds.
+    /// Length that counts on the drive's clock. Unit: seconds.
     pub(super) fn counted_s(self) -> f64 {
         self.trace_s * self.time_scale
     }
 
-    /// What goes before. Unit: seconds.
+    /// Length of the warm-up. Unit: seconds.
     pub(super) fn warmup_s(self) -> f64 {
         self.counted_s() / 2.0
     }
 }
 
-/// The flow of one trace; `keys` are those of its flow besides the source.
+/// The flow of one trace. `keys`: further keys of the flow.
 pub(super) fn flow(
     lab: &Lab<'_>,
     name: &str,
@@ -142,7 +145,7 @@ pub(super) fn flow(
     load: Load,
     keys: &str,
 ) -> Result<String, Error> {
-    // The smallest of runs still has requests of the rarest trace.
+    // The run has requests of the rarest trace even if it is the shortest.
     let all_s = load.counted_s() + load.warmup_s();
     let requests = (all_s / load.time_scale * 1e3 / clone::find(trace)?.gap_ms()).ceil();
     let (requests, duration) = match lab.smoke {
@@ -161,7 +164,7 @@ pub(super) const UNCACHED: &str = "cache = \"off\"";
 /// The workload file of a mix.
 pub(super) fn workload(lab: &Lab<'_>, mix: &Mix, load: Load, keys: &str) -> Result<String, Error> {
     let flows = mix.traces.iter().zip(&mix.scales).map(|(trace, scale)| {
-        // As long on the drive's clock as the others.
+        // The flow lasts as long on the drive's clock as the others.
         let load = Load { time_scale: load.time_scale * scale, trace_s: load.trace_s / scale };
         flow(lab, trace, trace, load, keys)
     });
@@ -181,26 +184,26 @@ pub(super) fn mix_job(
     counted(job(&all, &workload(lab, mix, load, UNCACHED)?)?.alone(), load)
 }
 
-/// A job of which the first third does not count, so that collection runs as it will.
+/// A job whose first third does not count, so that collection has started.
 pub(super) fn counted(job: Job, load: Load) -> Result<Job, Error> {
     job.warmup(&format!("{:.6}s", load.warmup_s()))
 }
 
-/// The four metrics of section 6 by request.
+/// The four metrics of section 6, computed from requests.
 pub(super) const METRICS: [&str; 4] =
     ["fairness", "maximum slowdown", "STDEV of slowdown", "weighted speedup"];
 
-/// A metric of a run, by its place in [`METRICS`].
+/// A metric of a run, by its index in [`METRICS`].
 pub(super) fn metric(summary: &Summary, which: usize) -> f64 {
     let f = summary.fairness;
     let all = [f.fairness, f.max_slowdown, f.stdev_slowdown, f.weighted_speedup];
     all[which].expect("the laboratory checks this")
 }
 
-/// What is more than another, beyond what draws do to it, is so by this factor.
+/// Smallest factor between two figures that cannot come from random draws.
 pub(super) const FARTHER: f64 = 1.02;
 
-/// And what is less, by this one.
+/// The factor for a decrease.
 pub(super) const NEARER: f64 = 0.98;
 
 /// The metric by seed of jobs that ran with every seed: geometric means over the jobs.

@@ -29,7 +29,7 @@ fn point(lab: &Lab<'_>, policy: &str) -> Result<Job, Error> {
     Ok(job(&trace_drive(lab, policy), &flows)?.alone().windows((length * 1e12) as u64))
 }
 
-/// Slowdowns of a flow by window, where it has any.
+/// Slowdowns of a flow in the windows that have one.
 fn by_window(summary: &Summary, flow: usize) -> Vec<f64> {
     let over_time = summary.slowdown_over_time.as_ref().expect("it was asked for");
     over_time.windows.iter().filter_map(|window| window.flows[flow].slowdown).collect()

@@ -1,8 +1,8 @@
-//! Section 5.5: what FLIN costs the drive.
+//! Section 5.5: the cost of FLIN.
 //!
 //! The paper has run its queue insertion on a model of a controller with processors of 500 MHz and
-//! gives the time as a share of latency. Ours counts the positions that both passes look at; what
-//! a position costs is an assumption, [`CYCLES`].
+//! gives the time as a share of latency. We count the positions that both passes look at, and
+//! assume a cost for each position, [`CYCLES`].
 
 use flashlane::Error;
 use flashlane::metrics::Summary;
@@ -14,7 +14,8 @@ use super::setup::over;
 use crate::{Cell, Findings, Job, Lab, Row, Run, Table};
 
 const NAME: &str = "overhead";
-/// Processor cycles of a position: load an entry, one division or multiplication, two comparisons.
+/// Assumed processor cycles for a position: load an entry, one division or multiplication, two
+/// comparisons.
 const CYCLES: f64 = 20.0;
 /// The paper's processor. Unit: cycles per microsecond.
 const CYCLES_PER_US: f64 = 500.0;
@@ -29,12 +30,13 @@ fn latency_us(summary: &Summary) -> f64 {
     summary.flows.iter().map(time).sum::<f64>() / count
 }
 
-/// The time of looking at so many positions over the mean latency. Unit: parts per million.
+/// The time of looking at `positions` positions, divided by the mean latency. Unit: parts per
+/// million.
 fn share(positions: f64, summary: &Summary) -> f64 {
     1e6 * positions * CYCLES / CYCLES_PER_US / latency_us(summary)
 }
 
-/// FLIN's own counts.
+/// The counts of the scheduler.
 fn counts(summary: &Summary) -> SchedulerOverhead {
     summary.scheduler_overhead.expect("FLIN counts its work")
 }
@@ -84,7 +86,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows: rows(&runs[0]), tables: vec![table] })
 }
 
-/// Ours beside the paper's, of runs at the published rates.
+/// The simulator's figures beside those of the paper, for runs at the published rates.
 fn rows(runs: &[Run]) -> Vec<Row> {
     let mut rows = vec![Row::number(
         NAME,

@@ -102,7 +102,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows: rows(&fairness), tables })
 }
 
-/// What the paper says of the four sweeps.
+/// Comparisons with the paper's statements on the four sweeps.
 fn rows(fairness: &Fairness) -> Vec<Row> {
     let at = |sweep: usize, value: f64| {
         let found = SWEEPS[sweep].values.iter().position(|&(_, v)| v == value);

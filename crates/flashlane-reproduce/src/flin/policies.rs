@@ -20,7 +20,7 @@ const FAIRNESS: [[f64; 2]; 4] = [[1.8, 1.3], [2.5, 1.6], [5.6, 2.4], [54.0, 3.2]
 const MAXIMUM: [[f64; 2]; 4] = [[24.0, 2.3], [1400.0, 5.5], [3231.0, 12.0], [1597.0, 18.0]];
 const STDEV: [[f64; 2]; 4] = [[137.0, 13.0], [7504.0, 15.0], [2784.0, 15.0], [2850.0, 21.5]];
 const SPEEDUP: [[f64; 2]; 4] = [[0.38, 0.21], [0.74, 0.32], [1.32, 0.41], [1.56, 0.76]];
-/// The scheduler under test, by its place in [`COMPARED`].
+/// Index of FLIN in [`COMPARED`].
 const FLIN: usize = 2;
 
 /// Runs the experiment.
@@ -37,7 +37,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows, tables })
 }
 
-/// FLIN against both baselines in one category.
+/// Compares FLIN with both baselines in one category.
 fn of_category(results: &Compared, high: u32) -> Vec<Row> {
     let chosen = results.chosen(|mix, _| mix.high == high);
     let mut rows = Vec::new();
@@ -67,7 +67,7 @@ fn of_category(results: &Compared, high: u32) -> Vec<Row> {
     rows
 }
 
-/// What the paper says of all workloads together.
+/// Comparisons with the paper's statements on all workloads together.
 fn of_all(results: &Compared) -> Vec<Row> {
     let all = results.chosen(|_, _| true);
     let most = |number: &dyn Fn(&crate::Run) -> f64| results.most(&all, FLIN, number);

@@ -7,7 +7,7 @@ use super::setup::{job, over, slowdown, trace_drive};
 use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "priorities";
-/// From level 0 to level 3.
+/// The classes of the levels 0 to 3.
 const CLASSES: [&str; 4] = ["low", "medium", "high", "urgent"];
 /// Four flows at a quarter of the published gaps make the chips scarce.
 const TIME_SCALE: f64 = 0.25;
@@ -46,7 +46,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     }
     let levels: Vec<Vec<f64>> = (0..4).map(|level| by_seed(1, level)).collect();
     let seeds = 0..levels[0].len();
-    // How much slower each level is than the one above, the least of three.
+    // The smallest factor between the slowdown of a level and that of the level above, of three.
     let least_step = |seed: usize| {
         let steps = (1..4).map(|level| levels[level - 1][seed] / levels[level][seed]);
         steps.fold(f64::INFINITY, f64::min)

@@ -93,7 +93,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows: rows(&points, &runs, lab.seeds as usize), tables: vec![table] })
 }
 
-/// What the paper says of the figure.
+/// Comparisons with the paper's statements on the figure.
 fn rows(points: &[(&str, u32, u32)], runs: &[Vec<Run>], seeds: usize) -> Vec<Row> {
     let at = |policy: &str, writes: u32, reads: u32, seed: usize| {
         let found = points.iter().position(|&point| point == (policy, writes, reads));
@@ -107,8 +107,8 @@ fn rows(points: &[(&str, u32, u32)], runs: &[Vec<Run>], seeds: usize) -> Vec<Row
         };
         each().map(ratio).fold(0.0, f64::max)
     };
-    // Over base flows that write: with reads alone both policies are the same. The one that
-    // contradicts most decides.
+    // Considers base flows that write, because both policies are equal for reads alone. The point
+    // that contradicts most decides.
     let extreme = |a: (&str, u32), b: (&str, u32), pick: fn(f64, f64) -> f64| -> Vec<f64> {
         let seed = |seed: usize| {
             let of =

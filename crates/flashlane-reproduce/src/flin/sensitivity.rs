@@ -1,8 +1,9 @@
-//! Fig. 10 to 13 against what the paper leaves open.
+//! Sensitivity of Fig. 10 to 13 to choices that the paper leaves open.
 //!
-//! It does not say how full the drive is, when collection stops being preemptible (GChard), how
-//! long the traces run, and how much of the chips' time each trace took: only that those of high
-//! interference keep the chips busy for more than 8 % of it. One thing is changed at a time.
+//! The paper does not say how full the drive is, when collection stops being preemptible (GChard),
+//! and how long the traces run. It does not say how much of the chips' time each trace took, except
+//! that traces of high interference keep the chips busy for more than 8 % of it. One choice is
+//! changed at a time.
 
 use flashlane::Error;
 
@@ -12,13 +13,13 @@ use super::setup::{COMPARED, busy, job, trace_drive};
 use crate::{Cell, Findings, Lab, Row, Table};
 
 const NAME: &str = "sensitivity";
-/// FLIN's place in [`COMPARED`].
+/// Index of FLIN in [`COMPARED`].
 const FLIN: usize = 2;
 /// Share of chip time that every trace of high interference takes in the scaled variants. The paper
 /// draws the line at 8 %.
 const CLASSES: [f64; 2] = [0.10, 0.20];
 
-/// A change, by what it changes.
+/// A change of a setting.
 struct Change {
     axis: &'static str,
     value: &'static str,
@@ -35,7 +36,7 @@ const fn load(axis: &'static str, value: &'static str, load: [f64; 2]) -> Change
     Change { axis, value, sets: &[], load }
 }
 
-/// The first one changes nothing: GChard of 4 blocks, occupancy 0.86, 18 s, the published rates.
+/// The first entry changes nothing: GChard of 4 blocks, occupancy 0.86, 18 s, the published rates.
 const CHANGES: [Change; 12] = [
     sets("GChard, of 10 blocks", "4", &[]),
     sets("GChard, of 10 blocks", "6", &["ftl.gc.hard_threshold=6 blocks"]),
@@ -94,7 +95,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     );
     let base = Load::new(lab);
     let mut rows = Vec::new();
-    // Most of what is changed changes more than a seed does.
+    // Most changes have a larger effect than a seed, so one seed is enough.
     let seeds = if lab.full { lab.seeds } else { 1 };
     for change in changes {
         let [scale, length] = change.load;
@@ -113,7 +114,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows, tables: vec![table, classes.table] })
 }
 
-/// The gains over both baselines, and how bad the worst flow is, geometric means.
+/// Adds the gains over both baselines, and the slowdown of the worst flow, as geometric means.
 fn add(table: &mut Table, rows: &mut Vec<Row>, axis: &str, value: &str, results: &Compared) {
     let all = results.chosen(|_, _| true);
     for (over, name) in COMPARED[..FLIN].iter().enumerate() {
@@ -139,9 +140,9 @@ fn add(table: &mut Table, rows: &mut Vec<Row>, axis: &str, value: &str, results:
     }
 }
 
-/// How busy each trace of high interference keeps the chips when it is alone.
+/// How busy each trace of high interference keeps the chips when it runs alone.
 struct Classes {
-    /// By place in [`HIGH`].
+    /// Shares by index in [`HIGH`].
     busy: Vec<f64>,
     table: Table,
 }
@@ -173,7 +174,7 @@ impl Classes {
         Ok(Self { busy: all, table })
     }
 
-    /// The workload with each trace of high interference as fast as the class asks for.
+    /// The workload in which each trace of high interference takes the share of the class.
     fn scaled(&self, mix: &Mix, class: f64) -> Mix {
         let of = |(trace, before): (&&str, &f64)| {
             let known = HIGH.iter().position(|high| high == trace);
@@ -184,8 +185,8 @@ impl Classes {
     }
 }
 
-/// The factor on the gaps of a trace after which it takes so much of the chips' time, were that
-/// proportional to its rate.
+/// The factor on the gaps of a trace with which it takes this share of the chips' time, if the
+/// share is proportional to the rate.
 fn scale(busy: f64, class: f64) -> f64 {
     busy / class
 }

@@ -1,4 +1,4 @@
-//! What the experiments share: the drive, its variants, flows.
+//! The common part of the experiments: the drive, its variants, and flows.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;
@@ -13,8 +13,8 @@ pub(super) fn scheduler(policy: &str) -> String {
     format!("scheduler={policy}")
 }
 
-/// An empty drive whose reads all cost a flash access: where data lies does not matter to uniform
-/// reads.
+/// Settings of an empty drive on which every read costs a flash access. The place of the data does
+/// not matter to uniform reads.
 pub(super) const EMPTY: [&str; 2] = ["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
 
 /// The released simulator on which the paper's was built sends the data of a read before any
@@ -32,12 +32,14 @@ pub(super) const SUSPEND: &str = "flash.suspend={ program = true, erase = true, 
 /// Settings of the studies with traces, besides Table 1.
 ///
 /// * Collection begins at ten free blocks a plane for every policy and is served when nothing else
-///   waits. It presses on below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN): it
-///   then goes before the host's work under the baselines, and with its writes under FLIN.
-/// * The drive fetches all that waits, as section 5.5 assumes (262,144 transactions fit its DRAM),
-///   so that the scheduler sees it.
-/// * A plane has 128 blocks instead of 4,096, of which some 18 are free or open. What is left is as
-///   full as on the whole drive, whose user capacity of 480 GB holds data: 86 % of ours.
+///   waits. It becomes urgent below four free blocks, which are FLIN's 1,024 free pages (GC_FLIN).
+///   Under the baselines it then goes before the host's work, and under FLIN with the host's
+///   writes.
+/// * The drive fetches all waiting commands, as section 5.5 assumes (262,144 transactions fit its
+///   DRAM), so that the scheduler sees it.
+/// * A plane has 128 blocks instead of 4,096, of which some 18 are free or open. The remaining
+///   blocks are as full as on the whole drive, whose user capacity of 480 GB holds data: 86 % of
+///   ours.
 pub(super) fn trace_drive(lab: &Lab<'_>, policy: &str) -> Vec<String> {
     vec![
         format!("flash.channels={}", if lab.smoke { 1 } else { 8 }),

@@ -86,7 +86,7 @@ fn tables(runs: &[&Run], piece: Piece) -> Vec<Table> {
 }
 
 /// One seed of the three policies.
-struct Ten<'a> {
+struct OneSeed<'a> {
     runs: Vec<&'a Run>,
     by_policy: Vec<Vec<Interval>>,
     /// Intervals of a tenth.
@@ -94,7 +94,7 @@ struct Ten<'a> {
     piece: Piece,
 }
 
-impl<'a> Ten<'a> {
+impl<'a> OneSeed<'a> {
     fn new(runs: Vec<&'a Run>, piece: Piece) -> Self {
         let by_policy: Vec<Vec<Interval>> = runs.iter().map(|run| counted(run, piece)).collect();
         let length = by_policy.iter().map(Vec::len).min().unwrap_or(0) / 10;
@@ -148,8 +148,8 @@ impl<'a> Ten<'a> {
     }
 }
 
-fn rows(seeds: &[Ten<'_>]) -> Vec<Row> {
-    let row = |metric, of: &dyn Fn(&Ten<'_>) -> f64, bound, unit, note| {
+fn rows(seeds: &[OneSeed<'_>]) -> Vec<Row> {
+    let row = |metric, of: &dyn Fn(&OneSeed<'_>) -> f64, bound, unit, note| {
         let values: Vec<f64> = seeds.iter().map(of).collect();
         Row::statement_over_seeds(NAME, metric, &values, bound, unit, note)
     };
@@ -195,8 +195,8 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         .collect::<Result<_, Error>>()?;
     let runs = lab.run_seeds(&jobs, lab.seeds)?;
     let of_seed = |seed: usize| runs.iter().map(|of_policy| &of_policy[seed]).collect();
-    let seeds: Vec<Ten<'_>> =
-        (0..lab.seeds as usize).map(|seed| Ten::new(of_seed(seed), piece)).collect();
+    let seeds: Vec<OneSeed<'_>> =
+        (0..lab.seeds as usize).map(|seed| OneSeed::new(of_seed(seed), piece)).collect();
     let mut all = vec![seeds[0].summary()];
     all.extend(tables(&seeds[0].runs, piece));
     Ok(Findings { rows: rows(&seeds), tables: all })

@@ -149,7 +149,7 @@ impl Outcome {
 
 type Figure = (&'static str, fn(&Outcome) -> f64);
 
-/// What is compared, and whether more is better.
+/// The figures that are compared, and whether more is better.
 const COMPARED: [(Figure, bool); 3] = [
     (("fairness", |o| o.fairness), true),
     (("das-as p99 read", |o| o.p99), false),

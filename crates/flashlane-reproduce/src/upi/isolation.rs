@@ -4,7 +4,8 @@ use flashlane::Error;
 use flashlane::metrics::{Latency, Summary};
 
 use super::setup::{
-    HEADLINES, PARTITIONED, POLICIES, Piece, SEEDS, TENANTS, UNIFIED, UPI, changes, mean, reads,
+    HEADLINES, PARTITIONED, POLICIES, Piece, SEEDS, TENANTS, UNIFIED, UPI, Versus, changes, mean,
+    reads,
 };
 use crate::{Bound, Findings, Job, Lab, Row, Run, Table};
 
@@ -13,7 +14,7 @@ const NAME: &str = "isolation";
 /// The paper's two changes of das-as' p99 against unified, UPI's over that of partitioned.
 const WORSE_THAN_PARTITIONED: f64 = (1.0 - 0.385) / (1.0 - 0.477) - 1.0;
 
-/// The same of the means of lm-tbe: UPI against unified.
+/// Relative difference of the means of lm-tbe, UPI against unified.
 const LIKE_UNIFIED: f64 = (1.0 - 0.161) / (1.0 - 0.138) - 1.0;
 
 /// The comparisons of one piece of the day. `piece`: a prefix of the metrics.
@@ -30,7 +31,7 @@ fn rows(runs: &[Vec<Run>], piece: &str) -> Vec<Row> {
     rows.push(Row::statement_over_seeds(
         NAME,
         name("das-as.mean.upi-vs-partitioned"),
-        &of("das-as", |l| l.mean, (UPI, PARTITIONED)),
+        &of("das-as", |l| l.mean, Versus { policy: UPI, against: PARTITIONED }),
         Bound::Between(0.0, 0.5),
         "change",
         "\"slightly worse than the Partitioned scheme\"; a half is the most that we call slight",
@@ -39,7 +40,7 @@ fn rows(runs: &[Vec<Run>], piece: &str) -> Vec<Row> {
         NAME,
         name("das-as.p99.upi-vs-partitioned"),
         WORSE_THAN_PARTITIONED,
-        &of("das-as", |l| l.p99, (UPI, PARTITIONED)),
+        &of("das-as", |l| l.p99, Versus { policy: UPI, against: PARTITIONED }),
         0.0,
         "change",
         "from the paper's two changes against unified",
@@ -47,7 +48,7 @@ fn rows(runs: &[Vec<Run>], piece: &str) -> Vec<Row> {
     rows.push(Row::statement_over_seeds(
         NAME,
         name("lm-tbe.mean.upi-vs-unified"),
-        &of("lm-tbe", |l| l.mean, (UPI, UNIFIED)),
+        &of("lm-tbe", |l| l.mean, Versus { policy: UPI, against: UNIFIED }),
         Bound::Between(LIKE_UNIFIED - 0.15, LIKE_UNIFIED + 0.15),
         "change",
         "\"a similar improvement\", -0.027 from the paper's two changes; within 0.15 of that",
@@ -55,7 +56,7 @@ fn rows(runs: &[Vec<Run>], piece: &str) -> Vec<Row> {
     rows.push(Row::statement_over_seeds(
         NAME,
         name("lm-tbe.p99.upi-vs-partitioned"),
-        &of("lm-tbe", |l| l.p99, (UPI, PARTITIONED)),
+        &of("lm-tbe", |l| l.p99, Versus { policy: UPI, against: PARTITIONED }),
         Bound::AtMost(-0.02),
         "change",
         "Partitioned costs LM-TBE \"in both the average response time and QoS figure\"",
@@ -64,7 +65,7 @@ fn rows(runs: &[Vec<Run>], piece: &str) -> Vec<Row> {
         NAME,
         name("lm-tbe.p99.partitioned-vs-unified"),
         0.34,
-        &of("lm-tbe", |l| l.p99, (PARTITIONED, UNIFIED)),
+        &of("lm-tbe", |l| l.p99, Versus { policy: PARTITIONED, against: UNIFIED }),
         0.0,
         "change",
         "the bar of 1.34 in Fig. 3b, read as this one",
@@ -74,7 +75,7 @@ fn rows(runs: &[Vec<Run>], piece: &str) -> Vec<Row> {
 
 /// Our own check: UPI shelters das-as in every seed.
 fn every_seed(runs: &[Vec<Run>], piece: &str) -> Row {
-    let changes = changes(runs, "das-as", |l| l.p99, (UPI, UNIFIED));
+    let changes = changes(runs, "das-as", |l| l.p99, Versus { policy: UPI, against: UNIFIED });
     let worst = changes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let metric = format!("{piece}das-as.p99.upi-vs-unified, worst seed");
     Row::check_over_seeds(NAME, metric, &[worst], Bound::AtMost(-0.02), "change", "below zero")

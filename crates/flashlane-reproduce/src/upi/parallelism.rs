@@ -16,7 +16,8 @@ const NAME: &str = "parallelism";
 const WORKLOADS: [&str; 7] = ["das-as", "dtrs", "lm-tbe", "rad-be", "exch", "msnfs", "msncfs"];
 
 /// Channels, and chips of each.
-const DEGREES: [(u32, u32); 5] = [(4, 4), (2, 4), (2, 2), (1, 4), (1, 2)];
+const DEGREES: [Degree; 5] =
+    [Degree::new(4, 4), Degree::new(2, 4), Degree::new(2, 2), Degree::new(1, 4), Degree::new(1, 2)];
 
 /// Blocks of a plane, times chips: those of Table 1.
 const BLOCKS: u32 = 1024 * 12;
@@ -27,7 +28,22 @@ const REQUESTS: u64 = 40_000;
 /// Length of the day of the others. Unit: seconds.
 const DAY_S: f64 = 240.0;
 
-fn job(lab: &Lab<'_>, workload: &str, (channels, chips): (u32, u32)) -> Result<Job, Error> {
+/// Chips that work in parallel.
+#[derive(Clone, Copy)]
+struct Degree {
+    channels: u32,
+    /// Chips of each channel.
+    chips: u32,
+}
+
+impl Degree {
+    const fn new(channels: u32, chips: u32) -> Self {
+        Self { channels, chips }
+    }
+}
+
+fn job(lab: &Lab<'_>, workload: &str, degree: Degree) -> Result<Job, Error> {
+    let Degree { channels, chips } = degree;
     let size = if lab.smoke { 0.125 } else { 1.0 };
     let blocks = (f64::from(BLOCKS) * size) as u32 / (channels * chips);
     let sets = [

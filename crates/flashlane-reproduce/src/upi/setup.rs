@@ -33,9 +33,9 @@ const DAY_S: f64 = 24.0 * HOUR_S;
 /// Seeds of the main result.
 pub(super) const SEEDS: u64 = 5;
 
-/// Size of the drive and length of the day by default, over the paper's: blocks, capacities, what
-/// the tenants touch and the day shrink together, so that data is overwritten and read as often in
-/// a day, at the rates of each hour.
+/// Size of the drive and length of the day by default, relative to the paper's. Blocks, capacities,
+/// footprints of the tenants and the day shrink together. Data is therefore overwritten and read as
+/// often in a day, at the rates of each hour.
 const SMALL: f64 = 1.0 / 16.0;
 
 /// Blocks of a plane, and pages of a block, of the small drive: a sixteenth of those of Table 1.
@@ -48,7 +48,7 @@ const SPACE_GIB: f64 = 50.0;
 /// What das-as touches, and all that it holds. Unit: GiB.
 const CRITICAL_GIB: f64 = 10.0;
 
-/// What is assumed of das-as, the tenant that is to be sheltered.
+/// Assumptions about das-as, the tenant that is to be sheltered.
 #[derive(Clone, Debug)]
 pub(super) struct Critical {
     /// What it touches and holds. Unit: GiB.
@@ -100,14 +100,14 @@ impl Piece {
         Self { size, ..Self::day_of(lab, DAY_S * SMALL) }
     }
 
-    /// The same in half the time, so that half as much is written and moved: for many variants.
+    /// The day in half the time, so that half as much is written and moved; for many variants.
     pub(super) fn quick_day(lab: &Lab<'_>) -> Self {
         let day = Self::whole_day(lab);
         let day_s = if lab.full || lab.smoke { day.day_s } else { day.day_s / 2.0 };
         Self { day_s, counted_s: day_s, ..day }
     }
 
-    /// Of that day, hour 17, in which the writes of lm-tbe have their peak, after eight hours for
+    /// Hour 17 of that day, in which the writes of lm-tbe have their peak, after eight hours for
     /// sets and collection to settle.
     pub(super) fn peak_hour(lab: &Lab<'_>, time_scale: f64) -> Self {
         let day = Self::whole_day(lab);
@@ -151,7 +151,7 @@ impl Piece {
         self.job_with(lab, sets, &Critical::default())
     }
 
-    /// The same with other assumptions of das-as.
+    /// The job with other assumptions about das-as.
     pub(super) fn job_with(
         self,
         lab: &Lab<'_>,
@@ -171,7 +171,7 @@ fn head(name: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\ncache = \"off\"\n")
 }
 
-/// The same with its source.
+/// The flow of a tenant with its source of requests.
 pub(super) fn flow(name: &str, source: &str) -> String {
     format!("{}{source}\n", head(name))
 }
@@ -206,32 +206,59 @@ pub(super) struct Headline {
     pub(super) paper: f64,
     tenant: &'static str,
     of: fn(&Latency) -> f64,
-    /// Places in [`POLICIES`].
-    policy: usize,
-    against: usize,
+    versus: Versus,
+}
+
+/// Two policies that are compared, as indices of [`POLICIES`].
+#[derive(Clone, Copy)]
+pub(super) struct Versus {
+    /// The policy.
+    pub(super) policy: usize,
+    /// The policy with which it is compared.
+    pub(super) against: usize,
 }
 
 const fn headline(
     (metric, paper): (&'static str, f64),
     tenant: &'static str,
     of: fn(&Latency) -> f64,
-    (policy, against): (usize, usize),
+    versus: Versus,
 ) -> Headline {
-    Headline { metric, paper, tenant, of, policy, against }
+    Headline { metric, paper, tenant, of, versus }
 }
 
 /// In the order of the paper's text.
 pub(super) const HEADLINES: [Headline; 4] = [
-    headline(("lm-tbe.mean.upi-vs-partitioned", -0.161), "lm-tbe", |l| l.mean, (2, 1)),
-    headline(("lm-tbe.mean.unified-vs-partitioned", -0.138), "lm-tbe", |l| l.mean, (0, 1)),
-    headline(("das-as.p99.upi-vs-unified", -0.385), "das-as", |l| l.p99, (2, 0)),
-    headline(("das-as.p99.partitioned-vs-unified", -0.477), "das-as", |l| l.p99, (1, 0)),
+    headline(
+        ("lm-tbe.mean.upi-vs-partitioned", -0.161),
+        "lm-tbe",
+        |l| l.mean,
+        Versus { policy: 2, against: 1 },
+    ),
+    headline(
+        ("lm-tbe.mean.unified-vs-partitioned", -0.138),
+        "lm-tbe",
+        |l| l.mean,
+        Versus { policy: 0, against: 1 },
+    ),
+    headline(
+        ("das-as.p99.upi-vs-unified", -0.385),
+        "das-as",
+        |l| l.p99,
+        Versus { policy: 2, against: 0 },
+    ),
+    headline(
+        ("das-as.p99.partitioned-vs-unified", -0.477),
+        "das-as",
+        |l| l.p99,
+        Versus { policy: 1, against: 0 },
+    ),
 ];
 
 impl Headline {
     /// Relative changes, by seed, of runs of the three policies.
     pub(super) fn changes(&self, runs: &[Vec<Run>]) -> Vec<f64> {
-        changes(runs, self.tenant, self.of, (self.policy, self.against))
+        changes(runs, self.tenant, self.of, self.versus)
     }
 
     /// Mean relative change over the seeds, and half of its 95 % interval.
@@ -241,12 +268,12 @@ impl Headline {
     }
 }
 
-/// Relative change of a read latency of a tenant from the second policy to the first, by seed.
+/// Relative change of a read latency of a tenant, by seed: a policy against another.
 pub(super) fn changes(
     runs: &[Vec<Run>],
     tenant: &str,
     of: fn(&Latency) -> f64,
-    (policy, against): (usize, usize),
+    Versus { policy, against }: Versus,
 ) -> Vec<f64> {
     let value = |run: &Run| of(reads(&run.summary, tenant));
     runs[policy].iter().zip(&runs[against]).map(|(a, b)| value(a) / value(b) - 1.0).collect()

@@ -16,8 +16,8 @@ struct Variant {
     set: Option<&'static str>,
     policies: [&'static str; 3],
     critical: Critical,
-    /// It changes the paper's baselines too and is compared with its numbers. Others are variants
-    /// of UPI or of the tenants and stand in the table.
+    /// True if it changes the paper's baselines too, and is compared with its numbers. Other
+    /// variants, of UPI or of the tenants, are only in the table.
     compared: bool,
 }
 

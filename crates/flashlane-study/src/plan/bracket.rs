@@ -1,38 +1,39 @@
-//! Finds the largest level that holds, with as few questions as can be.
+//! Finds the largest level at which the goals are met, with few trials.
 //!
-//! From a first level the search goes up (or down) in steps that double, until one level holds and
-//! a larger one does not. Between these two it asks where the strain would be 1 if it grew as a
-//! power of the level; every second question of this kind that moves the same end is a bisection,
-//! so that a strain of another shape costs at most twice the questions of one.
+//! From the first level the search goes up or down in steps that double, until it has one level
+//! that meets the goals and a larger one that misses them. Between these two it tries the level
+//! where the strain would be 1 if the strain grew as a power of the level. When two guesses in a
+//! row move the same end, the next trial is a bisection. A strain that grows in another way
+//! therefore costs at most twice the trials of a bisection.
 
 use std::ops::RangeInclusive;
 
-/// What is known of a level.
+/// What a trial says about a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reply {
-    /// The promises are kept.
+    /// True if the goals are met.
     pub(super) met: bool,
-    /// How far they are from being missed: 1 at the limit, above where they are missed. Infinite
-    /// where nothing is known.
+    /// How close the worst goal is to being missed: 1 at the limit, above 1 if it is missed.
+    /// Infinite if there is no figure.
     pub(super) strain: f64,
 }
 
 /// A level and its strain.
 type Known = (i64, f64);
 
-/// The largest level that holds and the smallest that was found not to; neither where the range
-/// ends before it.
+/// The largest level that meets the goals and the smallest level that misses them. An end is
+/// missing where the range of levels ends first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bracket {
     pub(super) met: Option<i64>,
     pub(super) missed: Option<i64>,
 }
 
-/// A search within `levels`, from `start`, with a first step of `step`. `scale`: logarithm of what
-/// a level stands for.
+/// Searches within `levels`, from the level `start`, with a first step of `step`. `scale` gives the
+/// logarithm of the load at a level.
 ///
 /// # Errors
-/// Those of a question.
+/// The errors of a trial.
 pub(super) fn largest<E>(
     levels: RangeInclusive<i64>,
     start: i64,
@@ -62,7 +63,8 @@ pub(super) fn largest<E>(
     let (Some(mut low), Some(mut high)) = (low, high) else {
         return Ok(Bracket { met: low.map(|one| one.0), missed: high.map(|one| one.0) });
     };
-    // How often in a row the same end moved: the lower one counts up, the upper one down.
+    // Counts how often in a row the same end moved: upwards for the lower end, downwards for the
+    // upper end.
     let mut same = 0_i32;
     while high.0 - low.0 > 1 {
         let middle = low.0 + (high.0 - low.0) / 2;
@@ -85,13 +87,13 @@ pub(super) fn largest<E>(
     Ok(Bracket { met: Some(low.0), missed: Some(high.0) })
 }
 
-/// The level strictly between two at which a power law through both would have a strain of 1.
+/// The level strictly between two levels at which a power law through both has a strain of 1.
 fn between(low: Known, high: Known, scale: fn(i64) -> f64) -> Option<i64> {
     let (below, above) = (libm::log(low.1), libm::log(high.1));
     let share = -below / (above - below);
     let known = low.1 > 0.0 && high.1.is_finite() && (0.0..=1.0).contains(&share);
     let wanted = scale(low.0) + (scale(high.0) - scale(low.0)) * share;
-    // The last level that does not lie above the guess.
+    // Finds the last level that does not lie above the guess.
     let (mut first, mut last) = (low.0, high.0);
     while known && last - first > 1 {
         let middle = first + (last - first) / 2;
@@ -108,7 +110,8 @@ mod tests {
         libm::log(level as f64)
     }
 
-    /// Searches where everything up to `limit` holds; gives the bracket and the levels asked.
+    /// Searches where every level up to `limit` meets the goals. Returns the bracket and the levels
+    /// that were tried.
     fn search(
         levels: RangeInclusive<i64>,
         limit: i64,

@@ -1,9 +1,9 @@
-//! A tenant with a multiple of its load.
+//! Multiplies the load of a tenant.
 
 use flashlane::Error;
 use flashlane::config::FlowConfig;
 
-/// Refuses tenants whose load has no number to multiply.
+/// Refuses a tenant whose load is not given by a number that can be multiplied.
 pub(super) fn check(flow: &FlowConfig) -> Result<(), Error> {
     match flow.mqsim {
         None => Ok(()),

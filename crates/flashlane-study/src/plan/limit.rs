@@ -1,4 +1,5 @@
-//! What stands in the way of more: the promise that is missed first, and the wait that grew.
+//! Names the goal that is missed first and the wait that grew most, which together explain why no
+//! more tenants fit.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +10,31 @@ use serde::Serialize;
 use super::trial::GoalOver;
 use crate::base::Scenario;
 
-/// What stands in the way of more.
+/// The reason why no more tenants fit on the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Limit {
-    /// Why the drive cannot be set up for more, or cannot finish; null where it can.
+    /// Why the drive cannot be set up for the next level, or cannot finish its work. Null if it
+    /// can.
     pub refused: Option<String>,
-    /// The promise that is missed; null where the drive cannot be set up.
+    /// The goal that is missed. Null if the drive cannot be set up.
     pub missed: Option<GoalOver>,
-    /// The wait of the tenants of that promise that grew most; null where none grew.
+    /// The wait that grew most among the tenants with this goal. Null if no wait grew.
     pub grown: Option<Grown>,
-    /// Runs that it took to tell.
+    /// The number of runs that were needed to find the reason.
     #[serde(skip)]
     pub(super) runs: usize,
 }
 
-/// A wait that grew, mean of a request.
+/// A wait that grew. Its length is the mean over the requests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Grown {
-    /// Whose work it is for; `device` where it is nobody's.
+    /// The tenant whose work caused the wait. It is `device` if the work belongs to no tenant.
     pub culprit: String,
-    /// What stands in the way, as in `blame.json`.
+    /// The cause of the wait, by its name in `blame.json`.
     pub cause: String,
-    /// At the smallest level that fits; null where none does. Unit: microseconds.
+    /// The mean wait at the smallest level that fits. Null if no level fits. Unit: microseconds.
     pub before_us: Option<f64>,
-    /// At the smallest level that does not fit. Unit: microseconds.
+    /// The mean wait at the smallest level that does not fit. Unit: microseconds.
     pub after_us: f64,
 }
 
@@ -41,7 +43,8 @@ impl Limit {
         Self { refused: Some(why.to_owned()), ..Self::default() }
     }
 
-    /// From the blame at a level that fits, if there is one, and at one that does not.
+    /// Compares the blame at a level that fits, if there is one, with the blame at a level that
+    /// does not fit.
     pub(super) fn of(
         missed: GoalOver,
         before: Option<&Blame>,
@@ -62,7 +65,7 @@ impl Limit {
     }
 }
 
-/// Who delays whom in a scenario.
+/// Runs a scenario and returns its blame.
 pub(super) fn blame(scenario: &Scenario, options: &RunOptions) -> Result<Blame, Error> {
     let observe = Observe { blame: true, ..Observe::default() };
     let options = RunOptions { observe, ..options.clone() };
@@ -71,7 +74,7 @@ pub(super) fn blame(scenario: &Scenario, options: &RunOptions) -> Result<Blame, 
     Ok(details.blame.unwrap_or_default())
 }
 
-/// Mean wait of a request of the tenants of a kind by the kind of the culprit and the cause. Unit:
+/// The mean wait of a request of one kind of tenant, for each culprit and cause. Unit:
 /// microseconds.
 fn waits(
     blame: &Blame,

@@ -1,7 +1,9 @@
-//! How many tenants of a kind, or how much load of one, fit on a drive within all promises.
+//! Finds how many tenants of one kind, or how much load of one tenant, fit on a drive while all
+//! goals are met.
 //!
-//! Each level (so many copies, or so many times the load) is run under a few seeds. Where the
-//! interval over them reaches over a limit, more seeds are run. [`bracket`] picks the levels.
+//! A level is a number of copies or a factor of the load. Each level is run with a few seeds. If
+//! the confidence interval of a goal contains its limit, more seeds are run. [`bracket`] picks the
+//! levels.
 
 mod bracket;
 mod growth;
@@ -24,14 +26,14 @@ pub use trial::{GoalOver, Trial, Verdict};
 /// Schema name written into every `plan.json`.
 pub const SCHEMA: &str = "flashlane.plan/1";
 
-/// A load is found to this factor.
+/// The factor to which a load is found.
 const RESOLUTION: f64 = 1.05;
-/// Steps of that factor of the first move: twice the load.
+/// The first move in steps of [`RESOLUTION`]: twice the load.
 const TWICE: i64 = 14;
-/// Steps of that factor at most, up and down: 1,000 times.
+/// The largest number of steps of [`RESOLUTION`], up and down: 1,000 times the load.
 const STEPS: i64 = 142;
 
-/// What grows.
+/// The quantity that grows from level to level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grow {
     /// The number of tenants of this kind.
@@ -41,7 +43,7 @@ pub enum Grow {
 }
 
 impl Grow {
-    /// The tenant.
+    /// The tenant that grows.
     #[must_use]
     pub fn flow(&self) -> &str {
         let (Self::Count(flow) | Self::Load(flow)) = self;
@@ -49,70 +51,71 @@ impl Grow {
     }
 }
 
-/// What is asked.
+/// A question about how much fits on a drive.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The drive and its tenants.
     pub base: Base,
-    /// What grows.
+    /// The quantity that grows.
     pub grow: Grow,
-    /// Copies at most.
+    /// The largest number of copies to try.
     pub max: u32,
-    /// Seeds of each level at most; three are run first.
+    /// The largest number of seeds for a level. Three seeds are run first.
     pub seeds: u64,
-    /// How to run.
+    /// The options of each run.
     pub options: RunOptions,
 }
 
-/// A drive that the question is asked of.
+/// A variant of the drive for which the question is answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
-    /// Keys on top, as `KEY=VALUE`.
+    /// The settings of the variant, each written `KEY=VALUE`.
     pub sets: Vec<String>,
-    /// How many of these drives there are. The first has the tenants that do not grow.
+    /// The number of drives of this variant. The tenants that do not grow are on the first drive.
     pub drives: u32,
 }
 
-/// What fits on one drive.
+/// The levels that fit on one drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
-    /// The largest level within all promises; null where not even the smallest is.
+    /// The largest level at which all goals are met. Null if the smallest level misses one.
     pub fits: Option<f64>,
-    /// The largest level at which they are kept with their whole intervals.
+    /// The largest level at which all goals are met with their whole confidence interval.
     pub surely: Option<f64>,
-    /// The smallest level at which one is missed with its whole interval; null where the search
-    /// ended before.
+    /// The smallest level at which a goal is missed with its whole confidence interval. Null if the
+    /// search ended before it found one.
     pub surely_not: Option<f64>,
-    /// What stands in the way of more; null where the search ended before.
+    /// The reason why no more fits. Null if the search ended before a goal was missed.
     pub limited_by: Option<Limit>,
-    /// Every level that was tried, in the order of the levels.
+    /// Every level that was tried, ordered by level.
     pub trials: Vec<Trial>,
-    /// Simulations that were run.
+    /// The number of simulations that were run.
     pub runs: usize,
 }
 
 /// The answer for one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// What is special about it, as `KEY=VALUE`.
+    /// The settings of the variant, each written `KEY=VALUE`.
     pub variant: Vec<String>,
-    /// How many drives there are.
+    /// The number of drives.
     pub drives: u32,
-    /// What fits on all of them.
+    /// The level that fits on all drives together.
     pub fits: f64,
-    /// On the first drive, which has the other tenants as well.
+    /// What fits on the first drive, which also has the tenants that do not grow.
     pub first: Fit,
-    /// On each of the others; null where there are none.
+    /// What fits on each of the other drives. Null if there is only one drive.
     pub others: Option<Fit>,
-    /// Simulations that were run.
+    /// The number of simulations that were run.
     pub runs: usize,
 }
 
 impl Question {
-    /// Answers for one variant. `told` hears of each level that is tried.
+    /// Answers the question for one variant. `told` receives a message for each level that is
+    /// tried.
     ///
     /// # Errors
-    /// Input that is refused; a fault of a run.
+    /// Fails if the input is refused or a run fails.
     pub fn answer(&self, variant: &Variant, told: &dyn Fn(&str)) -> Result<Answer, Error> {
         let scenario = self.base.load(&variant.sets, &self.counts(1))?;
         self.check(&scenario, variant)?;
@@ -135,7 +138,7 @@ impl Question {
         })
     }
 
-    /// Refuses questions without an answer.
+    /// Refuses a question that has no answer.
     fn check(&self, scenario: &Scenario, variant: &Variant) -> Result<(), Error> {
         let flows = &scenario.workload.config.flows;
         let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
@@ -163,7 +166,7 @@ impl Question {
         Ok(())
     }
 
-    /// What fits on one drive, with the tenants that do not grow or without.
+    /// Finds what fits on one drive, with or without the tenants that do not grow.
     fn fit(&self, variant: &Variant, with_others: bool, told: &dyn Fn(&str)) -> Result<Fit, Error> {
         let trials = RefCell::new(Vec::<(i64, Trial)>::new());
         let mut ask = |level: i64| {
@@ -193,7 +196,7 @@ impl Question {
         })
     }
 
-    /// A level in words of the user: copies, or a factor.
+    /// A level as the user states it: a number of copies or a factor.
     fn level(&self, level: i64) -> f64 {
         match self.grow {
             Grow::Count(_) => level as f64,
@@ -201,7 +204,7 @@ impl Question {
         }
     }
 
-    /// The numbers of tenants at a level.
+    /// The number of tenants of each kind at a level.
     fn counts(&self, level: i64) -> Vec<(String, u32)> {
         match &self.grow {
             Grow::Count(flow) => vec![(flow.clone(), level as u32)],
@@ -209,7 +212,7 @@ impl Question {
         }
     }
 
-    /// Drive and tenants at a level.
+    /// The drive and its tenants at a level.
     fn scenario(
         &self,
         variant: &Variant,
@@ -230,12 +233,12 @@ impl Question {
         Ok(scenario)
     }
 
-    /// True for the tenants that grow.
+    /// True if this tenant grows.
     fn grows(&self, name: &str) -> bool {
         self.kind(name) == self.grow.flow()
     }
 
-    /// The kind of a tenant: its name, without its number where there are copies.
+    /// The kind of a tenant: its name, without the number if there are copies.
     fn kind(&self, name: &str) -> String {
         let Grow::Count(kind) = &self.grow else { return name.to_owned() };
         let number = name.strip_prefix(kind.as_str()).and_then(|rest| rest.strip_prefix('-'));
@@ -243,7 +246,7 @@ impl Question {
         if copy { kind.clone() } else { name.to_owned() }
     }
 
-    /// Runs a level under three seeds, and under all where these do not decide.
+    /// Runs a level with three seeds, and with all seeds if three do not decide it.
     fn trial(
         &self,
         variant: &Variant,
@@ -258,7 +261,8 @@ impl Question {
         let shown = self.level(level);
         let scenario = match self.scenario(variant, with_others, level) {
             Ok(scenario) => scenario,
-            // What is refused without any growth was refused before.
+            // Level 0 was checked first, so an error at level 0 is an error of the input and not of
+            // the level.
             Err(Error::Config(problems)) if level != 0 => {
                 return Ok(Trial::refused(shown, 0, problems[0].to_string()));
             }
@@ -283,7 +287,7 @@ impl Question {
         Ok(Trial::of(shown, &runs, &|name| self.kind(name)))
     }
 
-    /// Runs a scenario under some of the seeds.
+    /// Runs a scenario with some of the seeds.
     fn run(&self, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Result<Vec<Summary>, Error> {
         let of = |seed: u64| RunOptions {
             seed: self.options.seed.wrapping_add(seed),
@@ -297,7 +301,7 @@ impl Question {
         results.into_iter().map(|result| result.map(|(summary, _)| summary)).collect()
     }
 
-    /// What stands in the way of one level more than fits.
+    /// Finds the reason why the level above the largest that fits does not fit.
     fn limit(
         &self,
         variant: &Variant,
@@ -313,7 +317,8 @@ impl Question {
         }
         told("what limits it");
         let worst = trial.worst().expect("somebody was promised something").clone();
-        // The smallest level that fits shows best what grew.
+        // The comparison starts from the smallest level that fits, because the growth shows best
+        // from there.
         let least = trials.iter().find(|one| one.1.verdict.is_met()).map(|one| one.0);
         let blame = |level: i64| {
             let scenario = self.scenario(variant, with_others, level)?;
@@ -325,7 +330,8 @@ impl Question {
     }
 }
 
-/// The largest count that a question may ask for: so many flows has a drive at most.
+/// The largest number of copies that a question may ask for: the largest number of flows of a
+/// drive.
 #[must_use]
 pub fn most_copies() -> u32 {
     *FLOWS.end() as u32

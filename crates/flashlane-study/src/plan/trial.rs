@@ -1,52 +1,55 @@
-//! One level under several seeds: which promises are kept.
+//! Judges one level under several seeds: which goals are met.
 
 use flashlane::metrics::{Estimate, Summary};
 use serde::Serialize;
 
-/// A promise over the seeds. Of several tenants of one kind it is the one with the worst mean that
+/// A goal over all seeds. If there are several tenants of one kind, the tenant with the worst mean
 /// counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GoalOver {
-    /// The tenant; of several of one kind, their name without a number.
+    /// The name of the tenant. For several tenants of one kind it is their name without the number.
     pub flow: String,
     /// Key of the goal, for example `p99`.
     pub goal: String,
-    /// What was promised. Unit: microseconds, one, or bytes per second.
+    /// The limit of the goal. Unit: microseconds, a ratio, or bytes per second, by the goal.
     pub limit: f64,
-    /// What that tenant got, mean over the seeds, in the same unit; null without a figure.
+    /// The mean over the seeds of the tenant's figure, in the unit of the limit. Null if there is
+    /// no figure.
     pub value: Option<f64>,
-    /// How far the value goes beyond the limit: 1 at the limit, above where it is missed.
+    /// How far the value goes beyond the limit: 1 at the limit, above 1 if the goal is missed.
     pub strain: Option<f64>,
-    /// The 95 % interval of the strain; null for one seed.
+    /// The 95 % confidence interval of the strain. Null for one seed.
     pub strain_interval: Option<[f64; 2]>,
-    /// In how many seeds the drive does not keep up with the tenant, or serves nothing of it.
+    /// The number of seeds with which the drive does not keep up with the tenant, or serves none of
+    /// its requests.
     pub saturated_seeds: usize,
-    /// In how many of them it serves nothing of the tenant.
+    /// The number of seeds with which the drive serves none of the tenant's requests.
     pub starved_seeds: usize,
 }
 
-/// What is known of a level.
+/// The outcome of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every promise is kept, with its whole interval.
+    /// Every goal is met with its whole confidence interval.
     Met,
-    /// Some promise is missed, with its whole interval.
+    /// Some goal is missed with its whole confidence interval.
     Missed,
-    /// Every promise is kept on average, but the interval of one reaches over its limit.
+    /// Every goal is met on average, but the confidence interval of one goal reaches beyond its
+    /// limit.
     MetOnAverage,
-    /// Some promise is missed on average, and none with its whole interval.
+    /// Some goal is missed on average, but no goal is missed with its whole confidence interval.
     MissedOnAverage,
 }
 
 impl Verdict {
-    /// The promises are kept.
+    /// True if the goals are met, at least on average.
     #[must_use]
     pub fn is_met(self) -> bool {
         matches!(self, Self::Met | Self::MetOnAverage)
     }
 
-    /// More seeds may change it.
+    /// True if more seeds may change the outcome.
     #[must_use]
     pub fn is_close(self) -> bool {
         matches!(self, Self::MetOnAverage | Self::MissedOnAverage)
@@ -56,26 +59,26 @@ impl Verdict {
 /// A level that was tried.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
-    /// Copies, or load as a factor.
+    /// The number of copies, or the load as a factor.
     pub level: f64,
-    /// Seeds that were run.
+    /// The number of seeds that were run.
     pub seeds: usize,
-    /// What came out.
+    /// The outcome.
     pub verdict: Verdict,
-    /// The promises; none where the drive cannot be set up for so much.
+    /// The goals. Empty if the drive cannot be set up for this level.
     pub goals: Vec<GoalOver>,
-    /// Why it cannot.
+    /// Why the drive cannot be set up for this level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl Trial {
-    /// A level that the drive cannot be set up for.
+    /// A level for which the drive cannot be set up.
     pub(super) fn refused(level: f64, seeds: usize, why: String) -> Self {
         Self { level, seeds, verdict: Verdict::Missed, goals: Vec::new(), refused: Some(why) }
     }
 
-    /// Judges runs of one level. `kind` names the kind of a tenant.
+    /// Judges the runs of one level. `kind` gives the kind of a tenant.
     pub(super) fn of(level: f64, runs: &[Summary], kind: &dyn Fn(&str) -> String) -> Self {
         let mut goals: Vec<GoalOver> = Vec::new();
         for (flow, slo) in runs[0].flows.iter().filter_map(|f| Some((f, f.slo.as_ref()?))) {
@@ -90,7 +93,7 @@ impl Trial {
         Self { level, seeds: runs.len(), verdict, goals, refused: None }
     }
 
-    /// The largest strain; infinite where a figure is missing.
+    /// The largest strain of a goal. It is infinite if a figure is missing.
     pub(super) fn strain(&self) -> f64 {
         match self.refused {
             Some(_) => f64::INFINITY,
@@ -105,7 +108,7 @@ impl Trial {
     }
 }
 
-/// The strain of a goal; infinite where a figure is missing.
+/// The strain of a goal. It is infinite if the figure is missing.
 fn strain(goal: &GoalOver) -> f64 {
     goal.strain.unwrap_or(f64::INFINITY)
 }
@@ -124,7 +127,7 @@ fn over_seeds(
     GoalOver { flow: flow.to_owned(), limit, ..worst.expect("the kind has a tenant") }
 }
 
-/// A goal of one tenant.
+/// Combines one goal of one tenant over the seeds.
 fn one_over_seeds(goal: &str, runs: &[Summary], flow: usize) -> GoalOver {
     let of_run = |run: &Summary| {
         let flow = &run.flows[flow];

@@ -1,48 +1,51 @@
-//! The points of a grid: every combination of its axes, or a sample of the space that they span.
+//! Makes the points of a grid: every combination of the axes, or a sample of the space that they
+//! span.
 
 use flashlane_engine::Rng;
 use serde_json::Value;
 
-/// A point: keys and values, in the order of the axes.
+/// A point: its keys and values, in the order of the axes.
 pub type Point = Vec<(String, Value)>;
 
-/// An axis.
+/// An axis of the grid.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// The key: of device or workload as in `--set`, a policy, or a word of the command line.
+    /// The key of the axis: a key of the device or workload as in `--set`, a policy, or an option
+    /// of the command line.
     pub(super) key: String,
-    /// Its values.
+    /// The values of the axis.
     pub(super) values: Values,
 }
 
 /// The values of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Values {
-    /// These.
+    /// The listed values.
     List(Vec<Value>),
-    /// Everything between two numbers.
+    /// Every value between two numbers.
     Range(Range),
 }
 
-/// Numbers from one to another, both included.
+/// The numbers from one bound to another, both included.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Range {
-    /// The smallest.
+    /// The smallest number.
     pub(super) from: f64,
-    /// The largest.
+    /// The largest number.
     pub(super) to: f64,
-    /// What follows the number: `"us"` makes `"12us"`; nothing makes a number.
+    /// The unit written after the number: `"us"` gives `"12us"`. Without a unit the value is a
+    /// number.
     pub(super) unit: String,
-    /// Equal steps are factors, instead of differences.
+    /// True if equal steps are equal factors. False if they are equal differences.
     pub(super) log: bool,
-    /// Whole numbers only.
+    /// True if only whole numbers are allowed.
     pub(super) whole: bool,
-    /// How many values a grid takes.
+    /// The number of values that a grid takes from the range.
     pub(super) steps: Option<u32>,
 }
 
 impl Range {
-    /// The value at a place. `place`: 0 for the smallest to 1 for the largest.
+    /// The value at `place`, from 0 for the smallest to 1 for the largest.
     fn at(&self, place: f64) -> Value {
         let number = match self.log {
             true => self.from * libm::pow(self.to / self.from, place),
@@ -57,7 +60,7 @@ impl Range {
         }
     }
 
-    /// The values of a grid, smallest first, each once.
+    /// The values of a grid in ascending order, each once.
     fn steps(&self) -> Vec<Value> {
         let steps = self.steps.unwrap_or(1).max(1);
         let last = f64::from(steps - 1).max(1.0);
@@ -76,14 +79,15 @@ impl Values {
         }
     }
 
-    /// The value at a place. Range: 0 to below 1.
+    /// The value at `place`. Range: 0 to below 1.
     fn at(&self, place: f64) -> Value {
         match self {
             Self::List(values) => {
                 let index = (place * values.len() as f64) as usize;
                 values[index.min(values.len() - 1)].clone()
             }
-            // Whole numbers get equal shares: 0 to below 1 over from - 0.5 to to + 0.5.
+            // Each whole number gets an equal share, so 0 to below 1 stands for `from - 0.5` to `to
+            // + 0.5`.
             Self::Range(range) if range.whole && !range.log => {
                 let count = range.to - range.from + 1.0;
                 let step = libm::floor(place * count).min(count - 1.0);
@@ -98,34 +102,35 @@ impl Values {
 /// How points are drawn from the space of the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
-    /// Independent of each other.
+    /// Points are drawn independently.
     Random,
-    /// One in each of so many equal parts of every axis.
-    /// Source: McKay, Beckman and Conover (Technometrics 1979).
+    /// Every axis is divided into as many equal parts as there are points, and each part holds one
+    /// point. Source: McKay, Beckman and Conover (Technometrics 1979).
     LatinHypercube,
 }
 
-/// A sample.
+/// A sample of the space of the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// How.
+    /// How the points are drawn.
     pub(super) method: Method,
-    /// How many points.
+    /// The number of points.
     pub(super) points: u32,
-    /// Seed of the draws.
+    /// The seed of the draws.
     pub(super) seed: u64,
 }
 
-/// More axes for the points that match.
+/// Further axes for the points that match a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct When {
-    /// Keys with one value or a list of values, all of which a point has to have.
+    /// Keys with one value or a list of values. A point matches if it has a listed value for every
+    /// key.
     pub(super) matches: Point,
     /// The axes.
     pub(super) axes: Vec<Axis>,
 }
 
-/// How many values of an axis a grid takes.
+/// The number of values that a grid takes from an axis.
 pub(super) fn count(axis: &Axis) -> usize {
     match &axis.values {
         Values::List(values) => values.len(),
@@ -133,7 +138,7 @@ pub(super) fn count(axis: &Axis) -> usize {
     }
 }
 
-/// Every combination, the last axis fastest.
+/// Every combination of the axes. The last axis varies fastest.
 pub(super) fn grid(axes: &[Axis]) -> Vec<Point> {
     axes.iter().fold(vec![Vec::new()], |points, axis| {
         let values = axis.values.listed();
@@ -149,7 +154,7 @@ pub(super) fn grid(axes: &[Axis]) -> Vec<Point> {
     })
 }
 
-/// A sample of the space.
+/// Draws a sample of the space.
 pub(super) fn sample(axes: &[Axis], sample: Sample) -> Vec<Point> {
     let count = sample.points as usize;
     let columns: Vec<Vec<Value>> = (0..)
@@ -175,7 +180,7 @@ pub(super) fn sample(axes: &[Axis], sample: Sample) -> Vec<Point> {
     (0..count).map(|index| point(index).collect()).collect()
 }
 
-/// True where a point has all of these values; a list stands for any one of it.
+/// True if a point has all of these values. A list stands for any one of its values.
 pub(super) fn matches(point: &Point, wanted: &Point) -> bool {
     wanted.iter().all(|(key, wanted)| {
         let found = point.iter().find(|(name, _)| name == key).map(|(_, value)| value);
@@ -186,7 +191,7 @@ pub(super) fn matches(point: &Point, wanted: &Point) -> bool {
     })
 }
 
-/// Multiplies the points that match by more axes.
+/// Multiplies the points that match the condition by the further axes.
 pub(super) fn extend(points: Vec<Point>, when: &When) -> Vec<Point> {
     let more = grid(&when.axes);
     let each = |point: Point| match matches(&point, &when.matches) {

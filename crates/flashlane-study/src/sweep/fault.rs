@@ -1,8 +1,8 @@
-//! Faults of the simulator at a point: they end no sweep.
+//! Handles faults of the simulator at a point, so that a fault does not end the sweep.
 //!
-//! Where panics unwind (as in the Python package) a fault is caught. Where they end the process,
-//! the hook of the command notes the fault beside the result of the point ([`note`]) and starts
-//! the sweep again, which then finds the note in place of a result.
+//! Where panics unwind (as in the Python package) the fault is caught. Where a panic ends the
+//! process, the panic hook of the command writes the fault to a file beside the result of the point
+//! ([`note`]) and starts the sweep again. The sweep then finds this file in place of a result.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,15 +14,15 @@ use flashlane_files::write_whole;
 use super::outcome::{Outcome, Trouble};
 
 thread_local! {
-    /// Where a fault on this thread is noted, while a point runs.
+    /// The file for a fault on this thread, while a point runs.
     static PLACE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
 }
 
-/// What the payload of a panic says, where it is no text.
+/// Describes the payload of a panic that is not a text.
 pub type Describe = fn(&(dyn Any + Send)) -> Option<String>;
 
-/// Runs a point. A fault is noted in the file while it unwinds or before it ends the process; its
-/// words are the error.
+/// Runs a point. A fault is written to the file before the process ends or while the panic unwinds.
+/// The error is the text of the fault.
 pub(super) fn watched<T>(
     note: Option<PathBuf>,
     describe: Describe,
@@ -39,21 +39,23 @@ pub(super) fn watched<T>(
     })
 }
 
-/// For the hook of a program whose faults end it: notes the fault of the point that runs on this
-/// thread. True where there is one; the sweep can then be started again.
+/// Writes down the fault of the point that runs on this thread, for the panic hook of a program
+/// that a fault ends. Returns true if a point was running, so that the sweep can be started again.
 pub fn note(what: &str) -> bool {
     let place = PLACE.with(|place| place.try_borrow().ok().and_then(|place| place.clone()));
     place.is_some_and(|place| write_whole(&place, what.as_bytes()).is_ok())
 }
 
-/// The fault that was noted at a point: what memory ran out for says so in its first word.
+/// The fault that was written down at a point. The first word of the file tells a lack of memory
+/// from other faults.
 pub(super) fn noted(path: &Path) -> Option<Outcome> {
     let why = std::fs::read_to_string(path).ok()?;
     let trouble = if why.starts_with("memory: ") { Trouble::Memory } else { Trouble::Internal };
     Some(Outcome::failed(trouble, why))
 }
 
-/// Takes away the notes of earlier sweeps in a folder: their points are tried again.
+/// Removes the faults that earlier sweeps wrote into a folder, so that their points are tried
+/// again.
 pub fn forget(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {

@@ -26,23 +26,23 @@ use super::axes::{self, Axis, Method, Point, Range, Sample, Values, When};
 use super::point;
 use crate::base::Base;
 
-/// Points at most.
+/// The largest number of points.
 const POINTS: usize = 1_000_000;
 
 /// A grid that was read.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Device and tenants.
+    /// The device and the tenants.
     pub base: Base,
-    /// Options of the runs, on which the points lay theirs.
+    /// The options of the runs. The keys of a point override them.
     pub run: Point,
-    /// The keys of the axes, in the order of the file; those under a condition last.
+    /// The keys of the axes, in the order of the file. Axes under a condition come last.
     pub keys: Vec<String>,
     /// The points.
     pub points: Vec<Point>,
 }
 
-/// The file as it is written.
+/// The grid file before it is checked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -107,26 +107,26 @@ enum Scale {
 }
 
 impl Grid {
-    /// The options of all runs: those of the caller under those of `[run]`.
+    /// The options of all runs. The options in `[run]` override those of the caller.
     ///
     /// # Errors
-    /// [`Error::Config`] for a value of another kind.
+    /// [`Error::Config`] if a value has the wrong type.
     pub fn options(&self, caller: &RunOptions) -> Result<RunOptions, Error> {
         point::options(caller, &self.run)
     }
 
-    /// Reads a file.
+    /// Reads a grid file.
     ///
     /// # Errors
-    /// [`Error::Config`] with file and line or key, what was found and what is allowed.
+    /// [`Error::Config`] with the file, the line or key, what was found and what is allowed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::parse(&read_text(path)?, path)
     }
 
-    /// Reads the text of a file; paths in it start at its folder.
+    /// Reads the text of a grid file. Relative paths in the text start at the folder of the file.
     ///
     /// # Errors
-    /// As [`Grid::read`].
+    /// The errors of [`Grid::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
         let written: Written = toml::from_str(text).map_err(|error| {
@@ -163,7 +163,7 @@ impl Grid {
     }
 }
 
-/// The keys below a table with their values, `a.b.c` for nested ones, by name.
+/// The keys below a table with their values, sorted by name. Nested keys are written `a.b.c`.
 fn flat(above: &str, table: &Table) -> Point {
     let each = |(key, value): (&String, &Value)| {
         let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
@@ -175,7 +175,7 @@ fn flat(above: &str, table: &Table) -> Point {
     table.iter().flat_map(each).collect()
 }
 
-/// A value as JSON has it; times of the day are text.
+/// A TOML value as JSON. Times of the day become text.
 fn plain(value: &Value) -> serde_json::Value {
     match value {
         Value::Array(list) => list.iter().map(plain).collect(),
@@ -190,7 +190,7 @@ fn plain(value: &Value) -> serde_json::Value {
     }
 }
 
-/// Where each key begins in a text.
+/// The place where each key begins in a text.
 fn order(text: &str) -> Vec<(String, usize)> {
     fn below(path: &str, table: &DeTable<'_>, found: &mut Vec<(String, usize)>) {
         for (key, value) in table {
@@ -217,7 +217,7 @@ fn order(text: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// What messages need of the file.
+/// What error messages need to know about the file.
 struct Reader<'a> {
     file: &'a str,
     order: Vec<(String, usize)>,
@@ -316,7 +316,7 @@ impl Reader<'_> {
         Ok(Range { from, to, unit, log, whole, steps: written.steps })
     }
 
-    /// The points, without those that are skipped, each once.
+    /// The points, each once, without the skipped ones.
     fn points(
         &self,
         axes: &[Axis],
@@ -361,7 +361,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Refuses conditions on keys that are no axis.
+    /// Refuses a condition on a key that is not an axis.
     fn known(&self, wanted: &Point, axes: &[Axis], place: &str) -> Result<(), Error> {
         let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
         match wanted.iter().find(|(key, _)| !keys.contains(&key.as_str())) {

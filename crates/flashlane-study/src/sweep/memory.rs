@@ -1,4 +1,4 @@
-//! Memory that a sweep may take, and who waits until there is some.
+//! Limits the memory that a sweep takes. A run waits until there is enough memory for it.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -7,32 +7,32 @@ use flashlane::{RunOptions, need, runs_alone};
 
 use crate::base::Scenario;
 
-/// Page tables of a drive while it runs, with what making its state takes. Unit: bytes per page of
-/// its flash. Measured: 7.6 to 8.6 for the tables.
+/// The page tables of a drive while it runs, including the memory for making its initial state.
+/// Unit: bytes per page of its flash. Measured: 7.6 to 8.6 for the tables.
 const PER_PAGE: u64 = 10;
-/// Everything else of a run. Unit: bytes.
+/// The memory of a run apart from page tables and tenants. Unit: bytes.
 const PER_RUN: u64 = 24 << 20;
-/// Queues and histograms of a tenant. Unit: bytes.
+/// The queues and histograms of a tenant. Unit: bytes.
 const PER_FLOW: u64 = 512 << 10;
 
-/// What a run takes at its peak, roughly. Unit: bytes.
+/// A rough estimate of the largest memory that a run takes. Unit: bytes.
 pub(super) fn estimate(scenario: &Scenario, options: &RunOptions) -> u64 {
     let (device, workload) = (&scenario.device.config, &scenario.workload.config);
     let pages = Layout::new(device, workload).geometry.pages();
     let flows = workload.flows.len() as u64;
-    // Runs alone start from a copy that is kept aside.
+    // Runs of a single tenant start from a copy of the drive, which is kept as well.
     let drives = if runs_alone(workload, options) { 2 } else { 1 };
     PER_RUN + flows * PER_FLOW * drives + pages * PER_PAGE * drives
 }
 
-/// Memory that several runs share.
+/// The memory that several runs share.
 pub(super) struct Room {
     limit: u64,
     taken: Mutex<u64>,
     freed: Condvar,
 }
 
-/// A part of the memory; dropped, it is free again.
+/// A part of the memory. It is free again once dropped.
 pub(super) struct Part<'a> {
     room: &'a Room,
     bytes: u64,
@@ -43,7 +43,8 @@ impl Room {
         Self { limit, taken: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Takes a part, waiting until there is room for it. `None`: there never will be.
+    /// Takes a part, and waits until there is room for it. Returns `None` if there can never be
+    /// room.
     pub(super) fn take(&self, bytes: u64) -> Option<Part<'_>> {
         if bytes > self.limit {
             return None;
@@ -64,7 +65,8 @@ impl Drop for Part<'_> {
     }
 }
 
-/// Four fifths of the memory that this process may still take, where the system tells. Unit: bytes.
+/// Four fifths of the memory that this process may still take, if the operating system tells. Unit:
+/// bytes.
 #[must_use]
 pub fn usual_limit() -> u64 {
     need::left().map_or(u64::MAX, |left| left.bytes) / 5 * 4

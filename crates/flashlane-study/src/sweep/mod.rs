@@ -1,5 +1,5 @@
-//! Many runs: the points of a grid or of a list, each kept under a digest of everything that
-//! decides it, so that a sweep goes on where it ended, on one machine or on several.
+//! Runs the points of a grid or of a list. Each result is kept under a digest of everything that
+//! decides it, so that a sweep can continue after an interruption, on one machine or on several.
 
 mod axes;
 pub mod fault;
@@ -30,38 +30,38 @@ pub use table::{Cell, Table};
 
 use crate::base::Scenario;
 
-/// Drive and tenants, options, and the key of a point where results are kept.
+/// The drive and its tenants, the options, and the key of the point if results are kept.
 type Resolved = (Scenario, RunOptions, Option<String>);
 
-/// A sweep that runs or finds its points.
+/// A sweep, which runs its points or finds their results.
 #[derive(Debug)]
 pub struct Sweep {
-    /// Device and tenants.
+    /// Where the device and the tenants come from.
     pub source: Source,
-    /// How to run, under the keys of a point.
+    /// The options of each run. The keys of a point override them.
     pub options: RunOptions,
-    /// Where results are kept; nowhere without it.
+    /// Where results are kept. `None` keeps no results.
     pub store: Option<Store>,
-    /// The file with the code of the simulator.
+    /// The file with the code of the simulator. Its digest is part of each key.
     pub program: PathBuf,
-    /// Digests of the files that points read.
+    /// The digests of the files that points read.
     pub files: InputFiles,
-    /// Most memory. Unit: bytes.
+    /// The largest memory that the runs may take together. Unit: bytes.
     pub memory: u64,
-    /// Ends all runs.
+    /// Set to true to end all runs.
     pub stop: Arc<AtomicBool>,
-    /// What a fault says that is no text.
+    /// Describes the payload of a panic that is not a text.
     pub describe: fault::Describe,
 }
 
-/// What came out of a point, and what was wrong with the file that was kept of it.
+/// The result of a point, and the damage of the file that held an earlier result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What came out.
+    /// The result.
     pub outcome: Outcome,
-    /// It was kept already.
+    /// True if the result was already kept from an earlier run.
     pub was_kept: bool,
-    /// The damage of its file, in words; the point was run again.
+    /// The damage of the kept file. The point was run again.
     pub damage: Option<String>,
 }
 
@@ -72,12 +72,12 @@ impl Found {
 }
 
 impl Sweep {
-    /// Runs or finds many points on so many threads. `told` hears of each one when it is over, by
-    /// its place in the list. Results are in the order of the points.
+    /// Runs the points on several threads, or finds their results. `told` is called with the index
+    /// of each point that is finished. The results are in the order of the points.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] where [`Sweep::stop`] asked for it; [`Error::Output`] where a result
-    /// cannot be kept.
+    /// [`Error::Interrupted`] if [`Sweep::stop`] was called. [`Error::Output`] if a result cannot
+    /// be kept.
     pub fn run(
         &self,
         points: &[Point],
@@ -117,17 +117,17 @@ impl Sweep {
         found.into_iter().collect::<Option<Vec<Found>>>().ok_or(Error::Interrupted)
     }
 
-    /// Ends what is under way.
+    /// Ends the runs that are under way.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.files.stop();
     }
 
-    /// What came out of a point, without running it: what is kept, or why it is refused. `None`
-    /// where it has to be run.
+    /// The result of a point, if it is known without a run: the kept result, or the reason why the
+    /// point is refused. Returns `None` if the point has to be run.
     ///
     /// # Errors
-    /// As [`Sweep::run`].
+    /// The errors of [`Sweep::run`].
     pub fn kept(&self, point: &Point) -> Result<Option<Outcome>, Error> {
         let (_, _, key) = match self.resolved(point)? {
             Ok(found) => found,
@@ -140,7 +140,7 @@ impl Sweep {
         })
     }
 
-    /// Drive, options and key of a point; or the outcome of one that is refused.
+    /// The drive, the options and the key of a point, or the result of a point that is refused.
     fn resolved(&self, point: &Point) -> Result<Result<Resolved, Outcome>, Error> {
         match self.resolve(point) {
             Ok(found) => Ok(Ok(found)),
@@ -158,7 +158,7 @@ impl Sweep {
         Ok((scenario, options, key))
     }
 
-    /// The digest of all that decides a result; none where nothing is kept.
+    /// The digest of everything that decides a result. `None` if no results are kept.
     fn key(&self, scenario: &Scenario, options: &RunOptions) -> Result<Option<String>, Error> {
         if self.store.is_none() {
             return Ok(None);

@@ -1,27 +1,27 @@
-//! What came out of a point.
+//! The result of a point of a sweep.
 
 use flashlane::Error;
 use flashlane::metrics::Summary;
 use serde_json::{Value, json};
 
-/// Why a point has no summary.
+/// The reason why a point has no summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// Its configuration is refused.
+    /// The configuration of the point is refused.
     Config,
-    /// Its trace is refused.
+    /// The trace of the point is refused.
     Trace,
-    /// Its device cannot finish the work.
+    /// The device of the point cannot finish its work.
     Stuck,
-    /// A file that it reads changed while it ran.
+    /// A file that the point reads changed during the run.
     Changed,
-    /// It needs more memory than the sweep may take.
+    /// The point needs more memory than the sweep may take.
     Memory,
-    /// A fault of the simulator.
+    /// The simulator has a fault.
     Internal,
 }
 
-/// Every trouble and its name.
+/// Every reason with its name.
 const TROUBLES: [(Trouble, &str); 6] = [
     (Trouble::Config, "config"),
     (Trouble::Trace, "trace"),
@@ -32,33 +32,33 @@ const TROUBLES: [(Trouble, &str); 6] = [
 ];
 
 impl Trouble {
-    /// Its name in tables.
+    /// The name of the reason in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         TROUBLES.iter().find(|one| one.0 == self).expect("all are listed").1
     }
 
-    /// True where running the point again cannot help: the outcome is kept.
+    /// True if another run of the point cannot help, so the result is kept.
     fn is_final(self) -> bool {
         matches!(self, Self::Config | Self::Trace | Self::Stuck)
     }
 }
 
-/// What came out of a point: its summary without figures of the machine, as JSON, or why there is
-/// none.
+/// The result of a point: its summary as JSON, without the figures of the machine, or the reason
+/// why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// `summary.json`.
+    /// The content of `summary.json`.
     Done(Value),
-    /// Why, in words.
+    /// The reason and its description.
     Failed(Trouble, String),
 }
 
 impl Outcome {
-    /// From a summary.
+    /// Makes the result from a summary.
     pub(super) fn done(summary: &Summary) -> Self {
         let summary = serde_json::to_value(summary.without_clocks()).expect("plain data");
-        // As it comes back from a file.
+        // The summary goes through text, so that it equals a summary read from a file.
         let text = summary.to_string();
         Self::Done(serde_json::from_str(&text).expect("JSON that was just written"))
     }
@@ -67,7 +67,7 @@ impl Outcome {
         Self::Failed(trouble, why)
     }
 
-    /// From the error of a run; `None` for an interrupt.
+    /// Makes the result from the error of a run. Returns `None` for an interrupt.
     pub(super) fn of_error(error: &Error) -> Option<Self> {
         let trouble = match error {
             Error::Trace(_) => Trouble::Trace,
@@ -79,7 +79,7 @@ impl Outcome {
         Some(Self::Failed(trouble, error.to_string()))
     }
 
-    /// It may be kept.
+    /// True if the result may be kept.
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::Done(_) => true,
@@ -87,7 +87,7 @@ impl Outcome {
         }
     }
 
-    /// `{"summary": …}`, or `{"error": …, "error_kind": …}`.
+    /// The JSON form: `{"summary": …}`, or `{"error": …, "error_kind": …}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {
@@ -96,7 +96,7 @@ impl Outcome {
         }
     }
 
-    /// The same back; `None` for anything else.
+    /// Reads the form that [`Outcome::to_json`] writes. Returns `None` for any other value.
     #[must_use]
     pub fn from_json(mut value: Value) -> Option<Self> {
         if let Some(summary) = value.get_mut("summary") {

@@ -1,4 +1,4 @@
-//! From the keys of a point to a drive, its tenants and the options of a run.
+//! Turns the keys of a point into a drive, its tenants and the options of a run.
 
 use std::path::Path;
 
@@ -11,29 +11,29 @@ use serde_json::Value;
 use super::axes::Point;
 use crate::base::{Base, Scenario};
 
-/// Keys of a run: options of `run` by these names.
+/// The keys of a point that set options of `run` of the same name.
 pub const RUN_KEYS: [&str; 7] =
     ["seed", "alone", "energy", "warmup", "waf_only", "windows", "check"];
 
-/// Where device and tenants of a sweep come from.
+/// Where the device and the tenants of a sweep come from.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Files, read anew for each point.
+    /// Files, which are read again for each point.
     Files(Base),
-    /// A device and a workload as the texts of TOML files, paths resolved.
+    /// A device and a workload as texts of TOML files, in which all paths are absolute.
     Texts {
-        /// The drive.
+        /// The text of the device file.
         device: String,
-        /// Its tenants.
+        /// The text of the workload file.
         workload: String,
     },
 }
 
 impl Source {
-    /// Device and tenants at a point.
+    /// The device and the tenants at a point.
     ///
     /// # Errors
-    /// [`Error::Config`] for what is refused.
+    /// [`Error::Config`] if the configuration is refused.
     pub fn scenario(&self, point: &Point) -> Result<Scenario, Error> {
         let keys = point.iter().filter(|(key, _)| !RUN_KEYS.contains(&key.as_str()));
         match self {
@@ -59,17 +59,17 @@ impl Source {
     }
 }
 
-/// The keys of a configuration that a program resolved and wrote.
+/// The keys of a configuration that a program wrote with all values resolved.
 fn table(text: &str) -> Result<toml::Table, Error> {
     text.parse().map_err(|error| Error::config("", format!("not valid TOML: {error}")))
 }
 
-/// Keys with values as `--set` takes them; a key without a value is left out.
+/// The keys with values, as `--set` takes them. A key without a value is left out.
 pub(super) fn sets<'a>(keys: impl Iterator<Item = &'a (String, Value)>) -> Vec<String> {
     keys.filter_map(|(key, value)| Some(format!("{key}={}", toml_text(value)?))).collect()
 }
 
-/// A value as TOML writes it; `None` for null.
+/// A value as TOML writes it. Returns `None` for null.
 fn toml_text(value: &Value) -> Option<String> {
     Some(match value {
         Value::Null => return None,
@@ -88,10 +88,10 @@ fn toml_text(value: &Value) -> Option<String> {
     })
 }
 
-/// The options of a run with the keys of a point on top.
+/// The options of a run. The keys of a point override the base.
 ///
 /// # Errors
-/// [`Error::Config`] for a value of another kind.
+/// [`Error::Config`] if a value has the wrong type.
 pub fn options(base: &RunOptions, point: &Point) -> Result<RunOptions, Error> {
     let mut options = base.clone();
     for (key, value) in point {

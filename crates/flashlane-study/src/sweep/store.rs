@@ -1,7 +1,7 @@
-//! Results that are kept, one file a point, under a digest of everything that decides the result.
+//! Keeps results, one file for each point, under a digest of everything that decides the result.
 //!
-//! A file appears under its name when it is whole. A damaged one is told apart by the digest of
-//! what it holds.
+//! A file gets its final name only when it is complete. The digest of its content tells a damaged
+//! file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,22 +23,22 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// What a file says of a point.
+/// What the folder holds for a point.
 #[derive(Clone, Debug)]
 pub(super) enum Kept {
-    /// Nothing: the point was not run.
+    /// There is no file: the point was not run.
     Nothing,
-    /// Its result.
+    /// The kept result.
     Result(Outcome),
-    /// The file is damaged, in these words.
+    /// The file is damaged. The text describes how.
     Damaged(String),
 }
 
 impl Store {
-    /// Results in a folder, which is made if it does not exist.
+    /// Opens the folder for results, and makes it if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Output`]: it cannot be made.
+    /// [`Error::Output`] if the folder cannot be made.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         std::fs::create_dir_all(folder).map_err(|error| {
             Error::Output(format!("{}: cannot be made: {error}", folder.display()))
@@ -50,12 +50,12 @@ impl Store {
         self.folder.join(format!("point-{}.json", &key[..24]))
     }
 
-    /// The file where a fault of the simulator at a point is noted.
+    /// The file to which a fault of the simulator at a point is written.
     pub(super) fn fault_path(&self, key: &str) -> PathBuf {
         self.folder.join(format!("point-{}.fault", &key[..24]))
     }
 
-    /// What is kept under a key.
+    /// What the folder holds under a key.
     pub(super) fn find(&self, key: &str) -> Kept {
         let path = self.path(key);
         let damaged = |what: &str| Kept::Damaged(format!("{}: {what}", path.display()));
@@ -81,7 +81,7 @@ impl Store {
     /// Keeps a result.
     ///
     /// # Errors
-    /// [`Error::Output`]: the file cannot be written; nothing is left of it.
+    /// [`Error::Output`] if the file cannot be written. No part of the file is left then.
     pub(super) fn keep(&self, key: &str, point: &Point, outcome: &Outcome) -> Result<(), Error> {
         let result = outcome.to_json();
         let point: Value = point.iter().cloned().collect::<serde_json::Map<_, _>>().into();

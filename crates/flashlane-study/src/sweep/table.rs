@@ -1,4 +1,5 @@
-//! The table of a sweep: a row for each tenant of each point, or for a point that failed.
+//! The table of a sweep. It has a row for each tenant of each point, and one row for a point that
+//! failed.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use serde_json::Value;
 use super::axes::Point;
 use super::outcome::Outcome;
 
-/// Figures of a tenant: column, and path below the flow.
+/// Figures of a tenant: the column, and the path below the flow in the summary.
 const OF_FLOW: [(&str, &[&str]); 51] = [
     ("saturated", &["saturated"]),
     ("starved", &["starved"]),
@@ -69,7 +70,7 @@ const OF_FLOW: [(&str, &[&str]); 51] = [
     ("flow_write_amplification", &["write_amplification"]),
 ];
 
-/// Figures of the drive: column, and path in the summary.
+/// Figures of the drive: the column, and the path in the summary.
 const OF_DRIVE: [(&str, &[&str]); 4] = [
     ("fairness", &["fairness", "fairness"]),
     ("max_slowdown", &["fairness", "max_slowdown"]),
@@ -77,10 +78,10 @@ const OF_DRIVE: [(&str, &[&str]); 4] = [
     ("erases", &["flash", "erases"]),
 ];
 
-/// A cell.
+/// A cell of the table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell {
-    /// Nothing.
+    /// An empty cell.
     #[default]
     Empty,
     /// True or false.
@@ -89,7 +90,7 @@ pub enum Cell {
     Integer(i64),
     /// A number.
     Number(f64),
-    /// Text.
+    /// A text.
     Text(String),
 }
 
@@ -108,7 +109,7 @@ impl Cell {
         }
     }
 
-    /// As text; nothing for an empty cell.
+    /// The cell as text. An empty cell gives an empty text.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -121,18 +122,18 @@ impl Cell {
     }
 }
 
-/// The table.
+/// The table of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Names of the columns: `point`, the keys, figures, `error_kind` and `error`.
+    /// Names of the columns: `point`, the keys, the figures, `error_kind` and `error`.
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// The table of points and what came out of them, in this order. `keys`: a column each, a
-    /// figure's name among them gets `key.` in front.
+    /// Makes the table from points and their results, in this order. Each of `keys` gets a column.
+    /// A key with the name of a figure gets the prefix `key.`.
     #[must_use]
     pub fn of<'a>(
         keys: &[String],
@@ -154,18 +155,18 @@ impl Table {
         Self { rows: rows.collect(), columns }
     }
 
-    /// The table with commas between cells, by RFC 4180.
+    /// The table as comma-separated values, by RFC 4180.
     #[must_use]
     pub fn csv(&self) -> String {
         let rows = self.rows.iter().map(|row| csv_line(row.iter().map(Cell::text)));
         std::iter::once(csv_line(&self.columns)).chain(rows).collect()
     }
 
-    /// The table as a Parquet file. A column is whole numbers, numbers, or true and false where all
-    /// of its cells are, else text.
+    /// The table as a Parquet file. A column has the type of its cells if all cells have one type
+    /// (whole numbers, numbers, or true and false), else it is text.
     ///
     /// # Errors
-    /// None that a table in memory could cause.
+    /// Writing a table in memory causes no error that is known.
     pub fn parquet(&self) -> Result<Vec<u8>, ParquetError> {
         let kinds: Vec<Kind> = (0..self.columns.len()).map(|at| self.kind(at)).collect();
         let fields = self.columns.iter().zip(&kinds).map(|(name, kind)| {
@@ -221,7 +222,7 @@ impl Table {
         Ok(bytes)
     }
 
-    /// What all cells of a column are.
+    /// The type that fits all cells of a column.
     fn kind(&self, at: usize) -> Kind {
         let cells = || self.rows.iter().map(|row| &row[at]).filter(|cell| **cell != Cell::Empty);
         let name = self.columns[at].as_str();
@@ -240,7 +241,7 @@ impl Table {
     }
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Flag,
@@ -277,7 +278,7 @@ fn rows(keys: &[String], at: usize, (point, outcome): (&Point, &Outcome)) -> Vec
         }
         Outcome::Done(summary) => {
             let below = |value: &Value, path: &[&str]| {
-                // Without a request there is no latency.
+                // There is no latency without a request.
                 let latency = path.len() == 2 && path[1] != "count" && value[path[0]]["count"] == 0;
                 if latency {
                     return Cell::Empty;

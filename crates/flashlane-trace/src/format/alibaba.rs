@@ -20,15 +20,15 @@ pub(super) const INFO: FormatInfo = FormatInfo {
 };
 
 const MAP: &str = "t=5[us],op=2,off=3[B],len=4[B],dev=1;sep=comma;read=R;write=W";
-/// Digits of a time in microseconds from 2001 to 2286.
+/// Number of digits of a time in microseconds from 2001 to 2286.
 const TIME_DIGITS: usize = 16;
 
 pub(super) fn parser(reading: &Reading) -> Columns {
     columns::fixed(MAP, reading)
 }
 
-/// Five columns, the second `R` or `W`, the last a time of our days in microseconds: no other
-/// format looks like this.
+/// True for five columns of which the second is `R` or `W` and the last is a present-day time in
+/// microseconds. No other format has such lines.
 fn recognises(line: &[u8]) -> bool {
     let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').map(trim).collect();
     let [device, op, offset, length, time] = fields[..] else { return false };

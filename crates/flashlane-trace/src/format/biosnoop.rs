@@ -43,15 +43,15 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Added to every time, so that requests that arrived before the first one completed have one.
-/// Unit: picoseconds.
+/// Added to every time, so that requests that arrived before the first completion have a time above
+/// 0. Unit: picoseconds.
 const BEFORE_PS: u128 = 3_600_000_000_000_000;
 /// The header of BCC, for tables without one.
 const USUAL: &[u8] = b"TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)";
 /// Most columns of a table.
 const COLUMNS_MAX: usize = 64;
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Time(TimeUnit),
@@ -95,7 +95,8 @@ impl Column {
     }
 }
 
-/// The columns that a header line names; `None`: it is none. A header names nothing twice.
+/// The columns that a header line names. Returns `None` if the line is no header.
+/// A header names no column twice.
 fn columns(line: &[u8]) -> Option<Vec<Column>> {
     let mut rest = line;
     let mut columns = Vec::new();
@@ -116,7 +117,7 @@ fn columns(line: &[u8]) -> Option<Vec<Column>> {
 
 pub(super) struct Biosnoop {
     action: Action,
-    /// Of the header, or those of BCC.
+    /// The columns of the header, or those of BCC if there is no header.
     columns: Vec<Column>,
     is_headed: bool,
     disks: Names,
@@ -165,7 +166,7 @@ impl LineParser for Biosnoop {
             return Ok(None);
         }
         if !self.is_headed && !trim(line).first().is_some_and(u8::is_ascii_digit) {
-            // What the tool says before its table.
+            // Counts a line that the tool prints before its table.
             self.skipped += 1;
             return Ok(None);
         }
@@ -213,8 +214,8 @@ impl LineParser for Biosnoop {
 }
 
 impl Biosnoop {
-    /// Cuts a line up. What it has more than the header belongs to the process, which comes with
-    /// blanks.
+    /// Splits a line. Words beyond those of the header belong to the name of the process, which may
+    /// have blanks.
     fn row<'a>(&self, line: &'a [u8]) -> Result<Row<'a>, Reason> {
         let mut rest = line;
         let words: Vec<&[u8]> = std::iter::from_fn(|| next_field(&mut rest)).collect();
@@ -281,7 +282,7 @@ TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  QUE(ms) LAT(ms)
 
     #[test]
     fn arrivals_are_completions_less_the_times_before() {
-        // 0.76 ms before 0 s, 0.60 ms before 0.6 ms, 0.1 ms before 2 ms.
+        // The requests arrive 0.76 ms before 0 s, 0.60 ms before 0.6 ms, and 0.1 ms before 2 ms.
         let arrivals = [
             (0, Op::Write, 4096, 0),
             (760, Op::Read, 8192, 1),
@@ -314,7 +315,7 @@ TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  QUE(ms) LAT(ms)
 
     #[test]
     fn tables_of_other_columns_are_refused() {
-        // The one of bpftrace says neither where nor how much.
+        // The table of bpftrace has neither an offset nor a length.
         let text =
             "TIME(ms)     DISK    COMM             PID    LAT(ms)\n611 nvme0n1 bash 4179 10\n";
         let found = message(read(text, &TraceOptions::default()));

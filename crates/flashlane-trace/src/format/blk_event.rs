@@ -1,13 +1,13 @@
-//! What blktrace, blkparse and ftrace say about a request of Linux' block layer.
+//! Events of requests in the block layer of Linux, as blktrace, blkparse and ftrace record them.
 
 use super::order::ByArrival;
 use crate::options::Action;
 use crate::record::{Op, RawRecord};
 
-/// Bytes of a sector of the block layer.
+/// Size of a sector of the block layer. Unit: bytes.
 pub(super) const SECTOR_BYTES: u64 = 512;
 
-/// What an event asks of the drive.
+/// The operations that an event stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     /// A flush before the data (`F` in front of the operation).
@@ -15,18 +15,18 @@ pub(super) struct Asked {
     pub(super) op: Op,
     /// The data is forced to the medium (`F` behind the operation): a flush after it.
     pub(super) forced: bool,
-    /// What the block layer calls it, where that is none of our operations.
+    /// The operation in the block layer, if it is none of [`Op`].
     pub(super) read_as: Option<ReadAs>,
 }
 
-/// Operations of the block layer that are read as one of ours.
+/// Operations of the block layer that are read as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadAs {
     /// A write to the end of a zone: a write.
     Append,
     /// Zeroes without data: a trim.
     Zeroes,
-    /// A zone is emptied: a trim.
+    /// A zone reset, read as a trim.
     ZoneReset,
 }
 
@@ -36,8 +36,8 @@ impl Asked {
     }
 }
 
-/// The operation of letters that ask for nothing but to read or to write. A quick way: `None` where
-/// the letters have to be looked at one by one.
+/// The operation of letters that stand for a plain read or write. This is a fast path: it returns
+/// `None` where the letters have to be examined one by one.
 #[inline(always)]
 pub(super) fn plain_operation(rwbs: &[u8]) -> Option<Op> {
     let is_plain =
@@ -89,7 +89,7 @@ mod category {
     pub(super) const READ: u64 = 1;
 }
 
-/// Categories of a note of the tracer, which is no event.
+/// True for categories of a note of the tracer, which is not an event.
 pub(super) fn is_note(categories: u64) -> bool {
     categories & category::NOTIFY != 0
 }
@@ -117,7 +117,7 @@ pub(super) fn asked_of(categories: u64, has_data: bool) -> Option<Asked> {
     Some(Asked { flush_before: is(category::FLUSH), op, forced, read_as: None })
 }
 
-/// What events were turned into, and which others there were.
+/// Counts how events were read, and which other events there were.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     flushes_before: u64,
@@ -127,7 +127,7 @@ pub(super) struct Account {
     zone_resets: u64,
     /// Events by action: `Q`, `D`, `C`.
     events: [u64; 3],
-    /// Device of the event that came last, if that was a flush.
+    /// Device of the latest event, if that event was a flush.
     flushed: Option<u32>,
 }
 
@@ -143,15 +143,15 @@ impl Account {
         self.events
     }
 
-    /// Forgets what was handed on.
+    /// Forgets the events that were delivered.
     pub(super) fn forget(&mut self) {
         *self = Account { events: self.events, ..Account::default() };
     }
 
-    /// Hands on the requests of an event: a flush before it, itself, a flush after it.
+    /// Delivers the requests of an event: a flush before it, the request, and a flush after it.
     ///
-    /// Below the block layer (`D`, `C`) flushes are events of their own as well. There, the flush
-    /// in front of or behind the data is only added where the trace has none.
+    /// Below the block layer (`D`, `C`) flushes are also events of their own. There, a flush before
+    /// or after the data is added only if the trace has none.
     #[inline(always)]
     pub(super) fn hand_on(
         &mut self,
@@ -168,7 +168,7 @@ impl Account {
         self.hand_on_all(action, asked, record, waiting);
     }
 
-    /// As [`Account::hand_on`], of any event.
+    /// Does what [`Account::hand_on`] does, for any event.
     #[inline(never)]
     fn hand_on_all(
         &mut self,
@@ -205,7 +205,7 @@ impl Account {
         }
     }
 
-    /// What events were read as, for people.
+    /// How events were read, as text.
     pub(super) fn notes(&self) -> Vec<(&'static str, u64)> {
         let all = [
             ("flushes before data (F in front of the operation)", self.flushes_before),

@@ -89,7 +89,7 @@ fn flushes_stand_before_and_behind_the_data() {
 fn flushes_that_the_trace_has_are_not_added_again() {
     let issued = [("FN", false), ("WFSM", true), ("FN", false)];
     assert_eq!(operations(Action::Issue, &issued), ("FWF".to_owned(), vec![]));
-    // A drive that takes forced writes gets no flush behind them.
+    // A drive that supports forced writes gets no flush after them.
     let forced = [("FN", false), ("WFS", true), ("R", true)];
     assert_eq!(operations(Action::Issue, &forced), ("FWFR".to_owned(), vec![1]));
     assert_eq!(operations(Action::Complete, &[("FWFS", true)]), ("FWF".to_owned(), vec![1, 1]));

@@ -1,11 +1,11 @@
 //! Text that blkparse prints.
 //!
 //! Source: blkparse(1), default output format: `maj,min cpu sequence seconds.nanoseconds pid action
-//! rwbs sector + blocks [process]`, blocks of 512 bytes; the summary by CPU that follows. Of the
-//! events of a request one counts ([`Action`]), by default `Q`, its arrival; all others, and the
-//! summary, are skipped and counted. Flushes that go with data become requests of their own. Events
-//! of several CPUs are nearly in order: records wait in a buffer of 65,536 and leave it by time.
-//! The device is major * 2^20 + minor, as in blktrace.
+//! rwbs sector + blocks [process]`, blocks of 512 bytes; the summary by CPU that follows. A request
+//! has several events, of which one counts ([`Action`]): by default `Q`, the arrival. All other
+//! events, and the summary, are skipped and counted. Flushes that go with data become requests of
+//! their own. Events of several CPUs are nearly in order: records wait in a buffer of 65,536 and
+//! leave it by time. The device is major * 2^20 + minor, as in blktrace.
 
 use super::blk_event::{Account, Asked, SECTOR_BYTES, asked, plain_operation};
 use super::five_columns::{next_field, range};
@@ -90,12 +90,12 @@ impl LineParser for Blkparse {
     }
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
-    /// A request, in the event that counts.
+    /// A request, from the event that counts.
     Request(Asked, RawRecord),
-    /// Another event of a request, or none of these.
+    /// Another event of a request, or a line that is no event.
     Other(Option<Action>),
 }
 
@@ -133,8 +133,8 @@ fn numbers_of_device(field: &[u8]) -> Option<(&[u8], &[u8])> {
     (is_number(major) && is_number(minor)).then_some((major, minor))
 }
 
-/// Reads a line of the usual shape: plain numbers between spaces.
-/// Invariant: what this reads, [`event`] reads as the same.
+/// Reads a line of the usual shape: plain numbers between spaces. Invariant: [`event`] reads every
+/// such line with the same result.
 #[inline]
 fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     let mut cursor = Cursor::new(line);
@@ -144,14 +144,14 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     cursor.expect(b',')?;
     let minor = cursor.number()?;
     space(&mut cursor)?;
-    // CPU and sequence.
+    // The CPU and the sequence number.
     cursor.skip_field()?;
     cursor.skip_field()?;
     let seconds = cursor.number()?;
     cursor.expect(b'.')?;
     let fraction_ps = cursor.fraction(unit.fraction_digits())?;
     space(&mut cursor)?;
-    // Process.
+    // The process.
     cursor.skip_field()?;
     let action = cursor.until(b' ');
     if action != [wanted.letter() as u8] {
@@ -177,7 +177,7 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     Some(Event::Request(Asked::plain(op), record))
 }
 
-/// What any line is.
+/// The kind of any line.
 #[cold]
 fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Event, Reason> {
     const NOTHING: Event = Event::Other(None);
@@ -192,7 +192,7 @@ fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Event, Reason> {
     let rwbs = more()?;
     let (sector, plus, blocks) = (field(), field(), field());
     let has_data = plus == Some(b"+");
-    // A flush may say that it has no blocks.
+    // A flush may state a length of zero blocks.
     let is_empty = rwbs.first() == Some(&b'F') && blocks == Some(b"0");
     let Some(asked) = asked(rwbs, has_data && !is_empty) else { return Ok(NOTHING) };
     let op = asked.op;

@@ -1,8 +1,8 @@
-//! Binary traces of blktrace.
+//! Reads binary traces of blktrace.
 //!
 //! Source: blktrace's `blktrace_api.h` (version 7) and the version 8 of `struct blk_io_trace2`
-//! posted to the Linux kernel list in
-//! 2025. Each record says its version and byte order by its magic number `0x65617400 | version`:
+//! posted to the Linux kernel list in 2025. The magic number `0x65617400 | version` of each record
+//! tells its version and byte order:
 //!
 //! | field | version 7: offset, bytes | version 8 |
 //! | --- | --- | --- |
@@ -13,9 +13,9 @@
 //!
 //! blktrace writes a file for each CPU, `NAME.blktrace.0` and so on: naming any of them reads all
 //! that are there, merged by time. A single stream, as `blktrace -o -` and `blkparse -d` write it,
-//! has any other name. Of the events of a request one counts ([`Action`]), by default `Q`, its
-//! arrival; others, notes and passed-through commands are skipped and counted. Records wait in a
-//! buffer of 65,536 and leave it by time.
+//! has any other name. A request has several events, of which one counts ([`Action`]): by default
+//! `Q`, the arrival. Other events, notes and passed-through commands are skipped and counted.
+//! Records wait in a buffer of 65,536 and leave it by time.
 
 use std::path::{Path, PathBuf};
 
@@ -41,20 +41,20 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Highest number of a CPU that is looked for.
+/// Highest number of a CPU whose file is looked for.
 const CPUS_MAX: u32 = 4096;
-/// What may stand where a record begins.
+/// The magic numbers that a record may begin with.
 const MAGIC: &str = "0x65617407 or 0x65617408 (blktrace, version 7 or 8), in either byte order";
-/// Bits of an action that say what happened; the categories lie above.
+/// Bits of an action that hold the kind of the event. The bits above hold the categories.
 const HAPPENED: u64 = 0xff;
 /// Place of the categories in an action.
 const CATEGORIES_SHIFT: u32 = 16;
 /// Bit of an action whose payload begins with the inode number of a control group.
 const OF_CGROUP: u64 = 1 << 8;
-/// What a note says: the name of a process.
+/// Code of a note with the name of a process.
 const PROCESS_NOTE: u64 = 0;
 
-/// Shape of a record.
+/// The layout of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     is_version_8: bool,
@@ -88,7 +88,7 @@ impl Layout {
     }
 }
 
-/// What matters of an event.
+/// The fields of an event that are used.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     time_ns: u64,
@@ -98,7 +98,7 @@ struct Event {
     device: u32,
     pid: u32,
     payload: u64,
-    /// Tag that the payload has; 0 where it has none or none is wanted.
+    /// Tag from the payload; 0 if the payload has none or no tag is wanted.
     tag: u32,
 }
 
@@ -127,7 +127,7 @@ impl Event {
         }
     }
 
-    /// What happened to the request.
+    /// The action of the event.
     fn happened(&self) -> Option<Action> {
         if is_note(self.action >> CATEGORIES_SHIFT) {
             return None;
@@ -158,15 +158,15 @@ impl Event {
     }
 }
 
-/// Who made the requests, where somebody wants to know.
+/// Finds the tags of requests, if tags are wanted.
 struct Origin {
     field: Option<TagField>,
     tags: Tags,
 }
 
 impl Origin {
-    /// The tag of an event with this payload. Processes are tagged by their number; notes of the
-    /// trace tell their names, perhaps after their first request.
+    /// The tag of an event with this payload. A process is tagged by its number. Notes of the trace
+    /// give its name, possibly after its first request.
     fn tag(&mut self, field: TagField, event: &Event, layout: Layout, payload: &[u8]) -> u32 {
         let categories = event.action >> CATEGORIES_SHIFT;
         let code = event.action & HAPPENED;
@@ -184,11 +184,11 @@ impl Origin {
     }
 }
 
-/// The request that a file has next.
+/// The next request of a file.
 #[derive(Clone, Copy, Debug)]
 enum Pending {
     Unread,
-    /// Its record number, too.
+    /// A request, with the number of its record.
     Request(Asked, RawRecord, u64),
     Ended,
 }
@@ -197,7 +197,7 @@ pub(super) struct Blktrace {
     action: Action,
     /// Files of the other CPUs.
     others: Vec<LineReader>,
-    /// Of the first file, then of the others.
+    /// The next request of the first file, then of the other files.
     pending: Vec<Pending>,
     waiting: ByArrival,
     account: Account,
@@ -227,7 +227,7 @@ pub(super) fn parser(reading: &Reading, path: &Path) -> Result<Blktrace, TraceEr
     })
 }
 
-/// The files of the other CPUs beside `NAME.blktrace.N`; none of a file of another name.
+/// The files of the other CPUs beside `NAME.blktrace.N`. A file of another name has none.
 pub(super) fn other_cpus(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some((stem, own)) = name.rsplit_once(".blktrace.") else { return Vec::new() };
@@ -298,7 +298,8 @@ impl RecordParser for Blktrace {
 }
 
 impl Blktrace {
-    /// Reads a file up to its next request. The inner error: the record that cannot be one.
+    /// Reads a file up to its next request. The inner error stands for a record that cannot be a
+    /// request.
     fn read(
         &mut self,
         index: usize,

@@ -12,7 +12,7 @@ use crate::units::{SpaceUnit, TimeUnit};
 /// Highest column that may be named.
 pub(super) const LAST_COLUMN: u16 = 1024;
 
-/// What stands for the unit of dates and times of day.
+/// The word for dates and times of day in place of a unit.
 const DATES: &str = "datetime";
 
 /// Codes for a read where the map names none.
@@ -43,7 +43,7 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnMap {
     pub(super) time: (u16, TimeUnit),
-    /// Times are dates and times of day.
+    /// True if times are dates with times of day.
     pub(super) has_dates: bool,
     pub(super) op: Operation,
     pub(super) offset: (u16, SpaceUnit),
@@ -55,12 +55,12 @@ pub struct ColumnMap {
     header_lines: u32,
 }
 
-/// Where the operation of a line comes from.
+/// Where the operation of a line is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     /// A column.
     Column(u16),
-    /// It is always the same.
+    /// All lines have this operation.
     Fixed(Op),
 }
 
@@ -70,7 +70,7 @@ impl Operation {
         [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
 }
 
-/// What stands between two columns.
+/// The separator of two columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Separator {
     /// One comma; blanks around it are ignored.
@@ -114,14 +114,14 @@ impl ColumnMap {
         self.tags().find(|(own, _)| *own == kind).map(|(_, column)| column)
     }
 
-    /// What stands between two columns.
+    /// The separator of two columns.
     #[must_use]
     pub fn separator(&self) -> Separator {
         self.separator
     }
 }
 
-/// What is wrong with the text of a map: the part found, and what may stand there.
+/// An error in the text of a map: the part that was found, and the text that is allowed there.
 struct Fault(String, &'static str);
 
 impl FromStr for ColumnMap {

@@ -23,7 +23,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Places of the five values in [`Fields`], and of a column that nobody wants.
+/// Indices of the five values in [`Fields`], and of a column that is not used.
 const TIME: usize = 0;
 const OFFSET: usize = 1;
 const LENGTH: usize = 2;
@@ -34,25 +34,25 @@ const UNUSED: usize = 5;
 
 type Fields<'a> = [&'a [u8]; 6];
 
-/// How a file calls its devices.
+/// How a file identifies its devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Devices {
-    /// None has come.
+    /// No device was seen yet.
     #[default]
     Unknown,
     /// By number.
     Numbers,
-    /// By name; they are numbered as they appear.
+    /// By name. Names are numbered in the order of appearance.
     Named,
 }
 
 pub(super) struct Columns {
     unit: TimeUnit,
-    /// The place of each column, up to the last one that is wanted.
+    /// The index of each column, up to the last one that is used.
     places: Vec<usize>,
     has_device: bool,
     has_dates: bool,
-    /// The operation of every line, if it is always the same.
+    /// The operation of every line, if all lines have one operation.
     fixed_op: Option<Op>,
     devices: Devices,
     /// Lines may have the usual shape: no dates, and no names of devices so far.
@@ -110,7 +110,7 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
     }
 }
 
-/// The parser of a format that is nothing but a map; the time unit may be another.
+/// The parser of a format that is defined by a map. The time unit may differ.
 pub(super) fn fixed(map: &str, reading: &Reading) -> Columns {
     let map = map.parse().expect("the maps of formats are good");
     parser(&map, reading.time_unit).tagged(reading.tag)
@@ -184,7 +184,7 @@ impl Columns {
     }
 
     /// Reads a line of the usual shape: plain decimal numbers, one separator, no blanks around it.
-    /// Invariant: what this reads, [`Columns::careful`] reads as the same record.
+    /// Invariant: [`Columns::careful`] reads every such line as the same record.
     #[inline]
     fn quick(&self, line: &[u8]) -> Option<RawRecord> {
         if !self.is_plain {
@@ -274,7 +274,7 @@ impl Columns {
         Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
     }
 
-    /// The number of a device. The first one decides whether they are numbers or names.
+    /// The number of a device. The first device decides whether devices are numbers or names.
     fn device(&mut self, field: &[u8]) -> Result<u32, Reason> {
         if self.devices != Devices::Named {
             match number::device(field) {

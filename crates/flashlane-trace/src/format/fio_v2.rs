@@ -1,11 +1,11 @@
 //! fio's iolog, version 2.
 //!
 //! Source: fio's HOWTO ("Trace file format v2"), and what fio 3.33 does with such files. The first
-//! line is `fio version 2 iolog`; then `file action offset length` in bytes, and `file wait N`.
-//! HOWTO and fio differ about the waits: fio (3.33, measured) waits until N **milliseconds after
-//! the start of the job**, which is how they are read here; with `time_unit = "us"` they are read
-//! as the HOWTO says, as microseconds after the request above. A request arrives at the time of the
-//! wait above it; without waits all arrive at 0.
+//! line is `fio version 2 iolog`; then `file action offset length` in bytes, and `file wait N`. The
+//! HOWTO and fio differ about the waits. fio (3.33, measured) waits until N **milliseconds after
+//! the start of the job**, and waits are read in this way here. With `time_unit = "us"` waits are
+//! read as in the HOWTO, as microseconds after the request above. A request arrives at the time of
+//! the wait above it; without waits all arrive at 0.
 
 use super::fio_log::{Files, Line};
 use super::{FormatInfo, LineParser};

@@ -28,9 +28,9 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Bytes of a block.
+/// Size of a block. Unit: bytes.
 const BLOCK_BYTES: u64 = 512;
-/// Digits of the digest.
+/// Number of digits of the digest.
 const DIGEST_DIGITS: usize = 32;
 
 pub(super) struct Fiu {

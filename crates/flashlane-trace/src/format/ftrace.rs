@@ -255,7 +255,7 @@ impl LineParser for Ftrace {
     fn events(&self) -> [u64; 3] {
         let mut events = self.account.events();
         if self.counted == Counted::Dispatches {
-            // They are taken as arrivals.
+            // Issues are counted as arrivals in a trace without arrivals.
             events[0] += events[1];
         }
         events

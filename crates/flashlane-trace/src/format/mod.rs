@@ -48,7 +48,7 @@ use crate::units::{SpaceUnit, TimeUnit};
 /// Bytes at the start of a file by which binary formats are told.
 pub(crate) const HEAD_BYTES: usize = 128;
 
-/// What there is to know about a format without a file at hand.
+/// Description of a format.
 #[derive(Debug)]
 pub struct FormatInfo {
     /// Name that [`Format::by_name`] takes.
@@ -64,7 +64,7 @@ pub struct FormatInfo {
     /// Unit of the offsets (and of the lengths of five bare columns) where the options name none;
     /// `None`: the unit is part of the format.
     pub size_unit: Option<SpaceUnit>,
-    /// Its records have several events, of which [`TraceOptions::action`] chooses one.
+    /// True if a request has several events, of which [`TraceOptions::action`] chooses one.
     pub has_actions: bool,
     /// Tags that its records have, beside the columns of texts and tables.
     pub tags: &'static [TagKind],
@@ -212,7 +212,7 @@ formats! {
     }
 }
 
-/// What may precede the text of a column map in [`Format::by_name`].
+/// Prefixes of the text of a column map in [`Format::by_name`].
 const MAP_PREFIXES: [&str; 2] = ["columns:", "csv:"];
 
 impl Format {

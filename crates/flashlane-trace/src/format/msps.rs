@@ -57,9 +57,9 @@ struct Layout {
     place: Option<(usize, usize)>,
 }
 
-/// Of reads and writes, where the file has no header.
+/// Layout of reads and writes, if the file has no header.
 const TRANSFER: Layout = Layout { time: 1, irp: 4, elapsed: 7, disk: 8, place: Some((5, 6)) };
-/// Of flushes.
+/// Layout of flushes, if the file has no header.
 const FLUSH: Layout = Layout { time: 1, irp: 4, elapsed: 5, disk: 6, place: None };
 /// Columns of the time and of the IRP pointer of a start.
 const START: (usize, usize) = (1, 4);

@@ -27,7 +27,7 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Bytes of a record.
+/// Size of a record. Unit: bytes.
 const RECORD_BYTES: usize = 24;
 
 pub(super) struct OracleGeneral {

@@ -1,36 +1,37 @@
-//! Records in the order of their arrivals.
+//! Sorts records by arrival.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::record::RawRecord;
 
-/// Records that wait for an earlier arrival. At 64 bytes each they take 4 MiB.
+/// Number of records that may wait for an earlier arrival. At 64 bytes each they take 4 MiB.
 pub(super) const WAITING_MAX: usize = 65_536;
 
-/// Lanes: traces are nearly in order, and mix a few streams that are in order.
+/// Number of lanes. Traces are nearly in order, and mix a few streams that are in order.
 const LANES: usize = 4;
 
-/// Records that leave by arrival; those of one arrival in the order in which they came.
+/// Delivers records by arrival. Records of equal arrival keep the order in which they came.
 #[derive(Default)]
 pub(crate) struct ByArrival {
-    /// Each in order: a record goes to the first one that it does not have to jump a queue in.
+    /// Queues that are each in order. A record is appended to the first lane that stays in order
+    /// with it.
     lanes: [VecDeque<Waiting>; LANES],
-    /// The others.
+    /// Records that fit into no lane.
     heap: BinaryHeap<Reverse<Waiting>>,
     waiting: usize,
-    /// Records that came so far.
+    /// Number of records that came.
     came: u64,
-    /// Line, or binary record, that the records stand in that come now.
+    /// Line or binary record from which the current records come.
     line: u64,
-    /// That of the record that left last.
+    /// Line or binary record of the record that was delivered last.
     left: u64,
-    /// A record that follows the one that came last, unless [`ByArrival::forgive`] is called.
+    /// A record that follows the latest record, unless [`ByArrival::forgive`] is called.
     owed: Option<(RawRecord, u64)>,
 }
 
 struct Waiting {
-    /// Place among all records that came.
+    /// Number of the record in the order of coming.
     came: u64,
     line: u64,
     record: RawRecord,
@@ -45,43 +46,43 @@ impl Waiting {
 }
 
 impl ByArrival {
-    /// The records that come from now on stand in this line.
+    /// Sets the line from which the next records come.
     #[inline]
     pub(crate) fn at_line(&mut self, line: u64) {
         self.line = line;
     }
 
-    /// Line, or binary record, that the record stands in that left last; 0 if it is not known.
+    /// Line or binary record of the record that was delivered last; 0 if it is not known.
     #[inline]
     pub(crate) fn left_line(&self) -> u64 {
         self.left
     }
 
-    /// As many wait as may.
+    /// True if no more records may wait.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.waiting > WAITING_MAX
     }
 
-    /// Forgets what waits.
+    /// Drops the waiting records.
     pub(super) fn clear(&mut self) {
         let line = self.line;
         *self = ByArrival { line, ..ByArrival::default() };
     }
 
-    /// A record that is to follow the one that came last, unless it is forgiven. Another one that
-    /// is owed comes now.
+    /// Notes a record that follows the latest record, unless it is cancelled with
+    /// [`ByArrival::forgive`]. An earlier owed record is added now.
     pub(super) fn owe(&mut self, record: RawRecord) {
         self.settle();
         self.owed = Some((record, self.line));
     }
 
-    /// What is owed need not come. Returns it.
+    /// Cancels the owed record and returns it.
     pub(super) fn forgive(&mut self) -> Option<RawRecord> {
         self.owed.take().map(|(record, _)| record)
     }
 
-    /// What is owed.
+    /// The owed record.
     pub(super) fn owed(&self) -> Option<&RawRecord> {
         self.owed.as_ref().map(|(record, _)| record)
     }
@@ -116,7 +117,7 @@ impl ByArrival {
         }
     }
 
-    /// The earliest, if as many wait as may, or if no more come.
+    /// The earliest record, if no more may wait or no more come.
     pub(crate) fn ready(&mut self, ended: bool) -> Option<RawRecord> {
         if ended {
             self.settle();

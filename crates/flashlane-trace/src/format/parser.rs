@@ -1,4 +1,4 @@
-//! What the parser of a format does, of lines and of binary records.
+//! The traits of parsers: for lines, and for binary records.
 
 use super::order::ByArrival;
 use crate::error::TraceError;
@@ -14,33 +14,33 @@ pub(crate) trait LineParser: Send {
     /// `None`: the line belongs to the format but is not a request.
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason>;
 
-    /// Records that lines brought and whose turn comes later, in formats that leave by arrival.
+    /// Records that wait for their turn, in formats that are sorted by arrival.
     fn held(&mut self) -> Option<&mut ByArrival> {
         None
     }
 
-    /// Texts of the tags so far; `None`: the format has no tags.
+    /// Texts of the tags so far. Returns `None` if the format has no tags.
     fn tags(&self) -> Option<&Tags> {
         None
     }
 
-    /// Lines so far that belong to the format but neither to a request nor to a header.
+    /// Number of lines so far that belong to the format but neither to a request nor to a header.
     fn skipped(&self) -> u64 {
         0
     }
 
-    /// What was read as something else, and how often.
+    /// Operations that were read as another one, with their numbers.
     fn notes(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// Events so far by action: `Q`, `D`, `C`.
+    /// Number of events so far by action: `Q`, `D`, `C`.
     fn events(&self) -> [u64; 3] {
         [0; 3]
     }
 }
 
-/// What a binary record amounts to.
+/// The outcome of a binary record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A request.
@@ -50,8 +50,8 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// A request of a format without devices; `range`: its first byte and its length, or what is
-    /// wrong with them.
+    /// A request of a format without devices. `range`: its first byte and length, or the reason why
+    /// they are unusable.
     pub(crate) fn of(time_ps: u128, op: Op, range: Result<(u64, u64), Reason>) -> Self {
         match range {
             Ok((offset_bytes, length_bytes)) => Self::Request(RawRecord {
@@ -69,42 +69,43 @@ impl Entry {
 
 /// Turns binary records into requests.
 pub(crate) trait RecordParser: Send {
-    /// Reads on up to the next request or rejected record; `None` at the end of the file. Counts
-    /// every record.
+    /// Reads up to the next request or rejected record; `None` at the end of the file. Counts every
+    /// record.
     ///
     /// # Errors
-    /// Those of reading; a record behind which nothing can be read.
+    /// The errors of reading. A damaged record after which nothing can be read.
     fn next(&mut self, input: &mut LineReader) -> Result<Option<Entry>, TraceError>;
 
-    /// What the record that was just rejected holds.
+    /// The content of the record that was rejected last, as a text.
     fn shown(&self) -> String;
 
-    /// As that of [`LineParser`].
+    /// The texts of the tags, as for [`LineParser`].
     fn tags(&self) -> Option<&Tags> {
         None
     }
 
-    /// Records so far that belong to the format but are no requests.
+    /// Number of records so far that belong to the format but are not requests.
     fn skipped(&self) -> u64 {
         0
     }
 
-    /// The first of them.
+    /// The first records that are not requests.
     fn skipped_lines(&self) -> &[NamedLine] {
         &[]
     }
 
-    /// Number of the record that the last request came from, if it is not the one read last.
+    /// Number of the record from which the last request came, if it is not the record that was read
+    /// last.
     fn line(&self) -> Option<u64> {
         None
     }
 
-    /// What was read as something else, and how often.
+    /// Operations that were read as another one, with their numbers.
     fn notes(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// Events so far by action: `Q`, `D`, `C`.
+    /// Number of events so far by action: `Q`, `D`, `C`.
     fn events(&self) -> [u64; 3] {
         [0; 3]
     }
@@ -112,14 +113,14 @@ pub(crate) trait RecordParser: Send {
 
 /// The parser of a file.
 pub(crate) enum Parser {
-    /// Of lines.
+    /// A parser of lines.
     Lines(Box<dyn LineParser>),
-    /// Of binary records.
+    /// A parser of binary records.
     Records(Box<dyn RecordParser>),
 }
 
 impl Parser {
-    /// As the parser's own.
+    /// The value of the inner parser.
     pub(crate) fn tags(&self) -> Option<&Tags> {
         match self {
             Parser::Lines(parser) => parser.tags(),
@@ -127,7 +128,7 @@ impl Parser {
         }
     }
 
-    /// As the parser's own.
+    /// The value of the inner parser.
     pub(crate) fn skipped(&self) -> u64 {
         match self {
             Parser::Lines(parser) => parser.skipped(),
@@ -135,7 +136,7 @@ impl Parser {
         }
     }
 
-    /// As the parser's own.
+    /// The value of the inner parser.
     pub(crate) fn notes(&self) -> Vec<(&'static str, u64)> {
         match self {
             Parser::Lines(parser) => parser.notes(),
@@ -143,7 +144,7 @@ impl Parser {
         }
     }
 
-    /// As the parser's own.
+    /// The value of the inner parser.
     pub(crate) fn events(&self) -> [u64; 3] {
         match self {
             Parser::Lines(parser) => parser.events(),

@@ -27,8 +27,8 @@ pub(super) fn parser(reading: &Reading) -> Columns {
     columns::fixed(MAP, reading)
 }
 
-/// Five columns or more, the fourth a single `r` or `w`, the fifth a decimal fraction: no other
-/// format looks like this.
+/// True for five columns or more of which the fourth is a single `r` or `w` and the fifth a decimal
+/// fraction. No other format has such lines.
 fn recognises(line: &[u8]) -> bool {
     let mut fields = line.split(|byte| *byte == b',').map(trim);
     let mut next = || fields.next().unwrap_or_default();

@@ -65,8 +65,8 @@ impl LineParser for Systor {
     }
 }
 
-/// Reads a line of the usual shape, without blanks. Invariant: what this reads, the map reads as
-/// the same record.
+/// Reads a line of the usual shape, without blanks. Invariant: the column map reads every such line
+/// as the same record.
 #[inline]
 fn quick(line: &[u8], unit: TimeUnit) -> Option<RawRecord> {
     let mut cursor = Cursor::new(line);

@@ -1,4 +1,4 @@
-//! Where the tag that the options ask for is in a file.
+//! Finds the place of a tag in a file.
 
 use std::path::Path;
 
@@ -13,10 +13,11 @@ use crate::tags::{TagField, TagKind};
 const HEADER_LINES_MAX: u64 = 16;
 
 impl Format {
-    /// Where a tag of this kind is.
+    /// The place of a tag of this kind.
     ///
     /// # Errors
-    /// [`TraceError::NoTag`]; those of reading the start of the file, which may name its columns.
+    /// [`TraceError::NoTag`] if the format has no such tag. The errors of reading the start of the
+    /// file, which may name its columns.
     pub(super) fn tag_field(&self, kind: &TagKind, path: &Path) -> Result<TagField, TraceError> {
         if let Format::Columns(map) = self
             && let Some(column) = map.tag(kind)
@@ -50,7 +51,7 @@ impl Format {
         })
     }
 
-    /// What stands between two columns, of formats whose columns may be named by a number.
+    /// The separator of columns, for formats whose columns may be named by a number.
     fn separator(&self) -> Option<Separator> {
         match self {
             Format::Columns(map) => Some(map.separator()),

@@ -33,10 +33,10 @@ pub(super) const INFO: FormatInfo = FormatInfo {
     ..FormatInfo::PLAIN
 };
 
-/// Bytes of a block.
+/// Size of a block. Unit: bytes.
 const BLOCK_BYTES: u64 = 512;
 
-/// Where a record has what is read. Unit: bytes.
+/// Offsets of the fields of a record that are read. Unit: bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     bytes: usize,
@@ -52,7 +52,7 @@ const LAYOUTS: [Layout; 2] = [
 ];
 
 impl Layout {
-    /// The layout in which the first record, and the second if there is one, have a version and a
+    /// The layout for which the first record, and the second if there is one, have a version and a
     /// known command.
     fn of(head: &[u8]) -> Option<Layout> {
         LAYOUTS.into_iter().find(|layout| {
@@ -76,7 +76,7 @@ impl Layout {
 fn operation(command: u16) -> Option<Op> {
     match command {
         0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
-        // Writes, those with verification, and one block written many times.
+        // Writes, writes with verification, and writes of one block many times.
         0x0a | 0x2a | 0x8a | 0xaa | 0x2e | 0x8e | 0xae | 0x41 | 0x93 => Some(Op::Write),
         0x42 => Some(Op::Trim),
         0x35 | 0x91 => Some(Op::Flush),

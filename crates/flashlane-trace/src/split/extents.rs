@@ -1,8 +1,8 @@
-//! Extents of the address space that behave alike.
+//! Finds ranges of addresses with similar access.
 //!
-//! The requests of a trace are counted in cells, adjacent cells are joined to extents with about as
-//! many requests each, and extents with like figures become clusters: agglomerative clustering with
-//! average linkage, cut where the silhouette is largest. Nothing is random.
+//! The requests of a trace are counted in cells. Adjacent cells are joined to extents with about
+//! equal numbers of requests. Extents with similar figures become clusters: agglomerative
+//! clustering with average linkage, cut where the silhouette is largest. No step is random.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,20 @@ use kodama::{Method, linkage};
 
 use crate::record::{Op, Record};
 
-/// Cells at most: beyond, two adjacent ones become one.
+/// Largest number of cells. Beyond it, two adjacent cells become one.
 const CELLS_MAX: usize = 1 << 16;
-/// Size of a cell at first. Unit: bytes.
+/// Size of a cell at the start. Unit: bytes.
 const CELL_BYTES: u64 = 1 << 20;
-/// Extents at most: memory grows with their square.
+/// Largest number of extents, because memory grows with its square.
 const EXTENTS_MAX: u64 = 512;
-/// Clusters at most.
+/// Largest number of clusters.
 const CLUSTERS_MAX: usize = 8;
-/// Ends of requests that a sequential one may continue.
+/// Number of previous requests that a sequential request may continue.
 const STREAMS: usize = 32;
-/// Extents closer than this are alike, whatever others there are. Unit: that of [`Figures`].
+/// Extents closer than this are alike, whatever other extents there are. Unit: the scale of
+/// [`Figures`].
 const ALIKE: f64 = 1.0;
-/// Share of the requests below which a cluster is no tenant.
+/// A cluster with a smaller share of the requests is not a tenant.
 const CLUSTER_SHARE_MIN: f64 = 0.01;
 
 /// Counts of a cell or an extent.
@@ -62,7 +63,7 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Counts a request. Flushes have no place.
+    /// Counts a request. Flushes have no address.
     pub(super) fn add(&mut self, record: &Record) {
         if record.op == Op::Flush {
             return;
@@ -93,7 +94,7 @@ impl Cells {
         }
     }
 
-    /// Joins pairs of cells.
+    /// Joins pairs of adjacent cells.
     fn widen(&mut self) {
         self.cell_bytes *= 2;
         for ((device, cell), counts) in std::mem::take(&mut self.cells) {
@@ -101,7 +102,7 @@ impl Cells {
         }
     }
 
-    /// The clusters; none where there are more extents than `most`.
+    /// Finds the clusters. Returns `None` if there are more extents than `most`.
     pub(super) fn clusters(self, most: usize) -> Option<Clusters> {
         let extents = self.extents();
         if extents.len() > most {
@@ -121,7 +122,7 @@ impl Cells {
         Some(Clusters { starts, labels, kinds, silhouette })
     }
 
-    /// Adjacent cells joined until each extent has its share of the requests, or the next cell is
+    /// Joins adjacent cells until each extent has its share of the requests, or the next cell is
     /// far away.
     fn extents(&self) -> Vec<Extent> {
         let total: u64 = self.cells.values().map(|cell| cell.requests).sum();
@@ -155,8 +156,8 @@ struct Extent {
 }
 
 impl Extent {
-    /// Whether the next cell belongs to it. Every extent has a quarter of the share or more, except
-    /// the last of a device, so that there are no more than so many.
+    /// True if the next cell belongs to this extent. Every extent but the last of a device has at
+    /// least a quarter of the share, which bounds the number of extents.
     fn takes(&self, device: u32, from: u64, share: u64) -> bool {
         let gap = from - self.to.min(from);
         let is_far = gap > 16 * ((self.to - self.from) / self.cells);
@@ -165,8 +166,8 @@ impl Extent {
     }
 }
 
-/// Figures of an extent on scales on which a distance of 1 is worth a word: hotness by a factor of
-/// three, direction and sequentiality by a quarter, size by a factor of four.
+/// Figures of an extent, on scales on which a distance of 1 is noticeable: a factor of three in
+/// hotness, a quarter in direction and in sequentiality, a factor of four in size.
 #[derive(Clone, Copy, Debug)]
 struct Figures([f64; 4]);
 
@@ -189,8 +190,8 @@ impl Figures {
     }
 }
 
-/// The cluster of each point, numbered by the first point, and the mean silhouette of the points by
-/// weight; all in one and none where the points are alike.
+/// The cluster of each point, numbered by first appearance, and the mean silhouette of the points,
+/// weighted. If the points are alike, all are in one cluster and there is no silhouette.
 fn cluster(points: &[Figures], weights: &[f64]) -> (Vec<usize>, Option<f64>) {
     let count = points.len();
     let mut distances = Vec::with_capacity(count * count.saturating_sub(1) / 2);
@@ -204,7 +205,7 @@ fn cluster(points: &[Figures], weights: &[f64]) -> (Vec<usize>, Option<f64>) {
     let tree = linkage(&mut distances, count, Method::Average);
     let merges: Vec<(usize, usize)> =
         tree.steps().iter().map(|step| (step.cluster1, step.cluster2)).collect();
-    // Merges of what is alike are never undone.
+    // Clusters that are alike stay merged.
     let apart = tree.steps().iter().filter(|step| step.dissimilarity >= ALIKE).count();
     let mut best: Option<(Vec<usize>, f64)> = None;
     for wanted in 2..=CLUSTERS_MAX.min(apart + 1) {
@@ -224,8 +225,8 @@ fn cluster(points: &[Figures], weights: &[f64]) -> (Vec<usize>, Option<f64>) {
     }
 }
 
-/// Gives the points of clusters with few requests to the closest of the others, and numbers what is
-/// left by the first point. Returns how many there are.
+/// Moves the points of clusters with few requests to the closest other cluster, and numbers the
+/// remaining clusters by first appearance. Returns their number.
 fn absorb(points: &[Figures], weights: &[f64], labels: &mut [usize], clusters: usize) -> usize {
     let mut sizes = vec![0.0; clusters];
     for (label, weight) in labels.iter().zip(weights) {
@@ -245,7 +246,7 @@ fn absorb(points: &[Figures], weights: &[f64], labels: &mut [usize], clusters: u
     number_by_first(labels)
 }
 
-/// Sum of the distances of a point to those of each cluster, by weight.
+/// Sums of the distances of a point to the points of each cluster, weighted.
 fn distances_to(
     point: &Figures,
     points: &[Figures],
@@ -260,7 +261,7 @@ fn distances_to(
     to
 }
 
-/// Numbers clusters by their first point. Returns how many there are.
+/// Numbers the clusters by first appearance. Returns their number.
 fn number_by_first(labels: &mut [usize]) -> usize {
     let mut known: Vec<usize> = Vec::new();
     for label in labels {
@@ -272,9 +273,9 @@ fn number_by_first(labels: &mut [usize]) -> usize {
     known.len()
 }
 
-/// The clusters that are left before the last merges.
+/// The clusters before the last merges.
 fn cut(merges: &[(usize, usize)], count: usize, clusters: usize) -> Vec<usize> {
-    // The cluster that a point or a merge is part of.
+    // The cluster of which a point or a merge is part.
     let mut parent: Vec<usize> = (0..count + merges.len()).collect();
     for (index, (a, b)) in merges.iter().enumerate().take(count - clusters) {
         parent[*a] = count + index;
@@ -291,8 +292,8 @@ fn cut(merges: &[(usize, usize)], count: usize, clusters: usize) -> Vec<usize> {
     labels
 }
 
-/// Mean silhouette by weight (Rousseeuw 1987): how much closer points are to their own cluster than
-/// to the next one. Range: -1 to 1; 0 for a point that is a cluster by itself.
+/// Mean silhouette, weighted (Rousseeuw 1987): how much closer points are to their own cluster than
+/// to the next one. Range: -1 to 1; 0 for a cluster of one point.
 fn silhouette(points: &[Figures], weights: &[f64], labels: &[usize], clusters: usize) -> f64 {
     let mut sizes = vec![0.0; clusters];
     for (label, weight) in labels.iter().zip(weights) {
@@ -316,7 +317,7 @@ fn silhouette(points: &[Figures], weights: &[f64], labels: &[usize], clusters: u
     sum / weights.iter().sum::<f64>()
 }
 
-/// What the extents of a cluster have in common.
+/// The common properties of the extents of a cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Kind {
     extents: usize,
@@ -325,7 +326,7 @@ pub(super) struct Kind {
 }
 
 impl Kind {
-    /// A name: `sequential-writes`.
+    /// A name, for example `sequential-writes`.
     pub(super) fn name(&self) -> String {
         let requests = self.counts.requests.max(1) as f64;
         let order =
@@ -355,19 +356,19 @@ impl Kind {
     }
 }
 
-/// Extents and their clusters.
+/// The extents and their clusters.
 #[derive(Debug)]
 pub(super) struct Clusters {
-    /// Device and first byte of each extent, rising.
+    /// Device and first byte of each extent, in ascending order.
     starts: Vec<(u32, u64)>,
     labels: Vec<usize>,
     pub(super) kinds: Vec<Kind>,
-    /// How sure the clusters are; none where all extents are alike.
+    /// The mean silhouette of the clusters. `None` if all extents are alike.
     pub(super) silhouette: Option<f64>,
 }
 
 impl Clusters {
-    /// The cluster of a request; the first one for a flush.
+    /// The cluster of a request. A flush has the first cluster.
     pub(super) fn of(&self, record: &Record) -> usize {
         if record.op == Op::Flush {
             return 0;
@@ -386,7 +387,7 @@ mod tests {
         Record { time_ps: 0, op, offset_bytes, length_bytes, device: 0 }
     }
 
-    /// Random reads over 64 GiB beside a sequential write of 1 GiB behind them.
+    /// Random reads over 64 GiB, and a sequential write of 1 GiB at higher addresses.
     fn two_kinds() -> Vec<Record> {
         let mut state = 1_u64;
         let mut requests = Vec::new();
@@ -441,7 +442,7 @@ mod tests {
         let point = |x: f64| Figures([x, 0.0, 0.0, 0.0]);
         let points = [point(0.0), point(1.0), point(10.0), point(11.0)];
         let found = silhouette(&points, &[1.0; 4], &[0, 0, 1, 1], 2);
-        // Outer points: 1 inside, 10.5 outside; inner points: 1 and 9.5.
+        // The outer points have distances 1 inside and 10.5 outside, the inner points 1 and 9.5.
         let expected = ((10.5 - 1.0) / 10.5 + (9.5 - 1.0) / 9.5) / 2.0;
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         let (labels, certain) = cluster(&points, &[1.0; 4]);

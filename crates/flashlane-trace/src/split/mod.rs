@@ -1,7 +1,8 @@
-//! A trace of several tenants as a trace for each.
+//! Splits a trace of several tenants into a trace for each tenant.
 //!
-//! [`Split::plan`] reads a trace once and finds the tenants; [`Split::write`] reads it again and
-//! writes the requests of each to a file of its own. Addresses and times stay those of the trace.
+//! [`Split::plan`] reads the trace once and finds the tenants. [`Split::write`] reads the trace
+//! again and writes the requests of each tenant to a file. Addresses and times stay those of the
+//! trace.
 
 mod extents;
 mod names;
@@ -23,19 +24,20 @@ use crate::reader::TraceReader;
 use crate::record::{Op, Record};
 use crate::tags::TagKind;
 
-/// Name of the tenant that the smallest ones are joined to.
+/// Name of the tenant to which the smallest tenants are joined.
 const OTHERS: &str = "others";
-/// Extents whose figures can be compared: time and memory grow with the square.
+/// Largest number of extents whose figures are compared, because time and memory grow with its
+/// square.
 const COMPARED_MAX: usize = 4096;
 
-/// What tells one tenant from another.
+/// The property that tells tenants apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitBy {
     /// A tag of the requests.
     Tag(TagKind),
     /// The device that the trace names.
     Device,
-    /// Ranges of addresses whose requests are alike: hotness, direction, sequentiality, size.
+    /// Ranges of addresses whose requests are alike in hotness, direction, sequentiality and size.
     Lba,
 }
 
@@ -43,7 +45,7 @@ impl SplitBy {
     /// The names that [`SplitBy::by_name`] takes, for messages.
     pub const ALLOWED: &str = "process, pid, cgroup, device, lba, queue, namespace, column:NAME";
 
-    /// What a name stands for.
+    /// The property with this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<SplitBy> {
         match name {
@@ -64,16 +66,17 @@ impl fmt::Display for SplitBy {
     }
 }
 
-/// Requests of a tenant.
+/// Counts of the requests of a tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Requests by operation: reads, writes, trims, flushes.
+    /// Number of requests by operation: reads, writes, trims, flushes.
     pub requests: [u64; 4],
-    /// Bytes by operation.
+    /// Number of bytes by operation.
     pub bytes: [u64; 4],
-    /// Time of its first request. Unit: picoseconds from the first request of the trace.
+    /// Time of the first request of the tenant. Unit: picoseconds from the first request of the
+    /// trace.
     pub first_ps: u64,
-    /// Time of its last request.
+    /// Time of the last request of the tenant. Unit: as above.
     pub last_ps: u64,
 }
 
@@ -84,7 +87,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// All requests.
+    /// Number of all requests.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.requests.iter().sum()
@@ -113,16 +116,16 @@ impl Tally {
 /// A tenant of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tenant {
-    /// A legal name of a flow and of a file; unique among the tenants.
+    /// Name of the tenant, which is a legal name of a flow and of a file, and unique.
     pub name: String,
-    /// What the trace calls it; of joined tenants all their texts. With [`SplitBy::Lba`]: the
-    /// figures of its extents.
+    /// The texts of the trace for this tenant. A joined tenant has several. With [`SplitBy::Lba`]
+    /// they are the figures of its extents.
     pub texts: Vec<String>,
-    /// Its requests.
+    /// Counts of the requests of the tenant.
     pub tally: Tally,
 }
 
-/// The tenants of a trace, in falling order of their requests.
+/// The tenants of a trace, with the largest number of requests first.
 #[derive(Debug)]
 pub struct Split {
     path: PathBuf,
@@ -137,7 +140,7 @@ pub struct Split {
     action: Action,
 }
 
-/// What tells a request's tenant while a trace is read for the first time.
+/// The key by which a request is counted while the trace is read for the first time.
 #[derive(Default)]
 struct Counted {
     tallies: BTreeMap<u32, Tally>,
@@ -145,12 +148,12 @@ struct Counted {
 }
 
 impl Split {
-    /// Finds the tenants of a trace. `top`: so many of them at most, those with the most requests;
-    /// the others become one more, called `others`.
+    /// Finds the tenants of a trace. At most `top` tenants with the most requests are kept; the
+    /// others become one more tenant, called `others`.
     ///
     /// # Errors
-    /// Any [`TraceError`] of reading; [`TraceError::NoTag`] where the trace does not have what it
-    /// is to be split by; [`TraceError::TooManyTenants`].
+    /// Any [`TraceError`] of reading. [`TraceError::NoTag`] if the trace does not have the
+    /// property. [`TraceError::TooManyTenants`] if the property has too many values.
     pub fn plan(
         path: impl AsRef<Path>,
         options: &TraceOptions,
@@ -200,7 +203,7 @@ impl Split {
         Ok(split)
     }
 
-    /// Finds what is alike, and counts the requests of each kind.
+    /// Finds clusters of addresses, and counts the requests of each.
     fn find_clusters(
         &mut self,
         reader: &mut TraceReader,
@@ -218,7 +221,7 @@ impl Split {
         Ok(())
     }
 
-    /// What the trace calls the tenant of a key.
+    /// The text of the trace for a key.
     fn text(&self, key: u32, reader: &TraceReader) -> String {
         if let Some(clusters) = &self.clusters {
             return clusters.kinds[key as usize].description();
@@ -237,7 +240,8 @@ impl Split {
     /// Orders and names the tenants, and joins the smallest.
     fn rank(&mut self, groups: BTreeMap<String, (Vec<u32>, Tally)>, top: usize) {
         let mut ranked: Vec<(String, (Vec<u32>, Tally))> = groups.into_iter().collect();
-        // Stable: those with equally many stay in the order of their texts.
+        // The sort is stable: tenants with equal numbers of requests stay in the order of their
+        // texts.
         ranked.sort_by_key(|(_, (_, tally))| std::cmp::Reverse(tally.count()));
         let mut names = Names::default();
         for (rank, (text, (keys, tally))) in ranked.into_iter().enumerate() {
@@ -268,33 +272,33 @@ impl Split {
         names.name(kind.as_deref().unwrap_or(text), if named { &prefix } else { "tenant" })
     }
 
-    /// The tenants; those with the most requests come first.
+    /// The tenants, with the largest number of requests first.
     #[must_use]
     pub fn tenants(&self) -> &[Tenant] {
         &self.tenants
     }
 
-    /// How sure the clusters of addresses are: their mean silhouette, weighted by requests. Range:
-    /// -1 to 1; above 0.7 they are far apart, below 0.5 they blur. `None`: the trace is not split
-    /// by address, or all of it is alike.
+    /// The mean silhouette of the clusters of addresses, weighted by requests. Range: -1 to 1.
+    /// Above 0.7 the clusters are well separated, below 0.5 they overlap. `None` if the trace is
+    /// not split by address, or has one cluster.
     #[must_use]
     pub fn silhouette(&self) -> Option<f64> {
         self.clusters.as_ref().and_then(|clusters| clusters.silhouette)
     }
 
-    /// The trace says when requests were complete.
+    /// True if the trace has completions.
     #[must_use]
     pub fn has_completions(&self) -> bool {
         self.has_completions
     }
 
-    /// The event of a request that counts as its arrival, in formats that have several.
+    /// The event of a request that counts as its arrival, in formats with several events.
     #[must_use]
     pub fn action(&self) -> Action {
         self.action
     }
 
-    /// Name of the format of the tenants' files: `blkparse` with completions, else `csv`.
+    /// Name of the format of the files: `blkparse` if there are completions, else `csv`.
     #[must_use]
     pub fn output(&self) -> &'static str {
         if self.has_completions { "blkparse" } else { "csv" }

@@ -1,4 +1,5 @@
-//! Names of tenants: legal names of flows and of files, unique, the same on every machine.
+//! Makes names of tenants. They are legal names of flows and of files, unique, and the same on
+//! every machine.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +9,12 @@ const NAME_MAX: usize = 48;
 /// Gives names that no other tenant has.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Names that are taken, in lower case: some file systems do not tell cases apart.
+    /// Names that are taken, in lower case, because some file systems do not distinguish cases.
     taken: BTreeSet<String>,
 }
 
 impl Names {
-    /// A name made of a text; `prefix` stands before a text that is a mere number.
+    /// A name made from a text. `prefix` is put before a text that is only a number.
     pub(super) fn name(&mut self, text: &str, prefix: &str) -> String {
         let mut name = legal(text);
         if name.is_empty() {
@@ -31,7 +32,7 @@ impl Names {
     }
 }
 
-/// Letters, digits, `_` and `-`; whatever else becomes a dash.
+/// Replaces everything but letters, digits, `_` and `-` by a dash.
 fn legal(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {

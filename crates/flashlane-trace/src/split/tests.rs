@@ -43,7 +43,7 @@ fn tenants_are_ranked_by_their_requests() {
     assert_eq!(tenants(TEXT, "device", 8), by_device);
 }
 
-/// What the files of the tenants hold.
+/// The contents of the files of the tenants.
 fn written(text: &str, options: &TraceOptions) -> (&'static str, Vec<String>) {
     let file = TempTrace::new(text);
     let by = SplitBy::by_name("process").expect("a known name");

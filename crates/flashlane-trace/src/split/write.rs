@@ -1,4 +1,4 @@
-//! The traces of the tenants.
+//! Writes the traces of the tenants.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use crate::record::{Op, Record};
 use crate::source::Codec;
 use crate::write::OutputFormat;
 
-/// Why a trace could not be split: it cannot be read, or a file cannot be written.
+/// The reason why a trace could not be split: it cannot be read, or a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
-    /// Reading failed.
+    /// The trace cannot be read.
     #[error(transparent)]
     Read(#[from] TraceError),
     /// The file of the tenant with this index cannot be written.
@@ -21,21 +21,21 @@ pub enum SplitError {
     Write {
         /// Index of the tenant.
         tenant: usize,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Split {
     /// Reads the trace again and writes the requests of each tenant, in the format
-    /// [`Split::output`]; `outs` are the files of the tenants, in their order. `progress` is told
-    /// how many requests were read.
+    /// [`Split::output`]. `outs` holds a file for each tenant, in their order. `progress` is called
+    /// with the number of requests that were read.
     ///
     /// # Errors
-    /// Any [`TraceError`] of reading; those of the files.
+    /// Any [`TraceError`] of reading, and the errors of the files.
     ///
     /// # Panics
-    /// There is not one file for each tenant.
+    /// If the number of files differs from the number of tenants.
     pub fn write<W: Write + Send>(
         &self,
         outs: Vec<W>,
@@ -61,7 +61,7 @@ impl Split {
         let mut writers = writers.collect::<Result<Vec<_>, _>>()?;
         while let Some(record) = reader.next()? {
             let tenant = self.tenant(&record, reader.tag());
-            // Times count from the tenant's first request: its flow starts when that came.
+            // Times count from the tenant's first request. The start of its flow adds the rest.
             let first_ps = self.tenants[tenant].tally.first_ps;
             let own = Record { time_ps: record.time_ps.saturating_sub(first_ps), ..record };
             writers[tenant].write(&own).map_err(failed(tenant))?;

@@ -1,23 +1,24 @@
-//! When requests arrive, and of which type.
+//! Statistics of the arrival times and types of requests.
 
 use super::{TraceStatistics, share};
 
 /// Lengths of the windows. Unit: picoseconds.
 const WINDOWS_PS: [u64; 3] = [10_000_000_000, 100_000_000_000, 1_000_000_000_000];
-/// Fewest windows that give an index of dispersion.
+/// Smallest number of windows that gives an index of dispersion.
 const WINDOWS_MIN: u64 = 10;
-/// Gaps below this are short. Unit: picoseconds.
+/// Gaps below this time are short. Unit: picoseconds.
 const SHORT_PS: u64 = 100_000_000;
-/// Fine intervals of time that the bias is formed from.
+/// Number of short intervals of time from which the bias is computed.
 const INTERVALS: usize = 1 << 20;
-/// Most halvings of the span.
+/// Largest number of halvings of the span.
 const HALVINGS_MAX: u32 = 14;
-/// Halvings stop where this many doublings of one request are left. Unit: log2 of requests.
+/// Halvings stop when an interval has on average two to this power of requests. Unit: log2 of
+/// requests.
 const REQUESTS_LOG2_MIN: u32 = 4;
-/// Fewest halvings that give a slope.
+/// Smallest number of halvings that gives a slope.
 const HALVINGS_MIN: u32 = 3;
 
-/// Mean and variance by Welford's rule.
+/// Mean and variance by Welford's method.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     count: u64,
@@ -33,17 +34,17 @@ impl Moments {
         self.squares += delta * (value - self.mean);
     }
 
-    /// Coefficient of variation of the population; 0 where the mean is 0.
+    /// Coefficient of variation of the population; 0 if the mean is 0.
     fn variation(&self) -> f64 {
         let variance = share(self.squares, self.count);
         if self.mean > 0.0 { variance.sqrt() / self.mean } else { 0.0 }
     }
 }
 
-/// Arrivals in windows of one length.
+/// Numbers of arrivals in windows of one length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Windows {
-    /// The running window and its arrivals.
+    /// The current window and its number of arrivals.
     index: u64,
     running: u64,
     sum: u64,
@@ -67,7 +68,7 @@ impl Windows {
         self.running = 0;
     }
 
-    /// Index of dispersion, and the busiest window over the mean.
+    /// The index of dispersion, and the ratio of the busiest window to the mean.
     fn finish(mut self) -> Option<(f64, f64)> {
         self.close();
         let windows = self.index + 1;
@@ -80,34 +81,34 @@ impl Windows {
     }
 }
 
-/// Collects the dispersion of arrivals alone.
+/// Collects only the dispersion of arrivals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dispersion {
     windows: [Windows; 3],
 }
 
 impl Dispersion {
-    /// A request arrives; times never step back. Unit: picoseconds since the first arrival.
+    /// Counts an arrival. Times never step back. Unit: picoseconds since the first arrival.
     pub fn add(&mut self, time_ps: u64) {
         for (windows, width) in self.windows.iter_mut().zip(WINDOWS_PS) {
             windows.add(time_ps / width);
         }
     }
 
-    /// As [`TraceStatistics::idc`].
+    /// The value of [`TraceStatistics::idc`].
     #[must_use]
     pub fn idc(self) -> [Option<f64>; 3] {
         self.windows.map(|windows| windows.finish().map(|(idc, _)| idc))
     }
 
-    /// As [`TraceStatistics::peak`].
+    /// The value of [`TraceStatistics::peak`].
     #[must_use]
     pub fn peak(self) -> [Option<f64>; 3] {
         self.windows.map(|windows| windows.finish().map(|(_, peak)| peak))
     }
 }
 
-/// Arrivals by fine intervals whose length doubles as the trace grows.
+/// Numbers of arrivals by short interval. The length of the intervals doubles as the trace grows.
 #[derive(Debug, Default)]
 struct Intervals {
     counts: Vec<u32>,
@@ -132,7 +133,7 @@ impl Intervals {
         self.counts[at] += 1;
     }
 
-    /// Arrivals in each of `parts` parts of the span.
+    /// Numbers of arrivals in each of `parts` equal parts of the span.
     fn parts(&self, parts: u64, span_ps: u64) -> Vec<u64> {
         let mut counts = vec![0; parts as usize];
         for (at, &count) in (0_u64..).zip(&self.counts).filter(|(_, count)| **count > 0) {
@@ -154,7 +155,7 @@ impl Intervals {
             points.push((f64::from(halvings), entropy(&counts, requests)));
             counts = counts.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
         }
-        // Least squares over the halvings.
+        // Fits a line over the halvings by least squares.
         let n = points.len() as f64;
         let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));
         let up: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
@@ -163,7 +164,7 @@ impl Intervals {
     }
 }
 
-/// Entropy of the arrivals over intervals. Unit: bits.
+/// Entropy of the distribution of arrivals over the intervals. Unit: bits.
 fn entropy(counts: &[u64], requests: u64) -> f64 {
     let part = |&count: &u64| {
         let p = count as f64 / requests as f64;
@@ -172,7 +173,7 @@ fn entropy(counts: &[u64], requests: u64) -> f64 {
     counts.iter().map(part).sum()
 }
 
-/// The larger share of a split with this entropy. Unit: bits.
+/// The larger share of a split that has this entropy. Unit of the entropy: bits.
 fn bias_of_entropy(bits: f64) -> f64 {
     let (mut low, mut high) = (0.5, 1.0);
     for _ in 0..50 {
@@ -183,16 +184,16 @@ fn bias_of_entropy(bits: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// Collects arrivals.
+/// Collects statistics of arrivals.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     /// Time of the first and of the latest request. Unit: picoseconds.
     first: u64,
     last: u64,
-    /// Requests by type.
+    /// Number of requests by type.
     counts: [u64; 2],
     previous: usize,
-    /// Pairs by type of the first, then of the second.
+    /// Number of pairs of successive requests: by type of the first, then of the second.
     pairs: [[u64; 2]; 2],
     gaps: Moments,
     gaps_of: [Moments; 2],

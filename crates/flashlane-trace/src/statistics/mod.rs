@@ -1,7 +1,7 @@
-//! What a trace is like: the statistics that a clone of it needs.
+//! Statistics of a trace, from which a clone can be made.
 //!
-//! One pass over the records; memory grows with the pages that are touched, not with the requests.
-//! Only reads and writes count.
+//! They are collected in one pass over the records. The memory grows with the number of pages that
+//! are touched, not with the number of requests. Only reads and writes count.
 
 mod arrivals;
 mod popularity;
@@ -24,75 +24,76 @@ pub const EXTENT_BYTES: [u64; 2] = [4 << 10, 64 << 10];
 /// Statistics of the reads and writes of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceStatistics {
-    /// Reads and writes.
+    /// Number of reads and writes.
     pub requests: u64,
-    /// Trims and flushes, which nothing else counts.
+    /// Number of trims and flushes. No other figure counts them.
     pub other_requests: u64,
-    /// First arrival to last. Unit: seconds.
+    /// Time from the first arrival to the last. Unit: seconds.
     pub span_s: f64,
-    /// Share of reads. Range: 0..=1.
+    /// Number of reads divided by the number of requests. Range: 0..=1.
     pub read_ratio: f64,
     /// Mean gap between successive requests. Unit: milliseconds.
     pub gap_ms: f64,
     /// Coefficient of variation (population) of the gaps.
     pub gap_cv: f64,
-    /// Share of gaps that are zero.
+    /// Share of the gaps that are zero.
     pub zero_gaps: f64,
-    /// Share of gaps below 100 us.
+    /// Share of the gaps that are below 100 us.
     pub short_gaps: f64,
-    /// P(read after read).
+    /// Probability that a read follows a read.
     pub read_after_read: f64,
-    /// P(write after write).
+    /// Probability that a write follows a write.
     pub write_after_write: f64,
-    /// Index of dispersion (population variance over mean) of the arrivals in windows of 10 ms, 100
-    /// ms and 1 s from the first arrival on, the last and cut one included. `None` for fewer than
-    /// ten windows.
+    /// Index of dispersion (population variance divided by mean) of the arrivals in windows of 10
+    /// ms, 100 ms and 1 s. Windows start at the first arrival; the last window counts even if it is
+    /// cut. `None` for fewer than ten windows.
     pub idc: [Option<f64>; 3],
-    /// Arrivals of the busiest of these windows over the mean.
+    /// Number of arrivals in the busiest of these windows, divided by the mean.
     pub peak: [Option<f64>; 3],
-    /// Share of the larger half in a b-model cascade over time: from the slope of the entropy of
-    /// the arrivals over 1, 2, ... halvings of the span, as many as leave 16 requests to an
-    /// interval, 14 at most. `None` for less than three halvings.
+    /// Share of the larger half in a b-model cascade over time. It comes from the slope of the
+    /// entropy of the arrivals over 1, 2, ... halvings of the span. Halvings stop after 14, or when
+    /// an interval has 16 requests. `None` for fewer than three halvings.
     pub bias: Option<f64>,
     /// Popularity of pages of 4 KiB.
     pub pages: Popularity,
-    /// Pages that are both read and written.
+    /// Number of pages that are both read and written.
     pub shared_pages: u64,
-    /// Share of requests that start and end at multiples of 4 KiB.
+    /// Share of the requests that start and end at multiples of 4 KiB.
     pub aligned: f64,
-    /// Reads.
+    /// Statistics of the reads.
     pub read: SideStatistics,
-    /// Writes.
+    /// Statistics of the writes.
     pub write: SideStatistics,
 }
 
 /// Statistics of the reads, or of the writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SideStatistics {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
     /// Mean size. Unit: KiB.
     pub mean_kib: f64,
-    /// Sizes in bytes, rising, and how many requests have them.
+    /// Sizes in bytes in ascending order, each with its number of requests.
     pub sizes: Vec<(u64, u64)>,
-    /// Mean gap from the previous request of any type. Unit: milliseconds.
+    /// Mean gap since the previous request of any type. Unit: milliseconds.
     pub gap_ms: f64,
     /// Coefficient of variation (population) of these gaps.
     pub gap_cv: f64,
-    /// Share that starts where the previous request of the same device ended.
+    /// Share of the requests that start where the previous request of the same device ended.
     pub seq1: f64,
-    /// Share that starts where one of the previous 32 requests, if it was of the same device,
-    /// ended.
+    /// Share of the requests that start where one of the previous 32 requests ended, on the same
+    /// device.
     pub seq32: f64,
-    /// Share of the other starts, which continue none of the 32, that are multiples of 4 KiB.
+    /// Share of the random starts that are multiples of 4 KiB. A random start continues none of the
+    /// previous 32 requests.
     pub aligned_starts: f64,
     /// Popularity of pages of 4 KiB.
     pub pages: Popularity,
-    /// Share of page accesses to a page that the same type accessed before.
+    /// Share of the page accesses that go to a page which the same type accessed before.
     pub revisits: f64,
-    /// Where the other starts go, in units of [`EXTENT_BYTES`].
+    /// Distribution of the random starts, in units of [`EXTENT_BYTES`].
     pub starts: [Places; 2],
-    /// Units of [`EXTENT_BYTES`] in which starts of both types lie.
+    /// Number of units of [`EXTENT_BYTES`] that have starts of both types.
     pub shared_starts: [u64; 2],
 }
 
@@ -113,14 +114,14 @@ pub struct Meter {
     sizes: [BTreeMap<u64, u64>; 2],
 }
 
-/// Index of a type in arrays.
+/// Index of reads in arrays.
 const READ: usize = 0;
-/// Index of a type in arrays.
+/// Index of writes in arrays.
 const WRITE: usize = 1;
 
 impl Meter {
-    /// Takes the next record into account. One that is earlier than the one before it counts as
-    /// arriving with that one.
+    /// Adds the next record. A record that is earlier than the record before it counts as arriving
+    /// at the same time.
     pub fn add(&mut self, record: &Record) {
         let side = match record.op {
             Op::Read => READ,
@@ -135,7 +136,7 @@ impl Meter {
         *self.sizes[side].entry(record.length_bytes).or_default() += 1;
     }
 
-    /// The statistics of everything so far.
+    /// The statistics of all records so far.
     #[must_use]
     pub fn finish(self) -> TraceStatistics {
         let mut statistics =
@@ -153,7 +154,7 @@ impl Meter {
     }
 }
 
-/// A part of `count`; 0 of nothing.
+/// `part` divided by `count`; 0 if `count` is 0.
 fn share(part: f64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { part / count as f64 }
 }
@@ -192,15 +193,16 @@ mod tests {
         assert!((found.gap_cv - 12_500_f64.sqrt() / 150.0).abs() < 1e-12, "{}", found.gap_cv);
         assert_eq!((found.read.gap_cv, found.write.gap_cv), (0.5, 1.0));
         assert_eq!((found.zero_gaps, found.short_gaps), (0.25, 0.25), "100 us is not below 100 us");
-        // RR, RW, WR, RW.
+        // The pairs are RR, RW, WR, RW.
         assert_eq!((found.read_after_read, found.write_after_write), (1.0 / 3.0, 0.0));
-        // The second read continues the first; the third goes on from there, one request later.
+        // The second read continues the first. The third read continues the second, with one
+        // request between.
         assert_eq!((found.read.seq1, found.read.seq32), (1.0 / 3.0, 2.0 / 3.0));
-        // So does the second write, from the second read.
+        // The second write continues the second read.
         assert_eq!((found.write.seq1, found.write.seq32), (0.0, 0.5));
         assert_eq!(found.aligned, 0.8, "all but the write of 512 bytes");
         assert_eq!(found.write.aligned_starts, 1.0);
-        // Pages 10, 11, 12, 13 and 14 read, 100 and 13 written.
+        // Pages 10, 11, 12, 13 and 14 are read, 100 and 13 are written.
         assert_eq!((found.pages.count, found.read.pages.count, found.write.pages.count), (6, 5, 2));
         assert_eq!((found.shared_pages, found.read.revisits), (1, 0.0));
         assert_eq!(found.idc, [None; 3]);
@@ -218,13 +220,13 @@ mod tests {
 
     #[test]
     fn windows_count_arrivals_and_silence() {
-        // 30 windows of 10 ms: two arrivals in every third, none in between; the last window is
-        // cut.
+        // There are 30 windows of 10 ms, with two arrivals in every third and none in the others.
+        // The last window is cut.
         let pair = |k: u64| {
             [record(k * 30_000, Op::Read, k, 512), record(k * 30_000 + 5, Op::Read, k, 512)]
         };
         let found = measured(&(0..10).flat_map(pair).collect::<Vec<_>>());
-        // 28 windows, 20 arrivals: mean 5/7, mean square 10/7, variance 45/49.
+        // There are 28 windows and 20 arrivals: mean 5/7, mean square 10/7, variance 45/49.
         assert!(
             (found.idc[0].unwrap() - 45.0 / 49.0 / (5.0 / 7.0)).abs() < 1e-12,
             "{:?}",
@@ -253,7 +255,7 @@ mod tests {
             }
         }
         let bias = meter.finish().bias.expect("a million requests");
-        // Ten of the 14 halvings are the cascade, four are even.
+        // Ten of the 14 halvings follow the cascade; four are even.
         assert!((0.62..0.68).contains(&bias), "{bias}");
     }
 

@@ -1,33 +1,33 @@
-//! How often places are visited.
+//! Statistics of how often pages are accessed.
 
 use std::collections::HashMap;
 
 use super::share;
 
-/// The most visited page must have so many visits for a slope.
+/// Smallest number of accesses to the hottest page that gives a slope.
 const HOTTEST_MIN: u32 = 5;
-/// Most pages that a slope is formed over.
+/// Largest number of pages from which a slope is computed.
 const PAGES_MAX: usize = 5000;
-/// Fewest pages that give a slope.
+/// Smallest number of pages that gives a slope.
 const PAGES_MIN: usize = 3;
 
-/// How accesses spread over the pages that are accessed at all.
+/// Distribution of the accesses over the pages that are accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Popularity {
-    /// Distinct pages.
+    /// Number of distinct pages.
     pub count: u64,
-    /// Share of accesses to the hottest tenth of them.
+    /// Share of the accesses that go to the hottest tenth of the pages.
     pub top10: f64,
-    /// Share of accesses to the hottest fifth of them.
+    /// Share of the accesses that go to the hottest fifth of the pages.
     pub top20: f64,
-    /// Slope of the logarithm of the accesses over the logarithm of the rank, negated, by least
-    /// squares over the hottest tenth, 5,000 at most. `None` where even the hottest page has fewer
-    /// than five accesses.
+    /// Negated slope of the logarithm of the accesses over the logarithm of the rank. It is fitted
+    /// by least squares to the hottest tenth of the pages, at most 5,000. `None` if the hottest
+    /// page has fewer than five accesses.
     pub zipf: Option<f64>,
 }
 
 impl Popularity {
-    /// Of the accesses to each page, in any order.
+    /// Computes the popularity from the number of accesses to each page, in any order.
     pub(super) fn of(mut accesses: Vec<u32>) -> Self {
         accesses.sort_unstable_by(|a, b| b.cmp(a));
         let total: u64 = accesses.iter().map(|&count| u64::from(count)).sum();
@@ -61,19 +61,20 @@ fn slope(hottest: &[u32]) -> Option<f64> {
     Some(-up / down)
 }
 
-/// Where starts fall, in units of some size.
+/// Distribution of the starts of requests over units of some size.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Places {
-    /// Starts.
+    /// Number of starts.
     pub count: u64,
-    /// Units in which at least one lies.
+    /// Number of units that have a start.
     pub distinct: u64,
-    /// Probability that two starts lie in the same unit, without bias from the length of the trace.
+    /// Probability that two starts lie in one unit. The estimate has no bias from the length of the
+    /// trace.
     pub collision: f64,
 }
 
 impl Places {
-    /// Of the starts in each unit.
+    /// Computes the distribution from the number of starts in each unit.
     pub(super) fn of(starts: &HashMap<(u32, u64), u32>) -> Self {
         let count: u64 = starts.values().map(|&count| u64::from(count)).sum();
         let pairs: u128 = starts.values().map(|&c| u128::from(c) * u128::from(c - 1)).sum();

@@ -1,14 +1,14 @@
-//! Requests over time, for a plot.
+//! Numbers of requests over time, for a plot.
 
 use crate::record::{Op, Record};
 
-/// Most intervals; at least half of them are used once time has passed.
+/// Largest number of intervals. Once time has passed, at least half of them are used.
 const INTERVALS: usize = 256;
 /// First length of an interval. Unit: picoseconds.
 const FIRST_PS: u64 = 1_000;
 
-/// Reads and writes in intervals of equal length, which doubles as the trace grows: memory stays
-/// the same.
+/// Numbers of reads and writes in intervals of equal length. The length doubles as the trace grows,
+/// so that the memory stays constant.
 #[derive(Clone, Debug)]
 pub struct Profile {
     counts: [Vec<u64>; 2],
@@ -22,7 +22,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Counts a record; other requests than reads and writes do not matter.
+    /// Counts a record. Only reads and writes count.
     pub fn add(&mut self, record: &Record) {
         let side = match record.op {
             Op::Read => 0,
@@ -47,13 +47,13 @@ impl Profile {
         self.interval_ps
     }
 
-    /// Reads of each interval, up to the last with a request.
+    /// Number of reads in each interval, up to the last interval with a request.
     #[must_use]
     pub fn reads(&self) -> &[u64] {
         &self.counts[0][..self.used()]
     }
 
-    /// Writes of each interval, up to the last with a request.
+    /// Number of writes in each interval, up to the last interval with a request.
     #[must_use]
     pub fn writes(&self) -> &[u64] {
         &self.counts[1][..self.used()]

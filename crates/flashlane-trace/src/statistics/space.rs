@@ -1,4 +1,4 @@
-//! Where requests go.
+//! Statistics of the addresses of requests.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,15 @@ use super::popularity::{Places, Popularity};
 use super::{EXTENT_BYTES, READ, TraceStatistics, WRITE, share};
 use crate::record::Record;
 
-/// Page of the footprint. Unit: bytes.
+/// Size of a page of the footprint. Unit: bytes.
 const PAGE_BYTES: u64 = 4096;
-/// What counts of the length of a request, as in the simulator; so that memory and time have bounds
-/// whatever a file says.
-/// Unit: bytes.
+/// Largest part of a request that counts, as in the simulator. It bounds memory and time, whatever
+/// lengths a file holds. Unit: bytes.
 const LENGTH_BYTES_MAX: u64 = 16 << 20;
-/// Requests whose ends may be continued.
+/// Number of previous requests that a request may continue.
 const RECENT: usize = 32;
 
-/// Collects addresses.
+/// Collects statistics of addresses.
 #[derive(Debug)]
 pub(super) struct Space {
     /// End of the latest request of each device.
@@ -24,7 +23,7 @@ pub(super) struct Space {
     recent: [Option<(u32, u64)>; RECENT],
     requests: u64,
     aligned: u64,
-    /// Accesses by device and page, reads and writes.
+    /// Numbers of accesses by device and page: reads and writes.
     pages: HashMap<(u32, u64), [u32; 2]>,
     sides: [Side; 2],
 }
@@ -37,7 +36,7 @@ struct Side {
     aligned_starts: u64,
     accesses: u64,
     revisits: u64,
-    /// Starts that continue nothing, by device and unit of each size.
+    /// Random starts, by device and unit of each size.
     starts: [HashMap<(u32, u64), u32>; 2],
 }
 
@@ -112,7 +111,7 @@ impl Space {
     }
 }
 
-/// One more; the count stays at its largest value.
+/// Counts one more. The count stays at its largest value.
 fn count(counter: &mut u32) {
     *counter = counter.saturating_add(1);
 }

@@ -1,4 +1,4 @@
-//! Our own CSV.
+//! Writes Flashlane's own CSV.
 
 use std::io::{self, Write};
 
@@ -32,7 +32,8 @@ impl<W: Write + Send> RecordWriter for CsvWriter<W> {
         };
         let (us, rest) = (record.time_ps / MICROSECOND_PS, record.time_ps % MICROSECOND_PS);
         let Record { offset_bytes, length_bytes, device, .. } = record;
-        // Most clocks tick in nanoseconds at best.
+        // Most clocks do not resolve less than a nanosecond, so picoseconds are written only if
+        // needed.
         if rest % NANOSECOND_PS == 0 {
             let ns = rest / NANOSECOND_PS;
             writeln!(self.0, "{us}.{ns:03},{op},{offset_bytes},{length_bytes},{device}")?;

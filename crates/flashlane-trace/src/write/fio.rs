@@ -1,4 +1,4 @@
-//! fio's iologs, versions 2 and 3.
+//! Writes fio's iologs, versions 2 and 3.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ const MILLISECOND_PS: u64 = 1_000_000_000;
 pub(super) struct FioWriter<W: Write> {
     out: Compressor<W>,
     is_v3: bool,
-    /// Names for devices, from 0 on.
+    /// Names of the devices, counted from 0.
     names: Vec<String>,
     /// Names of the devices that appeared.
     files: BTreeMap<u32, String>,
@@ -41,7 +41,7 @@ impl<W: Write> FioWriter<W> {
         Ok(FioWriter { out, is_v3, names, files: BTreeMap::new(), now: 0 })
     }
 
-    /// What is said of a file, `add`, `open` or `close`.
+    /// Writes an action on a file: `add`, `open` or `close`.
     fn say(&mut self, device: u32, action: &str) -> io::Result<()> {
         let (now, name) = (self.now, &self.files[&device]);
         match self.is_v3 {
@@ -76,7 +76,7 @@ impl<W: Write + Send> RecordWriter for FioWriter<W> {
             writeln!(self.out, "{now} {name} {action} {offset} {length}")?;
         } else {
             if is_later {
-                // fio reads a wait only with a fourth field.
+                // fio reads a wait only if the line has a fourth field.
                 writeln!(self.out, "{name} wait {now} 0")?;
             }
             writeln!(self.out, "{name} {action} {offset} {length}")?;

@@ -1,4 +1,4 @@
-//! Writers: records in, a trace file out.
+//! Writes records to a trace file.
 
 mod csv;
 mod fio;
@@ -15,29 +15,30 @@ use crate::codecs::Compressor;
 use crate::record::Record;
 use crate::source::Codec;
 
-/// What there is to know about a format that can be written.
+/// Description of a format that can be written.
 #[derive(Debug)]
 pub struct OutputInfo {
-    /// Name that [`OutputFormat::by_name`] takes; the reader knows it by the same.
+    /// Name that [`OutputFormat::by_name`] takes. The reader uses the same name.
     pub name: &'static str,
-    /// What gets lost.
+    /// The properties of records that the format cannot hold.
     pub loses: &'static str,
-    /// Endings of file names that stand for it.
+    /// Endings of file names that select the format.
     pub endings: &'static [&'static str],
 }
 
-/// Takes records one after the other and writes them.
+/// Writes records one after the other.
 pub trait RecordWriter: Send {
-    /// Writes a record. False: the format has no such requests, and it is left out.
+    /// Writes a record. Returns false if the format does not have such requests; the record is then
+    /// left out.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     fn write(&mut self, record: &Record) -> io::Result<bool>;
 
-    /// Ends the file. Without it the file is not whole.
+    /// Completes the file. A file that is not finished is damaged.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -50,10 +51,10 @@ macro_rules! outputs {
         }
 
         impl OutputFormat {
-            /// All of them.
+            /// All formats.
             pub const ALL: &[OutputFormat] = &[$(OutputFormat::$variant,)*];
 
-            /// Name and limits.
+            /// The description of the format.
             #[must_use]
             pub fn info(self) -> &'static OutputInfo {
                 match self {
@@ -84,7 +85,7 @@ impl OutputFormat {
         OutputFormat::ALL.iter().copied().find(|format| format.info().name == name)
     }
 
-    /// The format that the ending of a file name stands for; endings of codecs do not matter.
+    /// The format of the ending of a file name. Endings of codecs are ignored.
     #[must_use]
     pub fn by_file_name(name: &str) -> Option<OutputFormat> {
         let name = name.to_ascii_lowercase();
@@ -95,11 +96,12 @@ impl OutputFormat {
         OutputFormat::ALL.iter().copied().find(|format| format.info().endings.iter().any(has))
     }
 
-    /// A writer to `out`, which is compressed by `codec`. Fio's logs call device n `files[n]`;
-    /// without a name there it is `device` and its number.
+    /// A writer to `out`, compressed by `codec`. In fio's logs, device n has the name `files[n]`,
+    /// or `device` and its number if there is no such name.
     ///
     /// # Errors
-    /// Those of the file. Parquet is compressed inside, and refuses any codec but [`Codec::Plain`].
+    /// The errors of the file. Parquet is compressed inside, and refuses any codec but
+    /// [`Codec::Plain`].
     pub fn writer<'a>(
         self,
         out: impl Write + Send + 'a,

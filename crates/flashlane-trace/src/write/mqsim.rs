@@ -1,4 +1,4 @@
-//! MQSim's ASCII traces.
+//! Writes MQSim's ASCII traces.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ pub(super) const INFO: OutputInfo = OutputInfo {
     endings: &["trace"],
 };
 
-/// Bytes of a sector.
+/// Size of a sector. Unit: bytes.
 const SECTOR_BYTES: u64 = 512;
 /// Picoseconds in a nanosecond.
 const NANOSECOND_PS: u64 = 1_000;

@@ -1,4 +1,4 @@
-//! A program that writes no Parquet.
+//! Replaces the writer of Parquet in a program that is built without it.
 
 use std::io::{self, Write};
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ pub(super) const INFO: OutputInfo = OutputInfo {
     endings: &["parquet"],
 };
 
-/// There is none.
+/// A writer that does not exist.
 pub(super) struct ParquetWriter<W: Write + Send>(PhantomData<W>);
 
 impl<W: Write + Send> ParquetWriter<W> {

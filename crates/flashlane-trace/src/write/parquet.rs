@@ -1,5 +1,5 @@
-//! Parquet: `t_ns`, `op`, `offset`, `length`, `device`, a row for each request, pages compressed by
-//! Zstandard.
+//! Writes Parquet with the columns `t_ns`, `op`, `offset`, `length` and `device`, a row for each
+//! request, and pages compressed by Zstandard.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::record::{Op, Record};
 pub(super) const INFO: OutputInfo =
     OutputInfo { name: "parquet", loses: "fractions of nanoseconds", endings: &["parquet"] };
 
-/// Rows of a row group: memory is about 40 bytes for each.
+/// Number of rows of a row group. A row takes about 40 bytes of memory.
 const ROWS: usize = 1 << 18;
 /// Picoseconds in a nanosecond.
 const NANOSECOND_PS: u64 = 1_000;
@@ -37,7 +37,7 @@ pub(super) struct ParquetWriter<W: Write + Send> {
     offsets: Vec<i64>,
     lengths: Vec<i64>,
     devices: Vec<i32>,
-    /// By operation, shared by all rows.
+    /// Names of the operations, shared by all rows.
     names: [ByteArray; 4],
 }
 
@@ -59,7 +59,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         })
     }
 
-    /// Writes the rows at hand as a group.
+    /// Writes the collected rows as a row group.
     fn group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.out.next_row_group()?;
         column::<Int64Type, W>(&mut group, &self.times)?;
@@ -97,7 +97,7 @@ impl<W: Write + Send> RecordWriter for ParquetWriter<W> {
         };
         self.times.push((record.time_ps / NANOSECOND_PS) as i64);
         self.ops.push(self.names[op].clone());
-        // The columns are unsigned: bits stay as they are.
+        // The columns are unsigned, so the bits stay as they are.
         self.offsets.push(record.offset_bytes as i64);
         self.lengths.push(record.length_bytes as i64);
         self.devices.push(record.device as i32);

@@ -1,4 +1,4 @@
-//! Compares the state of the cache with itself.
+//! Checks of the cache's state.
 
 use flashlane_units::RequestId;
 
@@ -32,7 +32,7 @@ impl Cache {
         self.audit_slots();
     }
 
-    /// No request may be left waiting at the end.
+    /// Checks that no request is left waiting at the end.
     pub(crate) fn audit_end(&self) {
         for pool in &self.pools {
             pool.audit_end();
@@ -40,7 +40,7 @@ impl Cache {
         assert!(self.dram.is_drained(), "no access waits for its turn");
     }
 
-    /// Checks what must hold when nothing is left that could happen.
+    /// Checks what must hold when no event is left.
     pub(crate) fn audit_stuck(&self) {
         assert!(self.dram.is_drained(), "no access waits for its turn");
     }

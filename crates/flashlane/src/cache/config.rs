@@ -10,15 +10,16 @@ use flashlane_units::{ByteSize, Sharing, Span, TransferRate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {
-    /// What the cache does with data.
+    /// How the cache handles data.
     pub mechanism: CacheMechanism,
     /// Whether the flows share slots, bound and memory queue, or have their own.
     pub sharing: Sharing,
     /// Room for user data, cut into slots of one flash page. With `0B` the drive has no data cache:
     /// flows are served as with `cache = "off"`.
     pub capacity: ByteSize,
-    /// Dirty data on its way to flash at most, as pages per plane of the device; a write that would
-    /// exceed it waits. With `sharing = "equal-partitioning"` each flow has such a bound. Range:
+    /// Most dirty data on its way to flash, as pages per plane of the device. A write that would
+    /// exceed this bound waits. With `sharing = "equal-partitioning"` each flow has a bound of its
+    /// own. Range:
     /// 1..=65536.
     pub write_back_pages_per_plane: u32,
     /// Send the first write of a page to flash at once and keep only rewritten ("hot") pages dirty.
@@ -43,7 +44,7 @@ impl Default for CacheConfig {
     }
 }
 
-/// What the data cache does with data.
+/// How the data cache handles data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMechanism {
@@ -89,7 +90,7 @@ impl Default for DramConfig {
     }
 }
 
-/// What the data cache does for a flow.
+/// The use of the data cache by a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMode {
@@ -100,6 +101,6 @@ pub enum CacheMode {
     Write,
     /// Reads fill it; writes go to flash and refresh what is cached.
     Read,
-    /// Both.
+    /// Reads fill it, and writes are acknowledged from DRAM.
     WriteRead,
 }

@@ -1,8 +1,8 @@
 //! DRAM timing: banks with an open row each behind one data bus.
 //!
-//! An access is made of pieces, one a cached page. A piece in the open row of its bank costs the
-//! column latency, another one opens its row first, and closes the one before. Rows of different
-//! banks open side by side; data moves over the bus in the order of the accesses. With a
+//! An access consists of pieces, one for each cached page. A piece in the open row of its bank
+//! costs the column latency; any other piece first closes that row and opens its own. Rows of
+//! different banks open side by side; data moves over the bus in the order of the accesses. With a
 //! partitioned cache every flow has a queue of its own, and the flows take turns.
 
 use std::collections::VecDeque;
@@ -41,32 +41,32 @@ struct Job {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DramAccess {
     pub(crate) flow: FlowId,
-    /// The memory is free for it.
+    /// Time at which the memory is free for the access.
     pub(crate) free: Time,
-    /// Its data is over the bus.
+    /// Time at which the data of the access is over the bus.
     pub(crate) end: Time,
-    /// What happens then.
+    /// The event at that time.
     pub(crate) done: Option<Event>,
 }
 
-/// What came of asking for an access.
+/// Result of asking for an access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DramUse {
-    /// It is the next one.
+    /// The access is the next one.
     Begun(DramAccess),
-    /// It waits for the turn of its flow. The access whose turn has come begins, if there is one:
-    /// it may be of another flow.
+    /// The access waits for the turn of its flow. If there is an access whose turn has come, that
+    /// one begins; it may be of another flow.
     Queued(Option<DramAccess>),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Bank {
     row: u64,
-    /// The last data of the open row is over.
+    /// End of the last data of the open row.
     ready: Time,
 }
 
-/// No row is open.
+/// Stands for a bank without an open row.
 const CLOSED: u64 = u64::MAX;
 
 /// The memory behind the cache.
@@ -74,22 +74,22 @@ const CLOSED: u64 = u64::MAX;
 pub(super) struct Dram {
     config: DramConfig,
     banks: Vec<Bank>,
-    /// The data bus is taken until then.
+    /// Time until which the data bus is taken.
     free_at: Time,
     page_bytes: u64,
     mqsim: bool,
-    /// Waiting accesses by flow; empty where all share one order.
+    /// Waiting accesses by flow; empty where all flows share one order.
     queues: Vec<VecDeque<Job>>,
     /// The flow served last.
     turn: usize,
-    /// An access has begun and the next turn is scheduled.
+    /// True if an access has begun and the next turn is scheduled.
     busy: bool,
-    /// Emptied lists of pieces, to be used again.
+    /// Emptied lists of pieces, for reuse.
     spare: Vec<Vec<Piece>>,
 }
 
 impl Dram {
-    /// An idle memory; with `flows` above 1, a queue for each of them.
+    /// An idle memory. With more than one flow, each has a queue of its own.
     pub(super) fn new(
         config: &DramConfig,
         compat: &CompatConfig,
@@ -110,8 +110,8 @@ impl Dram {
         }
     }
 
-    /// Starts an access on behalf of a flow, or queues it where flows take turns. `done` happens
-    /// when it is over.
+    /// Starts an access on behalf of a flow, or queues it where flows take turns. `done`: the event
+    /// at its end.
     pub(super) fn ask(
         &mut self,
         now: Time,
@@ -158,8 +158,8 @@ impl Dram {
         self.queues[flow.index()].push_back(Job { pieces: list, done });
     }
 
-    /// The access of the flow whose turn it is, unless one has just begun, and when the next flow
-    /// may have its turn.
+    /// Starts the access of the flow whose turn it is, unless one has just begun. Also returns the
+    /// time of the next turn.
     fn start(&mut self, now: Time) -> Option<(DramAccess, Time)> {
         if self.busy {
             return None;
@@ -178,7 +178,7 @@ impl Dram {
         Some((DramAccess { flow: FlowId::at(flow), free, end, done: job.done }, next))
     }
 
-    /// The access that began last lets the next one in.
+    /// Lets the next flow have its turn.
     pub(super) fn turn_over(&mut self) {
         self.busy = false;
     }
@@ -188,7 +188,7 @@ impl Dram {
         self.queues.iter().all(VecDeque::is_empty)
     }
 
-    /// Times of an access: its last data starts to move, and has moved.
+    /// Begins an access. Returns the times at which its last data starts to move, and has moved.
     fn begin(&mut self, now: Time, pieces: &[Piece]) -> (Time, Time) {
         if self.mqsim {
             let bytes = pieces.iter().map(|piece| piece.bytes).sum();
@@ -209,7 +209,7 @@ impl Dram {
         (start, self.free_at)
     }
 
-    /// Moves some bytes of a row over the bus; returns when they start to move.
+    /// Moves some bytes of a row over the bus. Returns the time at which they start to move.
     fn move_row(&mut self, now: Time, row: u64, bytes: u64) -> Time {
         let c = &self.config;
         let count = self.banks.len() as u64;
@@ -228,12 +228,13 @@ impl Dram {
         start
     }
 
-    /// The released MQSim: half of the rows, delays charged once, a tail in the wrong unit.
+    /// Duration of an access as in the released MQSim: half of the rows, delays charged once, a
+    /// tail in the wrong unit.
     fn duration_mqsim(&self, bytes: u64) -> u64 {
         let c = &self.config;
         let (row, burst, rate) = (c.row.0, c.bus_width.0, c.data_rate.0);
         let open = (c.t_rcd.0 + c.t_cl.0) / 1_000;
-        // k bursts of 1e9 / rate nanoseconds, cut to whole ones.
+        // k bursts of 1e9 / rate nanoseconds, truncated to whole nanoseconds.
         let bursts = |n: u64| (u128::from(n / burst / 2) * 1_000_000_000 / u128::from(rate)) as u64;
         let ns = if bytes <= row {
             open + bursts(bytes)

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 struct Epoch {
     under_way: u32,
-    /// The flush that ends the epoch.
+    /// The flush at the end of the epoch, if there was one.
     request: Option<RequestId>,
 }
 
@@ -37,13 +37,13 @@ impl Flushes {
         self.epochs.back_mut().expect("just made")
     }
 
-    /// A write-back starts; returns the epoch that it belongs to.
+    /// Notes the start of a write-back. Returns its epoch.
     pub(super) fn started(&mut self) -> u32 {
         self.current().under_way += 1;
         self.first + self.epochs.len() as u32 - 1
     }
 
-    /// A flush comes. True if it has to wait.
+    /// Notes a flush. True if it has to wait.
     pub(super) fn flush(&mut self, request: RequestId) -> bool {
         let waits = self.epochs.iter().any(|epoch| epoch.under_way > 0 || epoch.request.is_some());
         if waits {
@@ -53,7 +53,8 @@ impl Flushes {
         waits
     }
 
-    /// A write-back of an epoch is on flash; flushes that are over now are added to `over`.
+    /// Notes that a write-back of an epoch is on flash. Adds the flushes that are over now to
+    /// `over`.
     pub(super) fn ended(&mut self, epoch: u32, over: &mut Vec<RequestId>) {
         let at = epoch.wrapping_sub(self.first) as usize;
         self.epochs[at].under_way -= 1;

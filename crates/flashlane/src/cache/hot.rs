@@ -1,5 +1,5 @@
-//! Which pages were written before in this epoch: hot pages stay changed in the cache, others are
-//! written back at once.
+//! Hot pages: pages that were written before in this epoch. They stay changed in the cache, and
+//! other pages are written back at once.
 
 use flashlane_engine::{DenseMap, Time};
 use flashlane_units::{FlowId, Lpa};
@@ -7,21 +7,21 @@ use flashlane_units::{FlowId, Lpa};
 use crate::cache::config::{CacheConfig, CacheMechanism};
 use crate::compat::CompatConfig;
 
-/// When the write-back of a page that the host writes starts.
+/// Start of the write-back of a page that the host writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
     /// When the page leaves the cache.
     OnEviction,
     /// At once, unless the page was written before in this epoch.
     FirstOfEpoch,
-    /// As the released MQSim: epochs end with the first call after a second, for its flow only, and
-    /// the very first call ends one.
+    /// As in the released MQSim: an epoch ends with the first call after a second, for the calling
+    /// flow only, and the very first call ends an epoch.
     FirstSinceMilestone,
     /// At once.
     Always,
 }
 
-/// The pages of the epoch.
+/// The pages that were written in the epoch.
 #[derive(Clone, Debug)]
 pub(super) struct HotPages {
     rule: Rule,
@@ -33,7 +33,7 @@ pub(super) struct HotPages {
 }
 
 impl HotPages {
-    /// No page was written.
+    /// No page was written yet.
     pub(super) fn new(config: &CacheConfig, compat: &CompatConfig, flows: usize) -> Self {
         let rule = match (config.mechanism, config.eager_write_back) {
             (CacheMechanism::Simple, _) => Rule::Always,
@@ -52,7 +52,7 @@ impl HotPages {
         }
     }
 
-    /// The host writes a page: true if its write-back starts at once.
+    /// Notes a write of a page by the host. True if its write-back starts at once.
     pub(super) fn goes_at_once(&mut self, flow: FlowId, lpa: Lpa, now: Time) -> bool {
         match self.rule {
             Rule::OnEviction => return false,
@@ -69,13 +69,13 @@ impl HotPages {
         self.written[flow.index()].insert(lpa.get(), 0).is_none()
     }
 
-    /// Asks for what is known of a page that the host writes soon.
+    /// Prefetches the record of a page.
     #[inline]
     pub(super) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         self.written[flow.index()].prefetch(lpa.get());
     }
 
-    /// Pages of a flow were accepted, or tried to be.
+    /// Notes that pages of a flow were accepted, or tried to be accepted.
     pub(super) fn call_over(&mut self, flow: FlowId, now: Time) {
         if self.rule == Rule::FirstSinceMilestone && now > self.milestone {
             self.written[flow.index()].clear();
@@ -83,7 +83,7 @@ impl HotPages {
         }
     }
 
-    /// A new epoch begins.
+    /// Begins a new epoch.
     pub(super) fn forget(&mut self) {
         self.written.iter_mut().for_each(DenseMap::clear);
     }

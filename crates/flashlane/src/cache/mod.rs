@@ -1,12 +1,13 @@
 //! Stage 4 of 8: the DRAM data cache. Receives the pages of host requests from `interface`;
-//! acknowledges writes, merges them, answers reads it has, and sends the rest to `ftl`.
+//! acknowledges writes, merges them, answers reads of cached sectors, and sends the rest to `ftl`.
 //!
-//! Slots of one page, least recently used leaves first; changed pages are written back when they
-//! leave, and (`eager_write_back`) at once on the first write of an epoch, so that only pages
-//! rewritten within the epoch stay changed. A simple cache writes every page back at once and keeps
-//! none. Data on its way to flash is bounded; writes beyond the bound wait. Flows share all of it
-//! or have a pool each. Invariants: a slot belongs to one flow's page; the bound counts exactly the
-//! sectors of write-backs under way. Source: MQSim (FAST'18) section 4.2.2.
+//! A slot holds one page, and the least recently used page leaves first. Changed pages are written
+//! back when they leave. With `eager_write_back` a page is also written back at once on its first
+//! write of an epoch, so that only pages that are rewritten within the epoch stay changed. A simple
+//! cache writes every page back at once and keeps none. Data on its way to flash is bounded; writes
+//! beyond the bound wait. The flows share all of the cache, or have a pool each. Invariants: a slot
+//! belongs to one flow's page; the bound counts exactly the sectors of write-backs under way.
+//! Source: MQSim (FAST'18) section 4.2.2.
 
 mod audit;
 pub(crate) mod config;
@@ -40,18 +41,19 @@ use write_backs::WriteBacks;
 /// The data cache.
 #[derive(Clone)]
 pub(crate) struct Cache {
-    /// One for all flows, or one for each.
+    /// A single pool for all flows, or one pool for each flow.
     pools: Vec<Pool>,
     dram: Dram,
     hot: HotPages,
     modes: Array<FlowId, CacheMode>,
-    /// Pages leave as soon as they are on flash.
+    /// True if pages leave as soon as they are on flash.
     drops_written: bool,
-    /// The versions of pages are the times at which their writes began.
+    /// True if the version of a page is the time at which its write began.
     versions_by_time: bool,
-    /// The least recently used page leaves a full cache even where its write-back is under way.
+    /// True if the least recently used page may leave a full cache even while its write-back is
+    /// under way.
     drops_leaving: bool,
-    /// An early write-back carries the sectors of its write only.
+    /// True if an early write-back carries only the sectors of its write.
     writes_alone: bool,
     urgent_evictions: bool,
     flushes: Vec<Flushes>,
@@ -59,36 +61,37 @@ pub(crate) struct Cache {
     evictions: u64,
     /// By flow.
     asked: Array<FlowId, Asked>,
-    /// Cached pages of the memory access that is being put together.
+    /// Pieces of the memory access that is being put together.
     pieces: Vec<Piece>,
-    /// Changed pages that were evicted and are still in the memory.
+    /// Changed pages that were evicted but are still in the memory.
     leaving: Vec<Piece>,
-    /// The write-back of the last of these pages, which leads to the others; or [`NONE`].
+    /// The write-back of the last of these pages, from which the others can be reached; or
+    /// [`NONE`].
     last_leaving: TransactionId,
 }
 
 /// Whether a page has a place in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// It is cached, or a slot is free.
+    /// The page is cached, or a slot is free.
     Free,
     /// A slot becomes free when this changed page, of this flow, is evicted: see [`Cache::evict`].
     Behind { flow: FlowId, lpa: Lpa },
-    /// Every page is on its way to flash.
+    /// No, since every page is on its way to flash.
     No,
 }
 
-/// What the cache did with a page that the host wrote.
+/// Result of a write of a page by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     /// The page was cached before.
     pub(crate) hit: bool,
-    /// The write-back of these sectors has to start at once.
+    /// Sectors whose write-back has to start at once.
     pub(crate) write_back: Option<u64>,
 }
 
 impl Cache {
-    /// An empty cache; `modes` by flow.
+    /// An empty cache. `modes`: by flow.
     pub(crate) fn new(
         config: &CacheConfig,
         compat: &CompatConfig,
@@ -143,7 +146,7 @@ impl Cache {
         self.pool(flow).slots()
     }
 
-    /// Asks for what is known of a page, which a request of the flow needs soon.
+    /// Prefetches the record of a page.
     #[inline]
     pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         if self.modes[flow] != CacheMode::Off {
@@ -152,20 +155,20 @@ impl Cache {
         }
     }
 
-    /// Sectors that the cache holds of a page.
+    /// Sectors of a page that the cache holds.
     #[cfg(test)]
     pub(crate) fn held(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
         self.slots(flow).lookup(lpa).1
     }
 
-    /// What the flow reads stays in the cache.
+    /// True if pages that the flow reads stay in the cache.
     #[inline]
     pub(crate) fn fills_on_read(&self, flow: FlowId) -> bool {
         matches!(self.modes[flow], CacheMode::Read | CacheMode::WriteRead)
     }
 
-    /// A read of some sectors of a page. Returns the sectors that flash has to give; the others
-    /// join the memory access that is put together.
+    /// Reads some sectors of a page. Returns the sectors that flash has to deliver; the others join
+    /// the memory access that is being put together.
     #[inline]
     pub(crate) fn read(&mut self, flow: FlowId, lpa: Lpa, mask: u64) -> u64 {
         let (slot, held) = self.slots(flow).lookup(lpa);
@@ -176,8 +179,7 @@ impl Cache {
         mask & !hit
     }
 
-    /// A write that goes past the cache: what the cache holds of the page for later reads is
-    /// brought up to date.
+    /// A write goes past the cache: updates the cached copy of the page, which later reads may use.
     #[inline]
     pub(crate) fn pass(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         if self.modes[flow] == CacheMode::Read {
@@ -185,22 +187,23 @@ impl Cache {
         }
     }
 
-    /// Pages of a write are to be accepted that began at a time.
+    /// Pages of a write that began at `begun` are about to be accepted.
     #[inline]
     pub(crate) fn writes_begin(&mut self, flow: FlowId, begun: Time) {
         if self.versions_by_time {
-            // Nanoseconds, as far as they differ while a page is on its way to flash.
+            // Nanoseconds are enough to tell versions apart while a page is on its way to flash.
             self.slots(flow).set_version((begun.0 / 1_000) as u32);
         }
     }
 
-    /// Another page of a write may be accepted: the bound on data under way to flash allows it.
+    /// True if another page of a write may be accepted: the bound on data under way to flash allows
+    /// it.
     #[inline]
     pub(crate) fn is_open(&mut self, flow: FlowId) -> bool {
         self.pool(flow).is_open()
     }
 
-    /// Looks for a place for a page. An unchanged page leaves at once if need be.
+    /// Looks for a place for a page. If necessary, an unchanged page leaves at once.
     #[inline]
     pub(crate) fn make_room(&mut self, flow: FlowId, lpa: Lpa) -> Room {
         let slots = self.slots(flow);
@@ -220,8 +223,8 @@ impl Cache {
         if changed { Room::Behind { flow: owner, lpa } } else { Room::Free }
     }
 
-    /// A changed page leaves the pool of a flow; `write` is its write-back, which starts when the
-    /// page is out of the memory.
+    /// Evicts a changed page of a flow's pool. `write`: its write-back, which starts when the page
+    /// is out of the memory.
     pub(crate) fn evict(&mut self, flow: FlowId, write: TransactionId, slab: &mut Transactions) {
         let tr = &mut slab[write];
         let slot = self.slots(flow).remove(tr.lpa);
@@ -233,32 +236,33 @@ impl Cache {
         self.leaving.push(Piece::of(slot, tr.mask()));
     }
 
-    /// The host writes some sectors of a page, which has room. They join the memory access that is
-    /// put together.
+    /// Writes some sectors of a page that has room. They join the memory access that is being put
+    /// together.
     #[inline]
     pub(crate) fn write(&mut self, flow: FlowId, lpa: Lpa, mask: u64, now: Time) -> Written {
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
-        // Other sectors that are not on their way yet go along.
+        // Other sectors that are not on their way yet are written along.
         let sectors = if self.writes_alone { mask } else { u64::MAX };
         let write_back = self.hot.goes_at_once(flow, lpa, now).then_some(sectors);
         Written { hit: before.is_some(), write_back }
     }
 
-    /// Pages of a write of the flow were accepted, or tried to be.
+    /// Pages of a write of the flow were accepted, or tried to be accepted.
     #[inline]
     pub(crate) fn writes_over(&mut self, flow: FlowId, now: Time) {
         self.hot.call_over(flow, now);
     }
 
-    /// Data from flash for a page, which has room. It joins the memory access that is put together.
+    /// Stores data from flash for a page that has room. It joins the memory access that is being
+    /// put together.
     pub(crate) fn fill(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         let slot = self.slots(flow).fill(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, mask));
     }
 
-    /// A write-back starts, of those sectors in `mask` that the cache holds of the page of the new
-    /// transaction `id`. They count as under way from now on.
+    /// Starts a write-back of those sectors in `mask` that the cache holds. `id`: the new
+    /// transaction, which names the page. The sectors count as under way from now on.
     pub(crate) fn start_write_back(
         &mut self,
         id: TransactionId,
@@ -276,8 +280,8 @@ impl Cache {
         self.write_backs.add(id, transactions);
     }
 
-    /// A write-back is on flash: its page is unchanged unless it was written again. Flushes that
-    /// are over now are added to `over`.
+    /// A write-back is on flash: its page is unchanged unless it was written again. Adds the
+    /// flushes that are over now to `over`.
     pub(crate) fn end_write_back(
         &mut self,
         tr: &Transaction,
@@ -297,15 +301,15 @@ impl Cache {
         self.slots(flow).dirty_pages(flow)
     }
 
-    /// A flush of everything that the flow has written so far. True if the request has to wait for
-    /// write-backs; these tell when it is over.
+    /// Flushes everything that the flow has written so far. True if the request has to wait for
+    /// write-backs; their ends report when it is over.
     pub(crate) fn flush(&mut self, flow: FlowId, request: RequestId) -> bool {
         self.flushes[flow.index()].flush(request)
     }
 
-    /// Trimmed sectors leave the cache, and the write-backs of the page that have no place on flash
-    /// yet: these would bring them back. What is trimmed counts for the bound until its write-back
-    /// is over.
+    /// Removes trimmed sectors from the cache, and from those write-backs of the page that have no
+    /// place on flash yet; otherwise they would bring the sectors back. The trimmed sectors count
+    /// for the bound until their write-back is over.
     pub(crate) fn trim(
         &mut self,
         flow: FlowId,
@@ -324,14 +328,13 @@ impl Cache {
         }
     }
 
-    /// A memory access has been put together.
+    /// True if a memory access has been put together.
     #[inline]
     pub(crate) fn has_access(&self) -> bool {
         !self.pieces.is_empty()
     }
 
-    /// Starts the memory access that has been put together, or queues it; `done` happens when it is
-    /// over.
+    /// Starts the memory access that was put together, or queues it. `done`: the event at its end.
     pub(crate) fn access(
         &mut self,
         now: Time,
@@ -344,7 +347,7 @@ impl Cache {
         used
     }
 
-    /// Has evicted pages leave the memory, if there are any. [`Event::EvictionRead`] tells when
+    /// Reads evicted pages out of the memory, if there are any. [`Event::EvictionRead`] comes when
     /// they are out.
     #[inline]
     pub(crate) fn read_evicted(
@@ -363,7 +366,7 @@ impl Cache {
         Some(used)
     }
 
-    /// The next flow has its turn at the memory. Returns the access that begins.
+    /// Gives the next flow its turn at the memory. Returns the access that begins.
     pub(crate) fn next_turn(
         &mut self,
         now: Time,
@@ -373,14 +376,14 @@ impl Cache {
         self.dram.serve(now, events)
     }
 
-    /// The cache was asked for a page of a flow, and had it or not.
+    /// Counts a page that the cache was asked for. `hit`: the cache had it.
     #[inline]
     pub(crate) fn count_asked(&mut self, flow: FlowId, hit: bool) {
         let asked = &mut self.asked[flow];
         *(if hit { &mut asked.hits } else { &mut asked.misses }) += 1;
     }
 
-    /// What the cache was asked for, by flow.
+    /// Counts of the pages that the cache was asked for, by flow.
     pub(crate) fn asked(&self) -> impl Iterator<Item = Asked> + '_ {
         self.asked.iter().copied()
     }

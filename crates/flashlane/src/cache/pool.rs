@@ -1,4 +1,5 @@
-//! A part of the cache with slots and a bound of its own: all of it, or the share of one flow.
+//! A part of the cache with slots and a bound of its own: the whole cache, or the share of one
+//! flow.
 
 use flashlane_units::{FlowId, RequestId};
 use std::collections::VecDeque;
@@ -6,7 +7,7 @@ use std::collections::VecDeque;
 use super::Cache;
 use super::slots::Slots;
 
-/// Pages of a flow that the cache was asked for.
+/// Counts of the pages of a flow that the cache was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) hits: u64,
@@ -17,7 +18,7 @@ pub(crate) struct Asked {
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     slots: Slots,
-    /// Sectors of write-backs under way. Unit: sectors.
+    /// Sectors of the write-backs under way. Unit: sectors.
     in_flight: u64,
     bound: u64,
     /// Writes that wait for room, oldest first.
@@ -25,7 +26,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Nothing cached, nothing under way. Capacity in pages, bound in sectors.
+    /// An empty pool. Capacity in pages, bound in sectors.
     pub(super) fn new(capacity: u32, bound: u64) -> Self {
         Self { slots: Slots::new(capacity), in_flight: 0, bound, waiting: VecDeque::new() }
     }
@@ -35,7 +36,7 @@ impl Pool {
         &mut self.slots
     }
 
-    /// The slots, to look at.
+    /// The slots, for reading.
     #[inline]
     pub(super) fn cached(&self) -> &Slots {
         &self.slots
@@ -47,25 +48,25 @@ impl Pool {
         &self.waiting
     }
 
-    /// The same, to add to and to take from.
+    /// The waiting writes, to add and remove some.
     #[inline]
     pub(super) fn waiting_mut(&mut self) -> &mut VecDeque<RequestId> {
         &mut self.waiting
     }
 
-    /// Another page may be accepted.
+    /// True if another page may be accepted.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.in_flight < self.bound
     }
 
-    /// So many sectors are on their way to flash.
+    /// Counts sectors that are on their way to flash.
     #[inline]
     pub(super) fn start_write_back(&mut self, sectors: u32) {
         self.in_flight += u64::from(sectors);
     }
 
-    /// So many sectors are on flash.
+    /// Counts sectors that have reached flash.
     #[inline]
     pub(super) fn end_write_back(&mut self, sectors: u32) {
         self.in_flight -= u64::from(sectors);
@@ -76,7 +77,7 @@ impl Pool {
         assert_eq!(under_way, self.in_flight, "write-backs under way are counted");
     }
 
-    /// Checks what must hold when nothing is left to do.
+    /// Checks what must hold at the end of a run.
     pub(super) fn audit_end(&self) {
         assert!(self.waiting.is_empty(), "no write waits for room");
         assert_eq!(self.in_flight, 0, "nothing is on its way to flash");
@@ -84,7 +85,7 @@ impl Pool {
 }
 
 impl Cache {
-    /// A write waits until there is room for all of its pages.
+    /// Queues a write that waits until there is room for all of its pages.
     pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
         self.pool(flow).waiting_mut().push_back(request);
     }
@@ -95,7 +96,7 @@ impl Cache {
         self.pool(flow).waiting().front().copied()
     }
 
-    /// All pages of the write that waited longest are accepted.
+    /// Removes the write that waited longest: all its pages are accepted.
     pub(crate) fn wait_over(&mut self, flow: FlowId) {
         self.pool(flow).waiting_mut().pop_front();
     }

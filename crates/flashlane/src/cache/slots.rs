@@ -3,15 +3,15 @@
 use flashlane_engine::{DenseMap, NONE, prefetch};
 use flashlane_units::{FlowId, Lpa};
 
-/// How far from the least recently used end a slot is looked for that may leave.
+/// Slots, from the least recently used end on, that are searched for one that may leave.
 const VICTIM_SCAN: u32 = 64;
 
 /// State of a cached page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotState {
-    /// As on flash.
+    /// Equal to the page on flash.
     Clean,
-    /// Changed.
+    /// Changed since it was written to flash.
     Dirty,
     /// A write-back of this version is under way.
     WriteBack,
@@ -23,7 +23,7 @@ pub(super) struct Slot {
     lpa: Lpa,
     newer: u32,
     older: u32,
-    /// Counts writes, so that a write-back knows whether the page changed since.
+    /// Counts writes, so that a write-back can tell whether the page has changed since.
     version: u32,
     /// Sectors that the slot holds.
     mask: u64,
@@ -63,8 +63,8 @@ pub(super) struct Slots {
     oldest: u32,
     capacity: u32,
     version: u32,
-    /// Versions are set from outside, one for each request that writes, and the end of a write-back
-    /// is a use of its page.
+    /// True if versions are set from outside, one for each request that writes, and if the end of a
+    /// write-back is a use of its page.
     by_request: bool,
     /// Changed pages of each flow.
     dirty: Vec<u32>,
@@ -86,12 +86,12 @@ impl Slots {
         }
     }
 
-    /// What is written from now on has this version, and no other until the next call.
+    /// Sets the version of all writes until the next call.
     pub(super) fn set_version(&mut self, version: u32) {
         (self.version, self.by_request) = (version, true);
     }
 
-    /// A page of a flow is changed from now on.
+    /// Counts a page of a flow that becomes changed.
     #[inline]
     fn count_dirty(&mut self, flow: FlowId) {
         if self.dirty.len() <= flow.index() {
@@ -100,7 +100,7 @@ impl Slots {
         self.dirty[flow.index()] += 1;
     }
 
-    /// Pages that fit.
+    /// Number of pages that fit.
     pub(super) fn capacity(&self) -> u32 {
         self.capacity
     }
@@ -113,7 +113,7 @@ impl Slots {
         self.index.get(lpa.get()).is_some()
     }
 
-    /// Asks for the place of a page, which is needed soon.
+    /// Prefetches the place of a page.
     #[inline]
     pub(super) fn prefetch(&self, lpa: Lpa) {
         self.index.prefetch(lpa.get());
@@ -156,7 +156,7 @@ impl Slots {
         (at, self.slots[at as usize].mask)
     }
 
-    /// Pages cached.
+    /// Number of cached pages.
     pub(super) fn len(&self) -> u64 {
         self.index.len() as u64
     }
@@ -179,8 +179,8 @@ impl Slots {
         at
     }
 
-    /// Host data for a page: merged, changed, just used. The slot, and the state of the page if it
-    /// was cached.
+    /// Stores host data for a page: merged, changed, and just used. Returns the slot, and the
+    /// earlier state if the page was cached.
     pub(super) fn write(&mut self, lpa: Lpa, flow: FlowId, mask: u64) -> (u32, Option<SlotState>) {
         self.version = self.version.wrapping_add(u32::from(!self.by_request));
         let Some(at) = self.index.get(lpa.get()) else {
@@ -198,8 +198,8 @@ impl Slots {
         (at, Some(before))
     }
 
-    /// Data from flash for a page, which must be cached or have room. Changed sectors stay. Returns
-    /// the slot.
+    /// Stores data from flash for a page, which must be cached or have room. Changed sectors stay
+    /// as they are. Returns the slot.
     pub(super) fn fill(&mut self, lpa: Lpa, flow: FlowId, mask: u64) -> u32 {
         match self.index.get(lpa.get()) {
             Some(at) => {
@@ -211,14 +211,14 @@ impl Slots {
         }
     }
 
-    /// A write that goes past the cache: what is cached of the page is brought up to date.
+    /// A write goes past the cache: updates the cached sectors of the page.
     pub(super) fn refresh(&mut self, lpa: Lpa, mask: u64) {
         if let Some(at) = self.index.get(lpa.get()) {
             self.slots[at as usize].mask |= mask;
         }
     }
 
-    /// Trimmed sectors leave; an empty page leaves altogether.
+    /// Removes trimmed sectors; a page without sectors is removed.
     pub(super) fn trim(&mut self, lpa: Lpa, mask: u64) {
         let Some(at) = self.index.get(lpa.get()) else { return };
         let slot = &mut self.slots[at as usize];
@@ -228,8 +228,8 @@ impl Slots {
         }
     }
 
-    /// The page that leaves next: the least recently used one that is not on its way to flash, or
-    /// the least recently used one whatever its state.
+    /// The page that leaves next: the least recently used page that is not on its way to flash.
+    /// With `any`, the least recently used page in any state.
     pub(super) fn victim(&self, any: bool) -> Option<Slot> {
         let mut at = self.oldest;
         for _ in 0..VICTIM_SCAN {
@@ -242,7 +242,7 @@ impl Slots {
         None
     }
 
-    /// Takes a page out; returns its slot.
+    /// Removes a page. Returns its slot.
     pub(super) fn remove(&mut self, lpa: Lpa) -> u32 {
         let at = self.index.remove(lpa.get()).expect("the page is cached");
         self.unlink(at);
@@ -253,7 +253,7 @@ impl Slots {
             assert!(*changed > 0, "a changed page was counted");
             *changed -= 1;
         }
-        // The next one to go is at hand where this one was the oldest.
+        // Prefetch the next victim, if this page was the oldest.
         if let Some(next) = self.slots.get(self.oldest as usize) {
             self.index.prefetch(next.lpa.get());
             prefetch(&self.slots, next.newer as usize);
@@ -261,7 +261,7 @@ impl Slots {
         at
     }
 
-    /// A write-back of the page starts; returns what is written.
+    /// Starts a write-back of the page. Returns its contents.
     pub(super) fn start_write_back(&mut self, lpa: Lpa) -> Slot {
         let at = self.index.get(lpa.get()).expect("the page is cached");
         let slot = &mut self.slots[at as usize];
@@ -274,8 +274,8 @@ impl Slots {
         *slot
     }
 
-    /// A write-back is on flash; the page is unchanged if it is still of that version, and leaves
-    /// with `drop`.
+    /// Ends a write-back. The page is unchanged if it still has that version; it leaves with
+    /// `drop`.
     pub(super) fn end_write_back(&mut self, lpa: Lpa, version: u32, drop: bool) {
         let Some(at) = self.index.get(lpa.get()) else { return };
         if self.by_request {
@@ -291,8 +291,8 @@ impl Slots {
         }
     }
 
-    /// Changed pages of a flow, least recently used first. Looks at the pages that were used since
-    /// the oldest of them was.
+    /// Changed pages of a flow, least recently used first. Looks at all pages that were used since
+    /// the oldest changed page was.
     pub(super) fn dirty_pages(&self, flow: FlowId) -> Vec<Lpa> {
         let count = self.dirty.get(flow.index()).map_or(0, |&count| count as usize);
         let mut pages = Vec::with_capacity(count);
@@ -308,7 +308,7 @@ impl Slots {
         pages
     }
 
-    /// Checks links and counts; in a partition, that all pages are of its flow.
+    /// Checks links and counts. `owner`: the flow that must own all pages, in a partition.
     pub(super) fn audit(&self, owner: Option<FlowId>) {
         let (mut at, mut count) = (self.newest, 0);
         let mut dirty = vec![0; self.dirty.len()];

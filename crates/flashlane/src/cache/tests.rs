@@ -1,4 +1,4 @@
-//! The stage by itself: a test does what the driver does with what the cache returns.
+//! Tests of the stage by itself: a test plays the driver, and handles the results of the cache.
 
 use flashlane_units::{ByteSize, FlowId, Lpa, RequestId, TransactionId};
 
@@ -8,7 +8,7 @@ use crate::transaction::{Op, Source};
 const FIRST: FlowId = FlowId::new(0);
 const PAGE: u64 = u64::MAX >> (64 - 8);
 
-/// A cache, and what the driver has of it.
+/// A cache, and the driver's part of its state.
 struct Stage {
     cache: Cache,
     transactions: Transactions,
@@ -17,8 +17,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Pages of 8 sectors; flows that write and read through so many slots. One page may be under
-    /// way to flash before others wait.
+    /// Pages of 8 sectors; flows that write and read through `slots` slots. Only one page may be
+    /// under way to flash; then others wait.
     fn new(config: CacheConfig, compat: &CompatConfig, slots: u64, flows: usize) -> Self {
         let geometry = Geometry {
             channels: 1,
@@ -40,13 +40,13 @@ impl Stage {
         }
     }
 
-    /// Pages are written back when they leave.
+    /// A cache that writes pages back when they leave.
     fn late(slots: u64) -> Self {
         let config = CacheConfig { eager_write_back: false, ..CacheConfig::default() };
         Self::new(config, &CompatConfig::default(), slots, 1)
     }
 
-    /// The first write of a page goes to flash at once.
+    /// A cache that writes a page back at once at its first write.
     fn eager(slots: u64) -> Self {
         Self::new(CacheConfig::default(), &CompatConfig::default(), slots, 1)
     }
@@ -60,8 +60,8 @@ impl Stage {
         id
     }
 
-    /// The host writes sectors of a page. Returns the pages that are written back for it: the one
-    /// that leaves, the one that goes at once.
+    /// Writes sectors of a page. Returns the pages that are written back for it: the page that
+    /// leaves, and the page that goes at once.
     fn write(&mut self, lpa: Lpa, mask: u64) -> (Option<TransactionId>, Option<TransactionId>) {
         let leaves = match self.cache.make_room(FlowId::new(0), lpa) {
             Room::Free => None,
@@ -78,7 +78,7 @@ impl Stage {
         (leaves, at_once)
     }
 
-    /// A write-back is on flash. Returns the flushes that are over.
+    /// Ends a write-back. Returns the flushes that are over.
     fn on_flash(&mut self, id: TransactionId) -> Vec<u32> {
         let tr = self.transactions[id];
         self.transactions.remove(id);
@@ -88,7 +88,7 @@ impl Stage {
         over.into_iter().map(RequestId::get).collect()
     }
 
-    /// The page of a transaction, and the sectors of it.
+    /// The page of a transaction, and its sectors.
     fn page(&self, id: TransactionId) -> (u32, u64) {
         (self.transactions[id].lpa.get(), self.transactions[id].mask())
     }
@@ -142,7 +142,7 @@ fn the_least_recently_used_page_leaves_first() {
         !stage.cache.has(FlowId::new(0), Lpa::new(2))
             && !stage.cache.has(FlowId::new(0), Lpa::new(3))
     );
-    // They leave the memory together, the last one leading.
+    // The pages leave the memory together, and the last one leads.
     assert!(stage.cache.read_evicted(stage.now, &mut stage.events, FlowId::new(0)).is_some());
     let out = stage.events.pop().map(|(_, event)| event);
     assert_eq!(out, Some(Event::EvictionRead { transaction: second }));
@@ -264,7 +264,7 @@ fn a_trim_takes_sectors_from_the_cache_and_from_write_backs_without_a_place() {
     stage.cache.trim(FlowId::new(0), Lpa::new(1), 0b1100, &mut stage.transactions);
     assert!(!stage.cache.has(FlowId::new(0), Lpa::new(1)), "an empty page leaves");
     assert_eq!(stage.page(waits).1, 0);
-    // What was trimmed counts for the bound until the write-back is over.
+    // Trimmed sectors count for the bound until the write-back is over.
     for id in [placed, waits, other] {
         assert!(!stage.cache.is_open(FlowId::new(0)));
         stage.on_flash(id);
@@ -301,7 +301,7 @@ fn partitions_keep_their_pages_and_their_bounds() {
         "the other flow has a slot of its own"
     );
     assert!(!stage.cache.is_open(FlowId::new(0)) && stage.cache.is_open(FlowId::new(1)));
-    // The memory serves the flows in turn: the first access begins, the second one waits.
+    // The memory serves the flows in turn: the first access begins, and the second one waits.
     let used = stage.cache.access(stage.now, &mut stage.events, FlowId::new(0), None);
     assert!(matches!(used, DramUse::Queued(Some(DramAccess { flow: FIRST, .. }))));
     stage.cache.write(FlowId::new(1), Lpa::new(100), PAGE, stage.now);

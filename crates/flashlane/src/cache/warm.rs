@@ -1,4 +1,4 @@
-//! Requests that take no time: those of the past, which left their state in the cache, and those of
+//! Requests that take no time: past requests whose state the cache starts with, and the requests of
 //! a run without time. A page that goes to flash is there at once.
 
 use flashlane_units::{FlowId, Lpa};
@@ -17,8 +17,8 @@ impl Cache {
         self.pools.iter().map(|pool| u64::from(pool.cached().capacity())).sum()
     }
 
-    /// A read of some sectors of a page, of which flash holds `on_flash`. True if it went to
-    /// flash. `written` is told of pages that were written back to make room.
+    /// Reads some sectors of a page, of which flash holds `on_flash`. True if flash was read. Calls
+    /// `written` for pages that were written back to make room.
     pub(crate) fn recall_read(
         &mut self,
         flow: FlowId,
@@ -40,8 +40,8 @@ impl Cache {
         true
     }
 
-    /// A write of some sectors of a page. `written` is told of every page that went to flash: its
-    /// flow, the page and the sectors.
+    /// Writes some sectors of a page. Calls `written` for every page that went to flash, with its
+    /// flow, page and sectors.
     pub(crate) fn recall_write(
         &mut self,
         flow: FlowId,
@@ -90,7 +90,7 @@ impl Cache {
         true
     }
 
-    /// A cached page goes to flash; returns the sectors that it holds.
+    /// Writes a cached page to flash. Returns its sectors.
     fn recall_write_back(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
         let drop = self.drops_written;
         let slots = self.slots(flow);
@@ -99,7 +99,7 @@ impl Cache {
         slot.mask()
     }
 
-    /// Every changed page of a flow goes to flash.
+    /// Writes every changed page of a flow to flash.
     pub(crate) fn recall_flush(&mut self, flow: FlowId, mut written: impl FnMut(FlowId, Lpa, u64)) {
         for lpa in self.slots(flow).dirty_pages(flow) {
             let sectors = self.recall_write_back(flow, lpa);
@@ -107,23 +107,23 @@ impl Cache {
         }
     }
 
-    /// Trimmed sectors leave the cache.
+    /// Removes trimmed sectors from the cache.
     pub(crate) fn recall_trim(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         self.slots(flow).trim(lpa, mask);
     }
 
-    /// The past is over: its epochs and evictions do not count.
+    /// Ends the past: its epochs and evictions do not count.
     pub(crate) fn recall_over(&mut self) {
         self.hot.forget();
         self.evictions = 0;
     }
 
-    /// What the flow writes goes through the cache.
+    /// True if writes of the flow go through the cache.
     pub(crate) fn takes_writes(&self, flow: FlowId) -> bool {
         matches!(self.modes[flow], CacheMode::Write | CacheMode::WriteRead)
     }
 
-    /// The cache does nothing for the flow.
+    /// True if the cache does nothing for the flow.
     pub(crate) fn is_off(&self, flow: FlowId) -> bool {
         self.modes[flow] == CacheMode::Off
     }

@@ -4,19 +4,19 @@ use flashlane_units::{Lpa, TransactionId};
 
 use crate::transaction::{Transaction, Transactions};
 
-/// Chains that a cache has at least and at most.
+/// Least and largest number of chains of a cache.
 const CHAINS: std::ops::RangeInclusive<u64> = 16..=1 << 16;
 
-/// Every write-back under way is in one chain, which the low bits of its page name: pages side by
-/// side are in different ones. The links of the chains are in the transactions.
+/// The write-backs under way, in chains. The low bits of a page name its chain, so that
+/// neighbouring pages are in different chains. The links of the chains are in the transactions.
 #[derive(Clone, Debug)]
 pub(super) struct WriteBacks {
-    /// The newest write-back of each chain, or [`NONE`]. A power of two of them.
+    /// The newest write-back of each chain, or [`NONE`]. The number of chains is a power of two.
     newest: Box<[TransactionId]>,
 }
 
 impl WriteBacks {
-    /// Nothing under way, in a cache of so many pages.
+    /// No write-backs, in a cache of `pages` pages.
     pub(super) fn new(pages: u64) -> Self {
         let chains = pages.clamp(*CHAINS.start(), *CHAINS.end()).next_power_of_two();
         Self { newest: vec![TransactionId::NONE; chains as usize].into() }
@@ -27,7 +27,7 @@ impl WriteBacks {
         &mut self.newest[lpa.index() & last]
     }
 
-    /// The newest write-back of the chain of a page. The chain has other pages, too.
+    /// The newest write-back in the chain of a page. The chain may hold other pages as well.
     pub(super) fn first(&mut self, lpa: Lpa) -> TransactionId {
         *self.chain(lpa)
     }
@@ -55,7 +55,7 @@ impl WriteBacks {
         }
     }
 
-    /// Checks that the chains have these write-backs, each once.
+    /// Checks that the chains hold exactly these write-backs, each once.
     pub(super) fn audit(&self, under_way: &[TransactionId], transactions: &Transactions) {
         let mut found = 0;
         for (chain, &newest) in self.newest.iter().enumerate() {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::transaction::{Op, Source};
 
-    /// Write-backs of a page, newest first, as a trim finds them.
+    /// Write-backs of a page, newest first, in the order in which a trim finds them.
     fn of_page(
         chains: &mut WriteBacks,
         lpa: Lpa,
@@ -109,7 +109,7 @@ mod tests {
             if under_way.len() < 60 && rng.below(2) == 0 {
                 let mut tr =
                     Transaction::new(Source::Cache, Op::Program, FlowId::new(0), 0, Time::ZERO);
-                // Twice as many pages as chains: some share one.
+                // Twice as many pages as chains, so that some pages share a chain.
                 tr.lpa = Lpa::new(rng.below(32) as u32);
                 let id = transactions.insert(tr);
                 chains.add(id, &mut transactions);

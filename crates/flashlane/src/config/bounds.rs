@@ -11,11 +11,11 @@ use crate::layout::{Geometry, Layout};
 pub struct Capacity {
     /// All flash pages. Unit: bytes.
     pub physical_bytes: u64,
-    /// What the flows see. Unit: bytes.
+    /// Space of the flows. Unit: bytes.
     pub logical_bytes: u64,
     /// (physical - logical) / logical.
     pub over_provisioning: f64,
-    /// 1 - logical / physical, as MQSim's files mean it.
+    /// 1 - logical / physical, as in MQSim's files.
     pub spare_share: f64,
     /// Flash pages.
     pub pages: u64,
@@ -28,9 +28,9 @@ pub struct Capacity {
 pub struct Bounds {
     /// Bytes of a flash page.
     pub page_bytes: u64,
-    /// Data of the link, one direction, packet overhead taken off. Unit: bytes per second.
+    /// Data rate of the link in one direction, without packet overhead. Unit: bytes per second.
     pub link_bytes_per_s: f64,
-    /// Data of all channels, without commands and addresses. Unit: bytes per second.
+    /// Data rate of all channels, without commands and addresses. Unit: bytes per second.
     pub bus_bytes_per_s: f64,
     /// Reads of all planes at their mean tR. Unit: bytes per second.
     pub array_read_bytes_per_s: f64,
@@ -69,13 +69,13 @@ impl Bounds {
         let page = geometry.page_bytes() as f64;
         let payload = link.max_payload.0 as f64;
         let array = |time: f64| f64::from(geometry.planes()) * page / time;
-        // Memory written in place takes a page unit by unit.
+        // Memory that is written in place takes a page unit by unit.
         let accesses = |unit: Option<flashlane_units::ByteSize>| {
             unit.map_or(1.0, |unit| geometry.page_bytes().div_ceil(unit.0) as f64)
         };
         let sata = &device.interface.sata;
         let frame = sata.frame_payload.0 as f64;
-        // A data frame starts with four bytes that say what it is.
+        // A data frame starts with four bytes for its type.
         let over_sata = frame / (frame + 4.0 + sata.frame_overhead.0 as f64);
         Self {
             page_bytes: geometry.page_bytes(),

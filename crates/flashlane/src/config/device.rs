@@ -27,7 +27,7 @@ pub use flashlane_units::Sharing;
 pub struct DeviceConfig {
     /// Name in reports.
     pub name: String,
-    /// Where the figures come from, for people.
+    /// Source of the figures, for people.
     #[serde(default)]
     pub source: String,
     /// The link between host and device.
@@ -42,18 +42,18 @@ pub struct DeviceConfig {
     /// The flash translation layer.
     #[serde(default)]
     pub ftl: FtlConfig,
-    /// Which transaction the flash serves next.
+    /// Policy that chooses the transaction that the flash serves next.
     #[serde(default = "default_scheduler")]
     pub scheduler: Scheduling,
-    /// Who may write where.
+    /// Policy that decides which flow may write to which chips.
     #[serde(default = "default_isolation")]
     pub isolation: Isolation,
     /// The flash memory.
     pub flash: FlashConfig,
-    /// What the parts of the drive take, for `--energy`.
+    /// Power of the parts of the drive, for `--energy`.
     #[serde(default)]
     pub energy: EnergyConfig,
-    /// What its flash is rated for, for `--energy`.
+    /// Rated life of the flash, for `--energy`.
     #[serde(default)]
     pub endurance: EnduranceConfig,
     /// Switches to the released MQSim's arithmetic. All off by default.
@@ -62,7 +62,7 @@ pub struct DeviceConfig {
 }
 
 impl DeviceConfig {
-    /// What the translation layer of the drive is made from.
+    /// The parts of the configuration that the translation layer is built from.
     pub(crate) fn ftl_settings(&self) -> FtlSettings<'_> {
         FtlSettings {
             config: &self.ftl,

@@ -1,4 +1,4 @@
-//! What the drive takes out of the socket, and how long its flash is rated for.
+//! Power of a drive, and rated life of its flash.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use flashlane_units::Power;
 
 /// Power of the parts of a drive, for `--energy`. A part takes its power while it works, as data
-/// sheets of chips state it: current times voltage. Energy is power times the simulated time; it
-/// changes no result. Defaults: assumptions, typical of chips with a 3.3 V core.
+/// sheets of chips state it: current times voltage. Energy is power times the simulated time, and
+/// changes no result. The defaults are assumptions, typical of chips with a 3.3 V core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EnergyConfig {
-    /// Of a plane whose array reads, for tR (ICC1 times VCC). Range: 0..=100W.
+    /// Power of a plane whose array reads, for tR (ICC1 times VCC). Range: 0..=100W.
     pub read_power: Power,
-    /// Of a plane whose array programs, for tPROG (ICC2). Range: 0..=100W.
+    /// Power of a plane whose array programs, for tPROG (ICC2). Range: 0..=100W.
     pub program_power: Power,
-    /// Of a plane whose array erases, for tBERS (ICC3). Range: 0..=100W.
+    /// Power of a plane whose array erases, for tBERS (ICC3). Range: 0..=100W.
     pub erase_power: Power,
-    /// Of a channel with both its ends while data crosses it (ICC4). Range: 0..=100W.
+    /// Power of a channel with both its ends while data crosses it (ICC4). Range: 0..=100W.
     pub transfer_power: Power,
-    /// Of the memory of the data cache while it moves data (IDD4). Range: 0..=100W.
+    /// Power of the memory of the data cache while it moves data (IDD4). Range: 0..=100W.
     pub dram_power: Power,
-    /// Of the whole drive when it does nothing, added at all times. 0 says that nothing is known.
-    /// Range: 0..=100W.
+    /// Power of the whole drive when it is idle, added at all times. 0 if it is not known. Range:
+    /// 0..=100W.
     pub idle_power: Power,
 }
 
@@ -53,11 +53,11 @@ impl EnergyConfig {
     }
 }
 
-/// What the flash is rated for, for `--energy`.
+/// Rated life of the flash, for `--energy`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EnduranceConfig {
-    /// Programs and erases of a block that it is rated for. Without it years of life are not told.
+    /// Programs and erases for which a block is rated. Without it, years of life are not reported.
     /// Range: 1..=1000000000.
     pub rated_cycles: Option<u32>,
 }

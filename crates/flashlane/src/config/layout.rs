@@ -71,7 +71,7 @@ impl Layout {
     }
 }
 
-/// The sector after which requests of a flow go on at its start, in the released MQSim.
+/// With `compat.wrapped_requests`: the sector after which requests of a flow continue at its start.
 fn wraps_after(flow: &FlowConfig, sectors: u64) -> Option<u64> {
     let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim else { return None };
     Some(synthetic.last_sector(sectors)).filter(|&last| last > 0)

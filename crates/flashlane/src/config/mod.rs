@@ -1,4 +1,5 @@
-//! Configuration: what users write, with units, and what is refused.
+//! Configuration: the keys and values that users write, with units, and the rules that they must
+//! keep.
 
 pub mod bounds;
 pub mod device;

@@ -1,11 +1,11 @@
-//! Devices that ship with the program: files that cite the tables they were copied from.
+//! Devices that ship with the program. Their files cite the tables that they were copied from.
 
 /// A shipped device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// The name that `--device` and `base` take.
     pub name: &'static str,
-    /// One line for people.
+    /// Description in a line.
     pub summary: &'static str,
     /// The file, as `flashlane preset show` prints it.
     pub text: &'static str,

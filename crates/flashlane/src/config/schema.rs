@@ -17,7 +17,7 @@ pub fn device() -> Value {
         "description": "The preset whose keys the file's keys replace, table by table.",
         "enum": Preset::names(),
     });
-    // With a base, no key is required, at any depth of the tables that have required keys.
+    // With a base, no key is required, at any depth of the tables with required keys.
     let flash = schema["$defs"]["FlashConfig"]
         .as_object_mut()
         .and_then(|flash| flash.remove("required"))

@@ -1,4 +1,5 @@
-//! The workload: flows, each one tenant with its own queue pair and its own logical space.
+//! The workload: flows, each of which is a tenant with its own queue pair and its own logical
+//! space.
 
 use flashlane_engine::Time;
 use flashlane_units::Span;
@@ -21,24 +22,25 @@ pub struct WorkloadConfig {
     /// Name in reports.
     #[serde(default)]
     pub name: String,
-    /// The flows, after `count` of each was counted. Range: 1..=1024.
+    /// The flows. `count` multiplies them; the range is for the result. Range: 1..=1024.
     #[serde(rename = "flow")]
     pub flows: Vec<FlowConfig>,
-    /// What is counted. Files of MQSim count the whole run, drain included.
+    /// The requests that count. Files of MQSim count the whole run, drain included.
     #[serde(default)]
     pub window: WindowRule,
-    /// Load that does not count, where the run does not say otherwise (`--warmup`). Default: none.
+    /// Load before the measurement that does not count, unless the run overrides it (`--warmup`).
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Span>,
-    /// Requests that come by the clock (open loops), of all flows together, that may be outstanding
-    /// at once. The arrival that reaches this number is the last one: the load ends there, every
-    /// request that has arrived completes, and the verdict says so. Memory grows by some 150 bytes
-    /// for each. Range: 1..=16777216.
+    /// Most requests of open loops (which come by the clock), of all flows together, that may be
+    /// outstanding at once. The arrival that reaches this number is the last: the load ends there,
+    /// every request that has arrived completes, and the verdict says so. Each outstanding request
+    /// takes some 150 bytes of memory. Range: 1..=16777216.
     #[serde(default = "outstanding_max", skip_serializing_if = "is_usual")]
     pub outstanding_max: u64,
 }
 
-/// Where a workload does not say how many requests of open loops may be outstanding.
+/// Default for the outstanding requests of open loops.
 pub const OUTSTANDING_MAX: u64 = 1 << 20;
 
 fn outstanding_max() -> u64 {
@@ -50,7 +52,7 @@ fn is_usual(outstanding_max: &u64) -> bool {
 }
 
 impl WorkloadConfig {
-    /// When the last flow starts.
+    /// Time at which the last flow starts.
     pub(crate) fn last_start(&self) -> Time {
         self.flows.iter().map(FlowConfig::starts_at).max().unwrap_or(Time::ZERO)
     }
@@ -60,12 +62,12 @@ impl WorkloadConfig {
         self.flows.iter().map(|flow| flow.priority as u8).collect()
     }
 
-    /// What the data cache does for each flow.
+    /// The use of the data cache by each flow.
     pub(crate) fn cache_modes(&self) -> Vec<CacheMode> {
         self.flows.iter().map(|flow| flow.cache).collect()
     }
 
-    /// Requests that the flows make in any case: those of first passes whose number is given.
+    /// Least number of requests that the flows make: those of first passes with a given number.
     #[must_use]
     pub fn requests_at_least(&self) -> u64 {
         let of = |flow: &FlowConfig| {
@@ -76,13 +78,13 @@ impl WorkloadConfig {
     }
 }
 
-/// Which requests are counted.
+/// The rule for the requests that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowRule {
-    /// Those that arrive after the warm-up and while every flow is still loading the device.
+    /// Requests that arrive after the warm-up, while every flow still loads the device.
     #[default]
     Steady,
-    /// All of them.
+    /// All requests.
     WholeRun,
 }

@@ -1,8 +1,8 @@
-//! What every policy of a family must keep to, built in or from outside, by rules that anybody can
-//! run: `flashlane conformance`.
+//! Rules that every policy of a family must keep, built in or from outside. Anybody can run them:
+//! `flashlane conformance`.
 //!
-//! A rule puts a policy to work on prepared and random inputs and looks at every decision. The
-//! rules of a family lie beside its policies; the last two of every family are whole drives.
+//! A rule runs a policy on prepared and random inputs, and checks every decision. The rules of a
+//! family lie beside its policies; the last two rules of every family are whole drives.
 
 mod small_drive;
 mod without_time;
@@ -18,12 +18,12 @@ use crate::rule::Rule;
 use crate::scheduler::policy::{self, Scheduling};
 pub use without_time::RandomWrites;
 
-/// What became of a rule.
+/// Result of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The rule, as a sentence.
     pub rule: &'static str,
-    /// How it was broken.
+    /// `Ok`, or how the rule was broken.
     pub result: Result<(), String>,
 }
 
@@ -59,14 +59,14 @@ families! {
     Arbitration: arbitration::RULES,
 }
 
-/// A policy that panics breaks the rule, where a panic does not end the program.
+/// Tries a rule. A policy that panics breaks the rule, unless a panic ends the program.
 fn try_rule<P>(rule: &Rule<P>, policy: &P) -> Verdict {
     let result = catch_unwind(AssertUnwindSafe(|| (rule.check)(policy)))
         .unwrap_or_else(|panic| Err(format!("it panicked: {}", words_of(panic))));
     Verdict { rule: rule.text, result }
 }
 
-/// The words of a panic. What is none of ours goes on.
+/// The message of a panic. A panic that is not ours continues.
 fn words_of(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(words) => *words,

@@ -53,7 +53,7 @@ size = "8KiB"
 requests = 1500
 "#;
 
-/// Runs the drive. `key`: where the policy stands in the configuration.
+/// Runs the drive. `key`: place of the policy in the configuration.
 pub(super) fn check(key: &str, policy: &impl Serialize) -> Result<(), String> {
     let value = toml::Value::try_from(policy).map_err(|error| error.to_string())?;
     let sets = vec![format!("{key}={value}")];
@@ -80,7 +80,7 @@ pub(super) fn check(key: &str, policy: &impl Serialize) -> Result<(), String> {
                 flow.name
             );
         }
-        // More than an empty half of the drive could take without collection.
+        // More than half of an empty drive could take without collection.
         let programs = summary.flash.user_programs;
         ensure!(programs > 3000, "seed {seed}: only {programs} pages were written");
     }

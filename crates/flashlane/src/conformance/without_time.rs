@@ -1,5 +1,5 @@
-//! A drive with the policy, with time and without: random writes on a full drive, at the rate of
-//! one writer and at the limit of the drive.
+//! A drive with the policy, once with time and once without: random writes on a full drive, at the
+//! rate of one writer and at the limit of the drive.
 
 use serde::Serialize;
 
@@ -48,8 +48,8 @@ align = "4KiB"
 requests = 20000
 "#;
 
-/// A small full drive, to which one flow writes pages at random: what policies amplify with time
-/// and without ([`RunOptions::waf_only`]) is measured on it.
+/// A small full drive, to which a flow writes pages at random. It measures the write amplification
+/// of policies with time and without ([`RunOptions::waf_only`]).
 #[derive(Clone, Debug)]
 pub struct RandomWrites {
     device: DeviceConfig,
@@ -57,10 +57,11 @@ pub struct RandomWrites {
 }
 
 impl RandomWrites {
-    /// The drive and its writer with keys changed, as `key=value`.
+    /// The drive and its writer, with keys changed as in `key=value`.
     ///
     /// # Errors
-    /// [`Error::Config`] where a key or its value is wrong.
+    ///
+    /// [`Error::Config`] if a key or its value is wrong.
     pub fn new(sets: &[String]) -> Result<Self, Error> {
         let overrides = Overrides { sets: sets.to_vec(), ..Overrides::default() };
         let device = device_from_toml(DEVICE, "the drive", &overrides)?.config;
@@ -73,14 +74,16 @@ impl RandomWrites {
         }
     }
 
-    /// Pages programmed for each page of the host, from the start to the end of its last write,
-    /// and those that collection still owes then: for each block below its threshold as many as a
-    /// block cost until then. Both kinds of run count a page when it is programmed. How far
-    /// collection is behind at one moment tells nothing of the policies, and would be most of the
-    /// difference after so few writes.
+    /// Pages programmed for each page of the host, from the start to the end of its last write.
+    ///
+    /// It includes the work that collection still owes at the end: for each block below the
+    /// threshold, as many pages as a block has cost so far. Both kinds of run count a page when it
+    /// is programmed. The backlog of collection at one moment tells nothing about the policies, but
+    /// after so short a run it would be most of the difference.
     ///
     /// # Errors
-    /// [`Error::Config`] where the policies are refused without time, and other errors of runs.
+    ///
+    /// [`Error::Config`] if the policies are refused without time, and other errors of runs.
     pub fn amplification(&self, waf_only: bool) -> Result<f64, Error> {
         let options = RunOptions { waf_only, ..RunOptions::default() };
         let summary: Summary = simulate(&self.device, &self.workload, &options, &|_| {})?;
@@ -94,7 +97,7 @@ impl RandomWrites {
     }
 }
 
-/// Runs the drive. `key`: where the policy stands in the configuration.
+/// Runs the drive. `key`: place of the policy in the configuration.
 pub(super) fn check(key: &str, policy: &impl Serialize) -> Result<(), String> {
     let value = toml::Value::try_from(policy).map_err(|error| error.to_string())?;
     let words = |error: Error| error.to_string();

@@ -1,32 +1,32 @@
-//! Host data and the data cache: reads ask it first, writes end in it, and what it writes back goes
-//! to flash.
+//! Host data and the data cache: reads ask the cache first, writes end in it, and its write-backs
+//! go to flash.
 
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use super::Device;
-use super::pages::Stretch;
+use super::pages::SectorRange;
 use crate::cache::{DramAccess, DramUse, Room};
 use crate::event::Event;
 use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
-    /// Pages of a read: what the cache has comes from its memory, the rest from flash.
+    /// Reads pages: cached sectors come from the cache's memory, the rest from flash.
     #[inline]
     pub(crate) fn read_pages(&mut self, id: RequestId, flow: FlowId, sector: u64, sectors: u32) {
-        let (first, rest) = self.stretches(flow, sector, sectors);
-        self.read_stretch(id, flow, first);
+        let (first, rest) = self.ranges(flow, sector, sectors);
+        self.read_range(id, flow, first);
         if let Some(rest) = rest {
-            self.read_stretch(id, flow, rest);
+            self.read_range(id, flow, rest);
         }
         self.access_dram(id);
     }
 
-    /// The pages of a read that follow each other.
+    /// Reads the pages of a range of sectors.
     #[inline(always)]
-    fn read_stretch(&mut self, id: RequestId, flow: FlowId, stretch: Stretch) {
+    fn read_range(&mut self, id: RequestId, flow: FlowId, range: SectorRange) {
         let cached = !self.cache.is_off(flow);
-        let mut parts = self.page_parts(flow, stretch.sector, stretch.sectors);
+        let mut parts = self.page_parts(flow, range.sector, range.sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
                 part.mask = self.cache.read(flow, part.lpa, part.mask);
@@ -40,7 +40,7 @@ impl Device {
         }
     }
 
-    /// The memory access that has been put together, which a request waits for.
+    /// Starts the memory access that was put together, if there is one; the request waits for it.
     #[inline]
     fn access_dram(&mut self, id: RequestId) {
         if self.cache.has_access() {
@@ -56,7 +56,7 @@ impl Device {
         self.watch_dram_use(&used, done);
     }
 
-    /// Evicted pages leave the memory; their write-backs go on when they are out.
+    /// Reads evicted pages out of the memory. Their write-backs continue when that is done.
     #[inline]
     fn read_evicted(&mut self, flow: FlowId) {
         if let Some(used) = self.cache.read_evicted(self.now, &mut self.queue, flow) {
@@ -64,14 +64,14 @@ impl Device {
         }
     }
 
-    /// The next flow has its turn at the memory.
+    /// Gives the next flow its turn at the memory.
     pub(super) fn on_dram_turn(&mut self) {
         if let Some(begun) = self.cache.next_turn(self.now, &mut self.queue) {
             self.watch_turn(&begun);
         }
     }
 
-    /// An access was asked for, and `done` happens when it is over.
+    /// Reports an access to the observer. `done`: the event at its end.
     #[inline]
     fn watch_dram_use(&mut self, used: &DramUse, done: Option<Event>) {
         if self.observer.is_none() {
@@ -103,11 +103,11 @@ impl Device {
         self.part_done(id, &chain);
     }
 
-    /// Pages of a write: into the cache as far as there is room, or straight to flash.
+    /// Writes pages: into the cache as far as there is room, or directly to flash.
     pub(crate) fn write_pages(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         if self.cache.takes_writes(flow) {
-            // Held until every page is accepted.
+            // Keeps the request pending until every page is accepted.
             self.requests[id].pending += 1;
             if self.cache.longest_waiting(flow).is_some() {
                 self.cache.writes_over(flow, self.now);
@@ -126,7 +126,7 @@ impl Device {
         }
     }
 
-    /// Accepts pages of a write while the bound allows; true when all are accepted.
+    /// Accepts pages of a write while the bound allows it; true when all are accepted.
     fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.requests[id].flow, self.now);
         let count = self.page_count(id);
@@ -150,7 +150,7 @@ impl Device {
         self.requests[id].next_page == count
     }
 
-    /// Makes room for a page. A changed page that has to leave is written back once it is out of
+    /// Makes room for a page. If a changed page has to leave, it is written back once it is out of
     /// the memory. False if every page is on its way to flash.
     #[inline]
     fn make_cache_room(&mut self, flow: FlowId, lpa: Lpa) -> bool {
@@ -167,7 +167,7 @@ impl Device {
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
     fn write_back(&mut self, owner: FlowId, lpa: Lpa, mask: u64) -> TransactionId {
-        // It is placed when its data is out of the memory.
+        // The write-back is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
         let id = self.transactions.insert(self.ftl.transaction(self.now, write, owner, lpa));
@@ -175,7 +175,7 @@ impl Device {
         id
     }
 
-    /// Evicted pages are out of the memory: the write-backs from `head` on go to flash.
+    /// Evicted pages are out of the memory: sends the write-backs from `head` on to flash.
     pub(super) fn on_eviction_read(&mut self, head: TransactionId) {
         let now = self.now;
         let mut id = head;
@@ -189,7 +189,7 @@ impl Device {
         }
     }
 
-    /// A write-back is on flash: flushes may be over, and waiting writes have room.
+    /// A write-back is on flash. Flushes may be over, and waiting writes may have room.
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
         let mut over = Vec::new();
         self.cache.end_write_back(tr, &mut self.transactions, &mut over);
@@ -210,7 +210,8 @@ impl Device {
         }
     }
 
-    /// Read data passes on its way up: it stays in the cache for flows that fill it on reads.
+    /// Read data passes the cache on its way up. It stays there for flows that fill the cache on
+    /// reads.
     #[inline]
     pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         if self.cache.fills_on_read(flow) {
@@ -229,12 +230,12 @@ impl Device {
         self.watch_dram_use(&used, None);
     }
 
-    /// Trimmed sectors leave the cache and the write-backs that are not placed yet.
+    /// Removes trimmed sectors from the cache and from write-backs that are not placed yet.
     pub(crate) fn trim_cached(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         self.cache.trim(flow, lpa, mask, &mut self.transactions);
     }
 
-    /// Everything acknowledged so far goes to flash; the request waits for it.
+    /// Sends all data that was acknowledged so far to flash; the request waits for that.
     pub(crate) fn flush(&mut self, id: RequestId) {
         let flow = self.requests[id].flow;
         for lpa in self.cache.changed_pages(flow) {
@@ -246,7 +247,7 @@ impl Device {
         }
     }
 
-    /// A chain that spent all its time in the cache.
+    /// A chain of a request that spent all its time in the cache.
     fn cache_chain(&self, id: RequestId) -> Chain {
         Chain { cache: (self.now - self.requests[id].begun).0, ..Chain::default() }
     }

@@ -1,18 +1,19 @@
 //! From the scheduler to the flash and back: commands, transfers, and the ends of array operations.
 //!
-//! The flash says what happened; here it is handed on, to translation and to the scheduler.
+//! The flash reports what happened, and these functions hand it on to translation and to the
+//! scheduler.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{Device, context, moment};
-use crate::flash::{ArrayEnd, DiePlace, Next};
+use crate::flash::{ArrayEnd, CopybackPages, DiePlace, Next, PageSectors};
 use crate::transaction::{Op, Place, Source};
 
 impl Device {
-    /// Sends the command that the scheduler formed, of several pages or one that interrupts
-    /// another. The channel must be free. With `interrupts`, the die runs a program or an erase
-    /// that is suspended first.
+    /// Sends the command that the scheduler formed, which has several pages or interrupts another
+    /// command. The channel must be free. With `interrupts`, the die first suspends the program or
+    /// erase that it runs.
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
         for index in 0..self.scheduler.command().pages.len() {
@@ -40,7 +41,7 @@ impl Device {
         let waited = tr.goes_to_die(self.now);
         tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
-        let sectors = (tr.sectors(), tr.moved_sectors());
+        let sectors = PageSectors { all: tr.sectors(), moved: tr.moved_sectors() };
         self.ftl.sent(op, ppa, at.chip);
         let page = self.ftl.page_in_block(ppa);
         if !lone {
@@ -59,13 +60,13 @@ impl Device {
         self.flash.channel_busy(channel, &self.queue)
     }
 
-    /// Somebody waits for the end of the command on the bus.
+    /// Makes the end of the command on the bus an event, because something waits for it.
     #[inline]
     pub(crate) fn await_channel(&mut self, channel: ChannelId) {
         self.flash.await_channel(channel, &mut self.queue);
     }
 
-    /// Command cycles are over: the channel is free.
+    /// The command cycles are over, so that the channel is free.
     pub(crate) fn on_channel_free(&mut self, channel: ChannelId) {
         self.channel_free(channel);
     }
@@ -80,7 +81,7 @@ impl Device {
         }
     }
 
-    /// Starts the next transfer of read data on a free channel; false if none waits.
+    /// Starts the next transfer of read data on a free channel; false if no data waits.
     fn move_data(&mut self, channel: ChannelId) -> bool {
         let transfer = self.flash.move_data(&mut context!(self), channel);
         if self.observer.is_some()
@@ -105,8 +106,8 @@ impl Device {
     }
 
     /// A die has served a read for which it suspended something, and the channel has moved the
-    /// data. The die serves another read that waits, if it may, or resumes. True if the read took
-    /// the channel.
+    /// data. The die serves another waiting read, if it may, or resumes. True if the read took the
+    /// channel.
     #[cold]
     fn read_on(&mut self, channel: ChannelId, die: DieId) -> bool {
         self.queue_lone();
@@ -118,7 +119,7 @@ impl Device {
         serves
     }
 
-    /// A die resumes what it suspended.
+    /// Resumes the suspended operation of a die.
     fn resume(&mut self, die: DieId) {
         self.flash.resume(&mut context!(self), die);
         if self.observer.is_some() {
@@ -133,7 +134,7 @@ impl Device {
         }
     }
 
-    /// The channel is free.
+    /// The channel is free: starts what it does next.
     #[inline(always)]
     fn channel_free(&mut self, channel: ChannelId) {
         self.queue_lone();
@@ -156,7 +157,8 @@ impl Device {
         }
     }
 
-    /// The array is done: read data waits for the channel, programs and erases are complete.
+    /// An array operation is over. Read data now waits for the channel; programs and erases are
+    /// complete.
     pub(crate) fn on_array_done(&mut self, die: DieId, epoch: u16) {
         let ended = match self.flash.array_ends(die, epoch) {
             ArrayEnd::Stale => return,
@@ -191,7 +193,7 @@ impl Device {
         self.offer_at(place);
     }
 
-    /// A read whose end is an event is over, with copyback.
+    /// With copyback: a read whose end is an event is over.
     fn read_ends(&mut self, die: DieId, head: TransactionId) {
         if self.copy_back(die, head) {
             return;
@@ -205,8 +207,8 @@ impl Device {
         }
     }
 
-    /// The array read of a die is done: programs what it read at its new place, if all of it is to
-    /// be moved inside its plane. False if the data has to cross the channel.
+    /// The array read of a die is done. If all its pages are to be moved inside their planes,
+    /// programs them at their new places. False if the data has to cross the channel.
     fn copy_back(&mut self, die: DieId, head: TransactionId) -> bool {
         if self.flash.is_suspended(die) || !self.all_can_stay(head) {
             return false;
@@ -236,8 +238,8 @@ impl Device {
         true
     }
 
-    /// Pages read together can be programmed at once: all are moved by collection, and their
-    /// targets come next in their blocks.
+    /// True if pages that were read together can be programmed at once: collection moves all of
+    /// them, and their targets come next in their blocks.
     fn all_can_stay(&self, mut id: TransactionId) -> bool {
         while id != TransactionId::NONE {
             let tr = &self.transactions[id];
@@ -265,7 +267,7 @@ impl Device {
             tr.sibling = std::mem::replace(list, id);
             id = next;
         }
-        if self.flash.prepare_copyback(die, (together, later), &mut self.queue) {
+        if self.flash.prepare_copyback(die, CopybackPages { together, later }, &mut self.queue) {
             self.send_copyback(die);
         }
         true

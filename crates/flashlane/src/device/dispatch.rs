@@ -1,5 +1,4 @@
-//! Work goes to the flash: what is ready enters the scheduler, and the commands that it forms are
-//! sent.
+//! Work goes to the flash: ready transactions enter the scheduler, and its commands are sent.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, TransactionId};
@@ -10,7 +9,7 @@ use crate::interface::processors::OwnWork;
 use crate::scheduler::Surroundings;
 use crate::transaction::Source;
 
-/// What the scheduler gets with a call.
+/// The parts of the drive that the scheduler gets with a call.
 macro_rules! surroundings {
     ($device:expr) => {
         Surroundings {
@@ -24,7 +23,7 @@ macro_rules! surroundings {
 }
 
 impl Device {
-    /// A transaction is ready for the flash.
+    /// Gives a transaction that is ready for the flash to the scheduler.
     #[inline]
     pub(super) fn enlist(&mut self, id: TransactionId) {
         if self.attended {
@@ -35,38 +34,38 @@ impl Device {
         }
     }
 
-    /// The transaction that is in no queue yet, if there is one, enters its queue.
+    /// Queues the transaction that was kept out of the queues, if there is one.
     #[inline]
     pub(super) fn queue_lone(&mut self) {
         self.scheduler.queue_lone(&mut surroundings!(self));
     }
 
-    /// The old data of a queued write are here.
+    /// Notes that a queued write has received the old data of its page.
     pub(super) fn unblock(&mut self, id: TransactionId) {
         self.scheduler.unblocked(&mut surroundings!(self), id);
     }
 
-    /// A chip or its queue changed.
+    /// Notes that a chip or its queue changed.
     #[inline]
     pub(super) fn offer_at(&mut self, place: DiePlace) {
         self.scheduler.offer_at(&mut surroundings!(self), place);
     }
 
-    /// A transaction is over the bus or out of the array.
+    /// Notes that a transaction is over the bus or out of the array.
     #[inline]
     pub(super) fn tell_policy(&mut self, id: TransactionId) {
         self.scheduler.completed(&surroundings!(self), id);
     }
 
-    /// The policy wanted to be woken now. A void alarm takes no time: it must not make a finished
-    /// simulation longer.
+    /// The policy wanted to be woken now. A void alarm takes no time, because it must not make a
+    /// finished simulation longer.
     pub(super) fn on_alarm(&mut self, before: Time) {
         if !self.scheduler.wake(&mut surroundings!(self)) {
             self.now = before;
         }
     }
 
-    /// Looks at all channels that were offered work.
+    /// Dispatches on all channels that were offered work.
     #[inline(always)]
     pub(crate) fn dispatch_offered(&mut self) {
         if self.scheduler.is_due() {
@@ -102,20 +101,22 @@ impl Device {
         self.visit(channel, false);
     }
 
-    /// Sends a read command over a free channel, if there is one; now and then another one.
+    /// Sends a read command over a free channel, if there is one; now and then a command of another
+    /// kind.
     pub(super) fn dispatch_read(&mut self, channel: ChannelId) -> bool {
         self.visit(channel, true)
     }
 
-    /// True if a command was sent.
+    /// Lets the scheduler look at a free channel. True if a command was sent.
     #[inline(always)]
     fn visit(&mut self, channel: ChannelId, reads: bool) -> bool {
         let mut formed = self.scheduler.look(&mut surroundings!(self), channel, reads);
         if !formed {
             while let Some(die) = self.scheduler.interrupted_at() {
                 self.settle_cancelled(die);
-                // The policy may have decided for collection whose pages need not move any more.
-                // Nothing else would ask it again: what it left in its queues would wait for ever.
+                // The policy may have chosen collection whose pages need not move any more. It has
+                // to be asked again: nothing else would, and the rest of its queues would wait
+                // without end.
                 self.offer_at(self.flash.place_of(die));
                 formed = self.scheduler.look_on(&mut surroundings!(self));
             }
@@ -129,8 +130,8 @@ impl Device {
         formed
     }
 
-    /// An idle die has suspended something, and its channel is free: sends a command of what may go
-    /// before it resumes. False if nothing may, or nothing waits.
+    /// An idle die has suspended something, and its channel is free: sends a command that may go
+    /// before the die resumes. False if no such command waits.
     pub(super) fn stay_suspended(&mut self, die: DieId) -> bool {
         let formed = self.scheduler.serve_suspended(&mut surroundings!(self), die);
         if formed {
@@ -141,7 +142,7 @@ impl Device {
         formed
     }
 
-    /// Sends what the scheduler formed, and settles what it found pointless.
+    /// Sends the command that the scheduler formed, and settles the moves that it found pointless.
     fn send_formed(&mut self) {
         let command = self.scheduler.command();
         let die = command.die;
@@ -162,8 +163,8 @@ impl Device {
         }
     }
 
-    /// A transaction is ready for the flash in a run that is watched, or with a model of the
-    /// processors, whom a page that the drive moves for itself costs time.
+    /// Notes a ready transaction for the observer. Pages that the drive moves for itself cost time
+    /// of the processors, where these are modelled.
     #[cold]
     fn attend(&mut self, id: TransactionId) {
         let tr = &self.transactions[id];
@@ -174,7 +175,7 @@ impl Device {
         self.observe_enlisted(id);
     }
 
-    /// So does the decision that leads to a command, of which this is a page.
+    /// Charges the processors for the scheduling decision. `id`: a page of the command.
     #[cold]
     fn work_on_decision(&mut self, id: TransactionId) {
         if !self.interface.has_processors() {
@@ -184,7 +185,7 @@ impl Device {
         self.observe_own_firmware(id, time);
     }
 
-    /// Moves that turned out pointless leave their queues.
+    /// Removes pointless moves from their queues.
     #[inline(never)]
     fn settle_cancelled(&mut self, die: DieId) {
         while let Some(id) = self.scheduler.take_cancelled(&mut surroundings!(self), die) {

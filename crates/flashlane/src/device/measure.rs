@@ -1,5 +1,4 @@
-//! Measuring a drive: readings of what all stages have done, taken where the window opens and ends,
-//! and what the summary is made of.
+//! Measurement of a drive: readings of all stages when the window opens and ends, for the summary.
 
 use flashlane_engine::Time;
 
@@ -14,7 +13,7 @@ use crate::metrics::window::Edge;
 use crate::transaction::Place;
 
 impl Device {
-    /// What has been done up to `at`: everything that happens at that instant has happened, and
+    /// Reads all counters at `at`: everything that happens at that instant has happened, and
     /// nothing later.
     pub(crate) fn read(&self, at: Time) -> Reading {
         let mut flows: Vec<FlowReading> = self
@@ -76,7 +75,7 @@ impl Device {
         }
     }
 
-    /// Requests of each flow so far.
+    /// Request counts of each flow so far.
     fn levels(&self) -> Vec<Level> {
         let level =
             |flow: &HostFlow| Level { arrived: flow.submitted(), outstanding: flow.outstanding() };
@@ -93,7 +92,7 @@ impl Device {
         backlog
     }
 
-    /// A request arrives before the window is open. True if it opens it.
+    /// A request arrives before the window is open. True if it opens the window.
     #[cold]
     pub(crate) fn open_window(&mut self) -> bool {
         if !self.recorder.window.opens(self.now) {
@@ -106,7 +105,7 @@ impl Device {
         true
     }
 
-    /// The clock goes beyond edges: reads what is to be read there.
+    /// The clock passes edges of the window: takes the readings for them.
     #[cold]
     pub(super) fn pass_edges(&mut self, now: Time) {
         while self.recorder.window.edge < now {
@@ -147,7 +146,7 @@ impl Device {
         self.recorder.window_ends(reading, backlog);
     }
 
-    /// A round of `--until-steady` ends.
+    /// Ends a round of `--until-steady`.
     fn round_ends(&mut self, at: Time) {
         let round = RoundReading {
             reading: self.read(at),
@@ -157,7 +156,7 @@ impl Device {
         self.recorder.round_ends(round);
     }
 
-    /// The run is over: takes the readings that are still to be taken.
+    /// Takes the last readings at the end of the run.
     pub(crate) fn settle_window(&mut self) {
         while let Some((edge, at)) = self.recorder.window.take_edge() {
             match edge {
@@ -172,9 +171,9 @@ impl Device {
         }
     }
 
-    /// What the summary of a run that ends now is made of.
+    /// The data from which the summary of a run that ends now is made.
     pub(crate) fn ended(&self, device: &DeviceConfig) -> Ended<'_> {
-        // Transactions that the DRAM of the drive has room for.
+        // Number of transactions that the DRAM of the drive has room for.
         let room = device.cache.capacity.0 / device.flash.page_size.0;
         let (page_table_bytes, partial_page_bytes) = self.ftl.table_bytes();
         Ended {

@@ -1,4 +1,4 @@
-//! The whole simulated system, and the one `match` over everything that can happen in it.
+//! The whole simulated system, with the one `match` over all events.
 //!
 //! The files beside this one hand the outcome of one stage to the next: [`requests`] and
 //! [`queue_pairs`] or [`sata`] tell the story of a request from its arrival to its completion.
@@ -35,9 +35,10 @@ use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::host::Host;
 use crate::interface::Interface;
+use crate::interface::config::InterfaceConfig;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
-use crate::link::Link;
+use crate::link::{Link, QueueEntries};
 use crate::metrics::recorder::Recorder;
 use crate::observe::{Completions, Observer};
 use crate::request::Requests;
@@ -45,18 +46,18 @@ use crate::scheduler::Scheduler;
 use crate::transaction::Transactions;
 use queue_pairs::Ringing;
 
-/// Events between two full audits with `--check`, at least.
+/// Least number of events between two full audits with `--check`.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
-/// Events between two calls of the progress function.
+/// Number of events between two calls of the progress function.
 const PROGRESS_INTERVAL: u64 = 1 << 16;
-/// Events at one point in time that mean the model runs in circles.
+/// Number of events at one instant that shows that the model runs in circles.
 const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
 
 /// The simulated system.
 #[derive(Clone)]
 pub(crate) struct Device {
     pub(crate) now: Time,
-    /// No event after this time is handled on the way of another one.
+    /// No event after this time may be handled while another event is handled.
     pub(crate) horizon: Time,
     pub(crate) queue: EventQueue<Event>,
     pub(crate) geometry: Geometry,
@@ -72,31 +73,32 @@ pub(crate) struct Device {
     pub(crate) scheduler: Scheduler,
     pub(crate) flash: Flash,
     pub(crate) recorder: Recorder,
-    /// The last doorbell of the current event, which is not scheduled yet.
+    /// The last doorbell of the current event, as long as it is not scheduled.
     ringing: Option<Ringing>,
-    /// Follows what happens, for blame and timeline.
+    /// Observer for blame, timeline, queues and energy.
     pub(crate) observer: Option<Box<Observer>>,
-    /// Somebody watches, or the processors are modelled.
+    /// True if the run is watched or the processors are modelled.
     attended: bool,
-    /// Takes requests that are over, where anything is kept of them beside the summary.
+    /// Takes completed requests, if data is kept of them beside the summary.
     pub(crate) completions: Option<Box<Completions>>,
-    /// After so many events it is time to look around.
+    /// Number of events at which [`Device::look_around`] is due.
     next_look: u64,
-    /// Events until then, at least one.
+    /// Number of events until then, at least one.
     until_look: u64,
-    /// The last time at which a look saw a later time than before, and the events up to then.
+    /// The last time at which a look saw that time had passed, with the number of events at that
+    /// look.
     looked_at: (Time, u64),
-    /// Sectors of a page.
+    /// Number of sectors of a page.
     pub(crate) page_sectors: Divisor,
     check: bool,
-    /// Set from outside: the run ends at the next look around.
+    /// Set from outside: the run then ends at the next look around.
     stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
-    /// What the submitter knows the request by that completed last.
+    /// The submitter's own name of the request that completed last.
     pub(crate) completed_cookie: u64,
 }
 
-/// What a stage gets with a call.
+/// The parts of the drive that a stage gets with a call.
 macro_rules! context {
     ($device:expr) => {
         crate::context::Context {
@@ -109,13 +111,18 @@ macro_rules! context {
 }
 use context;
 
-/// What a stage gets with a call that starts no event and knows no request.
+/// The parts of the drive that a stage gets with a call that starts no event and knows no request.
 macro_rules! moment {
     ($device:expr) => {
         crate::context::Moment { now: $device.now, transactions: &mut $device.transactions }
     };
 }
 use moment;
+
+/// The sizes of the queue entries of a device.
+fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
+    QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
+}
 
 impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
@@ -130,7 +137,6 @@ impl Device {
     ) -> Self {
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        let entries = (device.interface.submission_entry, device.interface.completion_entry);
         Self {
             now: Time::ZERO,
             horizon: Time::MAX,
@@ -139,7 +145,7 @@ impl Device {
             requests: Slab::new(),
             transactions: Slab::new(),
             host: Host::new(device.interface.queue_depth, workload.flows.len()),
-            link: Link::new(&device.link, entries, &device.compat),
+            link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
             interface: Interface::new(
                 &device.interface,
                 &device.compat,
@@ -180,12 +186,12 @@ impl Device {
         }
     }
 
-    /// The same system, which ends with an error soon after `stop` becomes true.
+    /// Makes the system end with an error soon after `stop` becomes true.
     pub(crate) fn with_stop(self, stop: Option<Arc<AtomicBool>>) -> Self {
         Self { stop, ..self }
     }
 
-    /// Has a run followed, if there is somebody to follow it.
+    /// Sets the observer of the run, if there is one.
     pub(crate) fn watch(&mut self, observer: Option<Box<Observer>>) {
         if observer.is_some() {
             self.ftl.watch();
@@ -194,14 +200,14 @@ impl Device {
         self.observer = observer;
     }
 
-    /// Begins: what a drive does before the first event.
+    /// Begins the run: work of the drive before the first event.
     pub(crate) fn start(&mut self) {
         self.start_collection();
         self.dispatch_offered();
     }
 
-    /// Handles the next event up to where the host hears of it, and tells what it hears. `None`:
-    /// nothing is left to do. The caller goes on with what [`Up`] asks for and with
+    /// Handles the next event up to the point where the host hears of it, and returns that news.
+    /// `None`: no event is left. The caller continues with the call that [`Up`] names, and with
     /// [`Device::step_over`].
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Option<Up> {
@@ -213,7 +219,7 @@ impl Device {
         Some(self.handle(event, before))
     }
 
-    /// The event is over for the host: starts what has become ready. True if it is time for
+    /// Ends the current event: starts work that has become ready. True if it is time for
     /// [`Device::look_around`].
     #[inline(always)]
     pub(crate) fn step_over(&mut self) -> bool {
@@ -222,15 +228,16 @@ impl Device {
         self.until_look == 0
     }
 
-    /// The error that ends the run, if there is one.
+    /// Takes the error that ends the run, if there is one.
     pub(crate) fn failed(&mut self) -> Option<Error> {
         self.failure.take()
     }
 
-    /// No events are left.
+    /// Ends a run in which no events are left.
     ///
     /// # Errors
-    /// Requests that can never finish.
+    ///
+    /// If requests can never finish.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         self.settle_window();
         if !self.requests.is_empty() {
@@ -248,19 +255,20 @@ impl Device {
         Ok(())
     }
 
-    /// Has [`Up::Woken`] come at a time.
+    /// Schedules [`Up::Woken`] at a time.
     pub(crate) fn wake_at(&mut self, at: Time, flow: FlowId) {
         self.queue.schedule(at, Event::Wake { flow });
     }
 
-    /// What is done once in a while: progress, audits, and a look for a model that gets nowhere.
+    /// Work that is due once in a while: progress, audits, and a check whether the model makes
+    /// progress.
     #[cold]
     pub(crate) fn look_around(&mut self, progress: &dyn Fn(&Self)) -> Result<(), Error> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
         let events = self.next_look;
-        // An audit looks at every page: large devices have theirs less often.
+        // An audit looks at every page, so large devices have fewer audits.
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
         if events.is_multiple_of(PROGRESS_INTERVAL) {
             self.queue.fit();
@@ -289,13 +297,13 @@ impl Device {
         Ok(())
     }
 
-    /// Events handled.
+    /// Number of events handled.
     pub(crate) fn events(&self) -> u64 {
         self.next_look - self.until_look
     }
 
-    /// The map of the device: every trigger and what it sets in motion. `before`: the time of the
-    /// last event.
+    /// Handles an event. This is the map of the device: every event and what it starts. `before`:
+    /// the time of the last event.
     #[inline(always)]
     fn handle(&mut self, event: Event, before: Time) -> Up {
         match event {

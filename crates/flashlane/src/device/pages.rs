@@ -1,35 +1,35 @@
-//! The pages of a request.
+//! The pages of requests.
 
 use super::Device;
 use flashlane_units::{FlowId, Lpa, RequestId};
 
-/// One page of a request: logical page and the sectors of it.
+/// A page of a request: the logical page, and its sectors in the request.
 pub(crate) struct PagePart {
     pub(crate) lpa: Lpa,
     pub(crate) mask: u64,
 }
 
-/// Sectors of a flow that follow each other.
+/// A range of consecutive sectors of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct SectorRange {
     pub(crate) sector: u64,
     pub(crate) sectors: u32,
 }
 
-/// The pages of a request, one after the other.
+/// Iterates over the pages of a range of sectors.
 pub(crate) struct PageParts {
     lpa: Lpa,
-    /// First sector in the next page.
+    /// First sector of the range in the next page.
     start: u32,
-    /// Sectors from there on.
+    /// Number of sectors left.
     left: u32,
-    /// Sectors between the first page of the flow and the page boundary of the device before it;
+    /// Sectors from the last page boundary of the device before the flow to the flow's first page;
     /// 0 unless requests are cut at the boundaries of the device.
     phase: u32,
 }
 
 impl PageParts {
-    /// The next page of so many sectors; `None` after the last one.
+    /// The next page; `None` after the last one.
     #[inline(always)]
     pub(crate) fn next(&mut self, page_sectors: u32) -> Option<PagePart> {
         if self.left == 0 {
@@ -47,7 +47,7 @@ impl PageParts {
         Some(part)
     }
 
-    /// The same up to the next page boundary of the device.
+    /// The next part, which ends at a page boundary of the device.
     #[cold]
     fn next_of_device(&mut self, page_sectors: u32) -> PagePart {
         let count = self.left.min(page_sectors - (self.start + self.phase) % page_sectors);
@@ -60,14 +60,14 @@ impl PageParts {
     }
 }
 
-/// So many low bits.
+/// The lowest `count` bits.
 #[inline]
 fn ones(count: u32) -> u64 {
     u64::MAX >> (u64::BITS - count)
 }
 
 impl Device {
-    /// The pages that so many sectors of a flow touch.
+    /// The pages of `sectors` sectors of a flow, from `sector` on.
     #[inline(always)]
     pub(crate) fn page_parts(&self, flow: FlowId, sector: u64, sectors: u32) -> PageParts {
         let page = self.page_sectors.divide_long(sector);
@@ -76,26 +76,31 @@ impl Device {
         PageParts { lpa: space.lpa(page), start, left: sectors, phase: space.page_phase }
     }
 
-    /// The sectors of a request up to where it goes on elsewhere in its flow, and those from there
-    /// on.
+    /// The sectors of a request up to the point where it continues elsewhere in its flow, and the
+    /// sectors from there on.
     #[inline]
-    pub(crate) fn stretches(
+    pub(crate) fn ranges(
         &self,
         flow: FlowId,
         sector: u64,
         sectors: u32,
-    ) -> (Stretch, Option<Stretch>) {
-        let whole = Stretch { sector, sectors };
+    ) -> (SectorRange, Option<SectorRange>) {
+        let whole = SectorRange { sector, sectors };
         match self.layout.flows[flow.index()].wraps_after {
             Some(last) if sector + u64::from(sectors) > last + 1 => self.wrap(flow, whole, last),
             _ => (whole, None),
         }
     }
 
-    /// The released MQSim looks at the first sector of each page on the device. One after the end
-    /// goes on at the remainder of its address on the device by the length of the flow.
+    /// A page that starts past the end continues at its device address modulo the flow's length, as
+    /// in the released MQSim, which looks at the first sector of each page on the device.
     #[cold]
-    fn wrap(&self, flow: FlowId, whole: Stretch, last: u64) -> (Stretch, Option<Stretch>) {
+    fn wrap(
+        &self,
+        flow: FlowId,
+        whole: SectorRange,
+        last: u64,
+    ) -> (SectorRange, Option<SectorRange>) {
         let start = self.layout.flows[flow.index()].start_sector;
         let size = u64::from(self.page_sectors.get());
         let cut = ((start + last) / size + 1) * size;
@@ -104,38 +109,38 @@ impl Device {
             return (whole, None);
         };
         let (sectors, before) = (sectors as u32, whole.sectors - sectors as u32);
-        // A second time over the end is not followed.
+        // Reaching beyond the end a second time is not followed.
         let sector = (cut % last).min(last + 1 - u64::from(sectors));
-        let rest = (sectors > 0).then_some(Stretch { sector, sectors });
-        (Stretch { sectors: before, ..whole }, rest)
+        let rest = (sectors > 0).then_some(SectorRange { sector, sectors });
+        (SectorRange { sectors: before, ..whole }, rest)
     }
 
-    /// Number of parts that a request is cut into, one for a page.
+    /// Number of parts into which a request is cut, one for each page.
     #[inline]
     pub(crate) fn page_count(&self, id: RequestId) -> u32 {
         let request = &self.requests[id];
         if request.sectors == 0 {
             return 0;
         }
-        let (first, rest) = self.stretches(request.flow, request.sector, request.sectors);
-        let count = |stretch| self.pages_of(request.flow, stretch);
+        let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
+        let count = |range| self.pages_of(request.flow, range);
         count(first) + rest.map_or(0, count)
     }
 
-    /// The same of sectors that follow each other.
+    /// Number of parts of a range of sectors.
     #[inline]
-    fn pages_of(&self, flow: FlowId, stretch: Stretch) -> u32 {
+    fn pages_of(&self, flow: FlowId, range: SectorRange) -> u32 {
         let phase = u64::from(self.layout.flows[flow.index()].page_phase);
         let page_of = |sector: u64| self.page_sectors.divide_long(sector + phase);
-        let last = stretch.sector + u64::from(stretch.sectors) - 1;
-        (page_of(last) - page_of(stretch.sector) + 1) as u32
+        let last = range.sector + u64::from(range.sectors) - 1;
+        (page_of(last) - page_of(range.sector) + 1) as u32
     }
 
-    /// The `index`th of these parts.
+    /// The part of a request with this index.
     #[inline]
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.requests[id];
-        let (first, rest) = self.stretches(request.flow, request.sector, request.sectors);
+        let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
         match rest {
             None => self.part_of(request.flow, first, index),
             Some(rest) => match index.checked_sub(self.pages_of(request.flow, first)) {
@@ -145,16 +150,16 @@ impl Device {
         }
     }
 
-    /// The same of sectors that follow each other.
+    /// The part of a range of sectors with this index.
     #[inline]
-    fn part_of(&self, flow: FlowId, stretch: Stretch, index: u32) -> PagePart {
+    fn part_of(&self, flow: FlowId, range: SectorRange, index: u32) -> PagePart {
         let space = &self.layout.flows[flow.index()];
         let (phase, size) = (u64::from(space.page_phase), u64::from(self.page_sectors.get()));
-        // From the page boundary of the device on that is before the flow.
-        let first = stretch.sector + phase;
+        // Counted from the last page boundary of the device before the flow.
+        let first = range.sector + phase;
         let cut = (self.page_sectors.divide_long(first) + u64::from(index)) * size;
         let start = first.max(cut) - phase;
-        let end = (first + u64::from(stretch.sectors)).min(cut + size) - phase;
+        let end = (first + u64::from(range.sectors)).min(cut + size) - phase;
         let page = self.page_sectors.divide_long(start);
         let mask = ones((end - start) as u32) << (start - page * size);
         PagePart { lpa: space.lpa(page), mask }
@@ -173,8 +178,8 @@ mod tests {
     #[test]
     fn parts_end_at_the_pages_of_the_flow_or_of_the_device() {
         assert_eq!(parts(0), [(0, 0xFF), (1, 0xFF)]);
-        // The flow begins three sectors after a boundary of the device: the second part is of the
-        // first page, too, and reaches over its end.
+        // The flow begins three sectors after a page boundary of the device. The second part
+        // belongs to the first page, too, and reaches over its end.
         assert_eq!(parts(3), [(0, 0x1F), (0, 0xFF << 5), (1, 0b111 << 5)]);
     }
 }

@@ -1,8 +1,8 @@
 //! Queue pairs over PCIe: the host writes an entry and rings a doorbell, the device fetches the
 //! entry and the data of a write from host memory, and sends data and completion back.
 //!
-//! Everything that crosses the link goes through here. Host memory answers what has arrived there
-//! before anything else goes down the link (`answer`).
+//! Everything that crosses the link goes through this file. Host memory answers requests that have
+//! arrived before anything else goes down the link (`answer`).
 
 use flashlane_engine::{Sequence, Time};
 
@@ -10,7 +10,7 @@ use super::Device;
 use crate::event::{Event, Up};
 use flashlane_units::{FlowId, RequestId, RequestOp};
 
-/// A submission doorbell on its way to the device, and its place among the events.
+/// A submission doorbell on its way to the device, with its place in the order of events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ringing {
     arrives: Time,
@@ -19,7 +19,7 @@ pub(super) struct Ringing {
 }
 
 impl Device {
-    /// Rings the doorbell for an entry that was written now.
+    /// Rings the doorbell for an entry that has just been written.
     #[inline(always)]
     pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
         self.interface.nvme_mut().submit(flow, id);
@@ -35,8 +35,8 @@ impl Device {
         self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
     }
 
-    /// An event is over but for the doorbell that it set off. Nearly always the doorbell is the
-    /// next event: then it need not go through the queue.
+    /// Handles the doorbell of the current event. Nearly always the doorbell is the next event, and
+    /// then it need not go through the queue.
     #[inline(always)]
     pub(crate) fn ring(&mut self) {
         let Some(ringing) = self.ringing.take() else { return };
@@ -49,20 +49,20 @@ impl Device {
         }
     }
 
-    /// Schedules the doorbell of what was submitted before the first event.
+    /// Schedules the doorbell of requests that were submitted before the first event.
     pub(crate) fn schedule_ringing(&mut self) {
         if let Some(last) = self.ringing.take() {
             self.schedule_doorbell(last);
         }
     }
 
-    /// A doorbell announces one more entry.
+    /// A doorbell announces an entry.
     pub(super) fn on_doorbell(&mut self, flow: FlowId) {
         self.interface.nvme_mut().on_doorbell(flow);
         self.fetch();
     }
 
-    /// Fetches entries while there is room before the firmware, in the order of arbitration.
+    /// Fetches entries in the order of arbitration, while there is room before the firmware.
     #[inline(always)]
     pub(super) fn fetch(&mut self) {
         if self.interface.nvme().any_ready() {
@@ -91,7 +91,7 @@ impl Device {
         }
     }
 
-    /// The entry of a write has arrived, unless it is delayed: its data is fetched.
+    /// The entry of a write has arrived, unless it is delayed. Fetches the data of the write.
     pub(super) fn on_write_entry(&mut self, id: RequestId) {
         self.answer();
         let request = &mut self.requests[id];
@@ -107,7 +107,7 @@ impl Device {
         }
     }
 
-    /// Answers the questions of the device that have arrived in host memory.
+    /// Answers the device's requests that have arrived in host memory.
     #[inline]
     pub(super) fn answer(&mut self) {
         if self.link.may_answer(self.now) {
@@ -124,7 +124,7 @@ impl Device {
         }
     }
 
-    /// The host has seen a completion: estimates the answers to the questions that went behind it.
+    /// The host has seen a completion: estimates the answers to the requests behind it.
     #[inline]
     pub(super) fn expect_postponed(&mut self) {
         if self.link.any_postponed() {
@@ -138,14 +138,14 @@ impl Device {
         }
     }
 
-    /// The host writes a doorbell over the link; returns when it has arrived.
+    /// Sends a doorbell of the host over the link. Returns its arrival.
     #[inline]
     pub(super) fn send_doorbell(&mut self) -> Time {
         self.answer();
         self.link.send_doorbell(self.now)
     }
 
-    /// The device work of a command is done: data, then the completion, go to the host.
+    /// The device work of a command is done: sends data, then the completion, to the host.
     #[inline(always)]
     pub(super) fn nvme_served(&mut self, id: RequestId, flow: FlowId) {
         let has_place = self.interface.nvme_mut().serve(self.now, flow);
@@ -172,7 +172,7 @@ impl Device {
         self.queue.schedule(seen, Event::Completion { request: id });
     }
 
-    /// Completions that were held back go out as far as there is room.
+    /// Sends completions that were held back, as far as there is room.
     pub(super) fn on_completion_room(&mut self, flow: FlowId) {
         while let Some(id) = self.interface.nvme_mut().next_held(self.now, flow) {
             if self.observer.is_some() {
@@ -201,7 +201,7 @@ impl Device {
         Up::Completed { flow }
     }
 
-    /// The host has reacted to a completion.
+    /// Reactions of the host to a completion are over.
     #[inline(always)]
     pub(crate) fn completion_over(&mut self) {
         self.expect_postponed();

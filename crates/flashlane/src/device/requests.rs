@@ -1,5 +1,5 @@
 //! The life of a request outside of queues and links: it arrives, its device work begins and ends,
-//! the host sees its completion.
+//! and the host sees its completion.
 
 use flashlane_engine::{Sequence, Time};
 use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
@@ -11,7 +11,7 @@ use crate::request::{Chain, Request};
 use crate::workload::Planned;
 
 impl Device {
-    /// Has a request arrive at `at`, which must not be in the past.
+    /// Schedules the arrival of a request at `at`, which must not be in the past.
     pub(crate) fn submit_at(&mut self, at: Time, submission: Submission) {
         let submission = self.host.plan(submission);
         self.queue.schedule(at, Event::Arrival { submission });
@@ -31,9 +31,9 @@ impl Device {
         flow
     }
 
-    /// A request enters the host: into the submission queue or behind it.
+    /// Enters a request into the host: into the submission queue or behind it.
     ///
-    /// `upcoming`: the first sector of the next request of the flow, where that is known.
+    /// `upcoming`: the first sector of the next request of the flow, if it is known.
     #[inline(always)]
     pub(crate) fn submit(
         &mut self,
@@ -74,9 +74,9 @@ impl Device {
         }
     }
 
-    /// Prefetches what is kept of the page of a request. A mapping is looked up as soon as the
-    /// firmware is done: memory takes longer, so it is prefetched a request ahead where the next
-    /// request is known.
+    /// Prefetches the mapping and the cache record of a request's page. The mapping is looked up as
+    /// soon as the firmware is over, and memory takes longer than that. Therefore the page of the
+    /// next request is prefetched, if that request is known.
     #[inline]
     fn prefetch_upcoming(&self, flow: FlowId, sector: u64) {
         let lpa = self.layout.flows[flow.index()].lpa(self.page_sectors.divide_long(sector));
@@ -84,14 +84,14 @@ impl Device {
         self.ftl.prefetch(flow, lpa);
     }
 
-    /// Firmware is done: the command is cut into page transactions.
+    /// The firmware of a command is over: cuts the command into page transactions.
     pub(super) fn on_begin(&mut self, id: RequestId) {
         self.answer();
         let request = &mut self.requests[id];
         if !self.interface.begin(self.now, &mut self.queue, id, request) {
             return;
         }
-        // Work is pending until the last piece is handed out, so that none ends the request early.
+        // Keeps the request pending until all parts are handed out, so that no part ends it early.
         request.pending = 1;
         let Request { flow, op, sector, sectors, .. } = *request;
         if self.observer.is_some() {
@@ -112,12 +112,12 @@ impl Device {
         self.fetch();
     }
 
-    /// One part of the device work of a request is done; the chain that ends last counts.
+    /// Ends one part of the device work of a request. The chain of the part that ends last counts.
     pub(crate) fn part_done(&mut self, id: RequestId, chain: &Chain) {
         self.end_part(id, chain);
     }
 
-    /// The same as a part of the caller.
+    /// [`Device::part_done`], inlined for hot callers.
     #[inline(always)]
     pub(crate) fn end_part(&mut self, id: RequestId, chain: &Chain) {
         let now = self.now;
@@ -133,7 +133,7 @@ impl Device {
         }
     }
 
-    /// The host sees a completion: the request is over. Returns its flow.
+    /// The host sees a completion, and the request is over. Returns its flow.
     #[inline(always)]
     pub(super) fn retire(&mut self, id: RequestId) -> FlowId {
         let now = self.now;

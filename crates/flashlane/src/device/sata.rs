@@ -1,5 +1,5 @@
-//! A SATA drive: a command goes through the adapter, gets a tag, and crosses the link of the drive;
-//! its completion comes back the same way and frees the tag. With `compat.sata_over_pcie` commands
+//! A SATA drive. A command goes through the adapter, gets a tag, and crosses the link of the drive.
+//! Its completion comes back the same way and frees the tag. With `compat.sata_over_pcie` commands
 //! and completions cross the PCIe link.
 
 use super::{Device, context};
@@ -7,13 +7,13 @@ use crate::event::{Event, Up};
 use flashlane_units::{RequestId, RequestOp};
 
 impl Device {
-    /// The adapter is through with a command, which needs a tag now.
+    /// The adapter has passed a command on, which needs a tag now.
     pub(super) fn on_adapter_submitted(&mut self, id: RequestId) {
         self.interface.sata_mut().queue(id);
         self.issue_commands();
     }
 
-    /// Sends waiting commands to the drive while there are tags.
+    /// Sends waiting commands to the drive while tags are free.
     fn issue_commands(&mut self) {
         let now = self.now;
         while let Some(id) = self.interface.sata_mut().next_tagged() {
@@ -29,7 +29,7 @@ impl Device {
         }
     }
 
-    /// A command reaches the drive, which gets the rest of it.
+    /// A command reaches the drive, which asks for the rest of it.
     pub(super) fn on_sata_command(&mut self, id: RequestId) {
         if self.interface.sata_mut().is_over_pcie() {
             self.fetch_entry(id);
@@ -39,7 +39,7 @@ impl Device {
         }
     }
 
-    /// The device work of a command is done: data, then the completion, go to the adapter.
+    /// The device work of a command is done: sends data, then the completion, to the adapter.
     pub(super) fn sata_served(&mut self, id: RequestId, op: RequestOp, sectors: u32) {
         let sata = self.interface.sata_mut();
         if sata.is_over_pcie() {
@@ -56,7 +56,7 @@ impl Device {
         self.interface.sata_mut().complete(self.now, &mut self.queue, id);
     }
 
-    /// The host sees a completion: the tag is free for the next command.
+    /// The host sees a completion, so that the tag is free for the next command.
     pub(super) fn on_adapter_completed(&mut self, id: RequestId) -> Up {
         let flow = self.retire(id);
         if self.interface.sata_mut().is_over_pcie() {

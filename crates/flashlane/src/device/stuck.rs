@@ -1,4 +1,4 @@
-//! A drive that cannot finish its work: flows that starve, and the error that says what waits for
+//! A drive that cannot finish its work: flows that starve, and the error that names what waits for
 //! what.
 
 use std::collections::BTreeSet;
@@ -10,14 +10,16 @@ use crate::error::Error;
 use crate::host::{STARVATION, has_starved};
 use crate::interface::sata::Sata;
 
-/// Flows that the error lists.
+/// Most flows that the error lists.
 const FLOWS_SHOWN: usize = 32;
 
 impl Device {
-    /// Notes the flows that get nothing done although the device works for others: a finding.
+    /// Notes flows without progress while the device works for other flows; that is a result, not
+    /// an error.
     ///
     /// # Errors
-    /// No flow gets anything done: the device works on and gets nowhere.
+    ///
+    /// If no flow makes progress although the device works on.
     pub(super) fn check_starvation(&mut self) -> Result<(), Error> {
         let others_go_on = self.host.completed_since(self.now.saturating_sub(STARVATION));
         if !others_go_on {
@@ -32,12 +34,12 @@ impl Device {
         Ok(())
     }
 
-    /// A request of the flow has waited for [`STARVATION`].
+    /// True if a request of the flow has waited for [`STARVATION`].
     fn starves(&self, flow: FlowId) -> bool {
         let sata = self.interface.sata();
         let queued = sata.map_or_else(BTreeSet::new, Sata::queued);
-        // SATA has one queue for all flows. A command in it waits for those before it, however long
-        // that takes.
+        // SATA has one queue for all flows. A command in it waits for earlier commands, however
+        // long that takes.
         let oldest = self
             .requests
             .iter()
@@ -47,7 +49,7 @@ impl Device {
         oldest.is_some_and(|since| has_starved(since, self.now))
     }
 
-    /// Fails where no request has completed for [`STARVATION`] although one has waited as long.
+    /// Fails if no request has completed for [`STARVATION`] and one has waited as long.
     fn check_progress(&self) -> Result<(), Error> {
         match self.host.idle_flows(self.now).find(|&flow| self.starves(flow)) {
             None => Ok(()),
@@ -59,7 +61,7 @@ impl Device {
         }
     }
 
-    /// The error that says which requests cannot finish, and what they wait for.
+    /// The error that names the requests that cannot finish, and what they wait for.
     pub(crate) fn stuck(&self, why: &str) -> Error {
         let mut lines = vec![format!(
             "the device cannot finish the work at {}: {why}; {} of {} requests are outstanding",

@@ -1,4 +1,4 @@
-//! Between translation and the rest: what `ftl` is asked for, and what becomes of what it says.
+//! Between translation and the other stages: calls to `ftl`, and the handling of its outcomes.
 
 use super::pages::PagePart;
 use super::{Device, moment};
@@ -9,7 +9,7 @@ use crate::transaction::{Op, Source, Transaction};
 use flashlane_units::{FlowId, RequestId, TransactionId};
 
 impl Device {
-    /// Reads one page, or the part of it that the cache does not have, from flash.
+    /// Reads a page, or the part of it that the cache does not have, from flash.
     #[inline(always)]
     pub(super) fn read_flash(&mut self, id: RequestId, flow: FlowId, part: &PagePart) {
         let mut read = self.ftl.transaction(self.now, (Source::User, Op::Read), flow, part.lpa);
@@ -23,7 +23,7 @@ impl Device {
         self.hand_on();
     }
 
-    /// Sends one page of a host write to flash, past the cache.
+    /// Writes a page of a host to flash, past the cache.
     pub(super) fn write_through(&mut self, id: RequestId, part: &PagePart) {
         let flow = self.requests[id].flow;
         let mut write = self.ftl.transaction(self.now, (Source::User, Op::Program), flow, part.lpa);
@@ -34,8 +34,8 @@ impl Device {
         self.translate(write);
     }
 
-    /// Looks up the mapping of a transaction's logical page; the transaction goes on now, or later
-    /// by itself.
+    /// Looks up the mapping of a transaction's logical page. The transaction continues now, or
+    /// later by itself.
     pub(super) fn translate(&mut self, id: TransactionId) {
         self.ftl.translate(&mut moment!(self), id);
         self.hand_on();
@@ -52,13 +52,13 @@ impl Device {
         }
     }
 
-    /// Free planes below the threshold start collecting at once.
+    /// Starts collection at once on planes below the threshold.
     pub(super) fn start_collection(&mut self) {
         self.ftl.start(&mut moment!(self));
         self.hand_on();
     }
 
-    /// A program or an erase is out of the array: what waited for it goes on.
+    /// A program or an erase is out of the array: continues work that waited for it.
     pub(super) fn change_done(&mut self, id: TransactionId, source: Source, op: Op) {
         self.tell_policy(id);
         match (source, op) {
@@ -71,7 +71,7 @@ impl Device {
         self.hand_on();
     }
 
-    /// A host page, or one from the cache, is on flash.
+    /// A page of a host or of the cache is on flash.
     fn user_program_done(&mut self, id: TransactionId) {
         self.ftl.host_page_programmed(&mut moment!(self), id);
         self.hand_on();
@@ -98,7 +98,7 @@ impl Device {
         }
     }
 
-    /// Read data is over the bus: what waited for it goes on.
+    /// Read data is over the bus: continues work that waited for it.
     #[inline(always)]
     pub(super) fn read_over(&mut self, id: TransactionId, source: Source) {
         self.tell_policy(id);
@@ -110,7 +110,7 @@ impl Device {
         self.hand_on();
     }
 
-    /// Read data of a host page, or of the old part of a partial write, is in the controller.
+    /// Data of a host page, or of the old part of a partial write, is in the controller.
     #[inline(always)]
     fn user_read_done(&mut self, id: TransactionId) {
         let tr = &mut self.transactions[id];
@@ -131,7 +131,7 @@ impl Device {
         }
     }
 
-    /// A read transaction ends; its request goes on.
+    /// Ends a read transaction; its request continues.
     #[inline(always)]
     fn user_read_over(&mut self, id: TransactionId, request: RequestId, chain: &Chain) {
         if self.observer.is_some() {
@@ -141,7 +141,7 @@ impl Device {
         self.end_part(request, chain);
     }
 
-    /// What happened in the translation layer is handed on.
+    /// Hands on what happened in the translation layer.
     #[inline(always)]
     pub(super) fn hand_on(&mut self) {
         if self.ftl.outcome(0).is_some() {
@@ -166,7 +166,7 @@ impl Device {
         self.ftl.outcomes_over();
     }
 
-    /// Tells the observer what was seen in the translation layer.
+    /// Tells the observer what happened in the translation layer.
     #[cold]
     fn pass_on(&mut self, seen: Seen) {
         let now = self.now;

@@ -1,4 +1,4 @@
-//! Those who watch a run are told what happens. Nothing here changes it.
+//! Reports to observers of a run. Nothing here changes the run.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, FlowId, RequestId, TransactionId};
@@ -13,7 +13,7 @@ use crate::request::{HostWork, Request};
 use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
-    /// A request is back at the host.
+    /// Keeps data of a completed request.
     pub(crate) fn keep_completion(&mut self, id: RequestId) {
         let Some(mut completions) = self.completions.take() else { return };
         let kept = completions.add(&self.requests[id], || self.page_count(id), self.now);
@@ -23,14 +23,14 @@ impl Device {
         }
     }
 
-    /// Has the run loop stop where the window of a series ends.
+    /// Sets the edge at the end of a window of the time series.
     pub(crate) fn start_rows(&mut self) {
         if let Some(at) = self.completions.as_ref().and_then(|completions| completions.row_end()) {
             self.recorder.window.set(Edge::Row, at);
         }
     }
 
-    /// A window of a series is over.
+    /// Ends a window of the time series.
     pub(super) fn row_ends(&mut self, at: Time) {
         // Nothing happens between that instant and the end of the window.
         let (counters, chips) = self.counters(Time(at.0 + 1));
@@ -41,8 +41,8 @@ impl Device {
         }
     }
 
-    /// What the device has done up to `at`, and the chips that each flow may write to, where sets
-    /// of chips move.
+    /// Counters of the device up to `at`, and the chips that each flow may write to, where sets of
+    /// chips move.
     fn counters(&self, at: Time) -> (Counters, Vec<Option<u32>>) {
         let free = self.ftl.free_blocks();
         let flash = self.flash.counters();
@@ -62,10 +62,11 @@ impl Device {
         (counters, flows.map(|flow| self.ftl.chips_of(flow)).collect())
     }
 
-    /// The run is over: what was watched.
+    /// Results of observation at the end of the run.
     ///
     /// # Errors
-    /// Of the sink of request records.
+    ///
+    /// Errors of the sink of request records.
     pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
         let mut observed = Observed::default();
         let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
@@ -103,7 +104,7 @@ impl Device {
         observer.enlisted(self.now, chip, id, tr);
     }
 
-    /// A transaction that waited for the flash has become pointless.
+    /// A transaction that waited for the flash became pointless.
     #[cold]
     pub(crate) fn observe_cancelled(&mut self, id: TransactionId) {
         let tr = &self.transactions[id];
@@ -112,7 +113,7 @@ impl Device {
         observer.delisted(self.now, chip, id, tr);
     }
 
-    /// The firmware of a command is known, where the processors are modelled.
+    /// Reports the firmware time of a command, where the processors are modelled.
     #[cold]
     pub(crate) fn observe_firmware(&mut self, id: RequestId) {
         let time = self.interface.last_firmware();
@@ -120,19 +121,19 @@ impl Device {
         observer.firmware(id, time);
     }
 
-    /// The processors work on a page of the drive's own, or on the command that it is part of.
+    /// The processors work on a page of the drive itself, or on the command that contains the page.
     #[cold]
     pub(crate) fn observe_own_firmware(&mut self, id: TransactionId, time: u64) {
         let Some(observer) = &mut self.observer else { return };
         observer.own_firmware(&self.transactions[id], time);
     }
 
-    /// The die and its channel.
+    /// A die with its channel.
     fn die_at(&self, die: DieId) -> DieAt {
         DieAt { channel: self.flash.place_of(die).channel, die }
     }
 
-    /// A die got a command: its transactions waited until now.
+    /// A die got a command, whose transactions waited until now.
     #[cold]
     pub(crate) fn observe_command(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
@@ -147,7 +148,7 @@ impl Device {
         observer.command(self.now, at, &command, &self.transactions);
     }
 
-    /// The data of the program that a die got crossed the channel with the command.
+    /// The data of a program crossed the channel together with the command.
     #[cold]
     pub(crate) fn observe_program_data(&mut self, die: DieId) {
         let command = self.flash.command_of(die);
@@ -162,7 +163,7 @@ impl Device {
         }
     }
 
-    /// A page, or an erase, is over in the array.
+    /// A page or an erase is over in the array.
     #[cold]
     pub(crate) fn observe_operation(&mut self, id: TransactionId, op: Op) {
         let tr = &self.transactions[id];
@@ -186,7 +187,7 @@ impl Device {
         observer.transfer(self.now, DieAt { channel, die }, (id, tr), duration, more);
     }
 
-    /// A suspended operation goes on.
+    /// A suspended operation resumes.
     #[cold]
     pub(crate) fn observe_resumption(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
@@ -194,7 +195,7 @@ impl Device {
         observer.resumption(self.now, at, &command, &self.transactions);
     }
 
-    /// A die has nothing to do, although it held data.
+    /// A die is idle, although it held data before.
     #[cold]
     pub(crate) fn observe_idle(&mut self, die: DieId) {
         let Some(observer) = &mut self.observer else { return };
@@ -229,8 +230,8 @@ impl Device {
         observer.translation_program(id, tr);
     }
 
-    /// The memory of the data cache, busy until `free`, began an access now or will then, which
-    /// ends at `end`. It was asked for at `asked`, or has waited for its turn.
+    /// The memory of the data cache is busy until `free`, and begins an access then or now, which
+    /// ends at `end`. The access was asked for at `asked`, or has waited for its turn.
     #[cold]
     pub(super) fn observe_dram(
         &mut self,
@@ -257,7 +258,7 @@ impl Device {
         observer.held(self.now, id);
     }
 
-    /// A request is back at the host.
+    /// Reports a completed request.
     #[cold]
     pub(crate) fn observe_completion(&mut self, id: RequestId) {
         let request = &self.requests[id];
@@ -270,7 +271,7 @@ impl Device {
         observer.completion(self.now, id, &front, &self.requests, &self.transactions);
     }
 
-    /// What a request worked outside of cache and flash.
+    /// Time that a request itself needed outside of cache and flash.
     fn host_work(&self, request: &Request) -> HostWork {
         let Request { op, sectors, .. } = *request;
         self.interface.work(op, sectors, self.link.work(op, sectors))

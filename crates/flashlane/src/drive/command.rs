@@ -1,4 +1,4 @@
-//! What a tenant may ask of a drive, and why a drive may refuse it.
+//! Commands of a tenant to a drive, and the reasons for which a drive refuses them.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::observe::requests::RequestRecord;
 use crate::workload::config::MAX_TRACED_BYTES;
 use flashlane_units::{ByteSize, RequestOp};
 
-/// What a command does.
+/// Operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Reads sectors.
@@ -17,7 +17,7 @@ pub enum Operation {
     Write,
     /// Deallocates sectors.
     Trim,
-    /// Makes everything durable that was acknowledged before. Its range must be empty.
+    /// Makes all data durable that was acknowledged before. Its range must be empty.
     Flush,
     /// Writes to the end of a zone. Refused: no drive has zones yet.
     ZoneAppend,
@@ -28,7 +28,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operation of a request; `None` for what no drive does yet.
+    /// The operation of a request; `None` for operations that no drive supports yet.
     fn request_op(self) -> Option<RequestOp> {
         match self {
             Self::Read => Some(RequestOp::Read),
@@ -43,7 +43,7 @@ impl Operation {
 /// A command of a tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
     /// Namespace. Every tenant has one, number 1.
     pub namespace: u32,
@@ -82,14 +82,14 @@ impl Command {
         Self::new(Operation::Trim, sector, sectors)
     }
 
-    /// Makes what was acknowledged durable.
+    /// Makes all acknowledged data durable.
     #[must_use]
     pub fn flush() -> Self {
         Self::new(Operation::Flush, 0, 0)
     }
 
-    /// What the drive does for the command in a space of so many sectors, where reads and writes
-    /// may have `transfer_max`.
+    /// The request operation for the command in a space of `space` sectors. `transfer_max`: largest
+    /// length of reads and writes.
     pub(super) fn check(&self, space: u64, transfer_max: ByteSize) -> Result<RequestOp, Refused> {
         let op = self.operation.request_op().ok_or(Refused::Unsupported("zones"))?;
         if self.placement.is_some() {
@@ -112,45 +112,45 @@ impl Command {
     }
 }
 
-/// A command that is over.
+/// A completed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What the submitter knows the command by.
+    /// The submitter's own name of the command.
     pub cookie: u64,
-    /// When each stage of it happened. `record.flow` is the tenant, `record.complete_ps` the time
-    /// of the completion.
+    /// Times of its stages. `record.flow` is the tenant, `record.complete_ps` the time of the
+    /// completion.
     pub record: RequestRecord,
 }
 
 impl Completion {
-    /// When the host saw the completion.
+    /// Time at which the host saw the completion.
     #[must_use]
     pub fn at(&self) -> Time {
         Time(self.record.complete_ps)
     }
 }
 
-/// Why a drive does not take a command. The drive is as it was before.
+/// Reason why a drive does not accept a command. The drive is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The time lies before the drive's present, or at the end of simulated time or after it.
+    /// The time is before the drive's present time, or at or after the end of simulated time.
     Time {
-        /// The time that was asked for.
+        /// The time in the request.
         at: Time,
-        /// The drive's present.
+        /// The drive's present time.
         now: Time,
     },
     /// There is no such tenant.
     Tenant {
-        /// The tenant that was asked for.
+        /// The tenant in the request.
         found: usize,
-        /// How many there are.
+        /// Number of tenants.
         tenants: usize,
     },
     /// There is no such namespace.
     Namespace {
-        /// The namespace that was asked for.
+        /// The namespace in the request.
         found: u32,
     },
     /// The range is empty, too long, or ends outside of the tenant's space.
@@ -162,11 +162,11 @@ pub enum Refused {
         /// The tenant's space. Unit: sectors.
         space: u64,
     },
-    /// As many commands are outstanding as a drive takes: 2^24.
+    /// The largest number of commands that a drive accepts, 2^24, is outstanding.
     Full,
-    /// Something that no drive does yet.
+    /// A feature that no drive supports yet.
     Unsupported(&'static str),
-    /// An earlier step failed: the drive cannot go on.
+    /// An earlier step failed, so the drive cannot continue.
     Dead,
 }
 

@@ -50,21 +50,21 @@ use crate::run::{Prepared, RunOptions, Warmup};
 use crate::workload::{Planned, SourceReport};
 use flashlane_units::{FlowId, RequestOp};
 
-/// Who shares a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
-/// Where it has a source of requests, that says only what the tenant has done before (what the
-/// drive holds of it, what its caches hold); the requests are the caller's.
+/// A tenant of a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
+/// A source of requests only tells what the tenant has done before: what data the drive and its
+/// caches hold. The requests come from the caller.
 pub type Tenant = FlowConfig;
 
-/// How to make a drive.
+/// Audits and records of a drive that is stepped from outside.
 #[derive(Clone, Debug, Default)]
 pub struct DriveOptions {
     /// Audits the full state of the model during the run.
     pub check: bool,
-    /// Keeps who made whom wait: [`Drive::blame`].
+    /// Keeps which flow delays which: [`Drive::blame`].
     pub blame: bool,
 }
 
-/// What the caller learns from a step.
+/// News for the caller from a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
     /// Something inside the drive happened.
@@ -130,11 +130,11 @@ pub struct Drive {
     config: DeviceConfig,
     workload: WorkloadConfig,
     options: RunOptions,
-    /// The event that the caller may still react to.
+    /// The event to which the caller may still react.
     open: Option<Up>,
-    /// The drive has begun.
+    /// True if the drive has begun.
     begun: bool,
-    /// The run failed.
+    /// True if the run failed.
     dead: bool,
 }
 
@@ -154,10 +154,11 @@ impl Drive {
         Self::with_options(device, tenants, seed, &DriveOptions::default())
     }
 
-    /// The same with options.
+    /// A preconditioned drive at time 0, with options.
     ///
     /// # Errors
-    /// As [`Drive::new`].
+    ///
+    /// Those of [`Drive::new`].
     pub fn with_options(
         device: &DeviceConfig,
         tenants: &[Tenant],
@@ -189,13 +190,14 @@ impl Drive {
         Ok(Self { device: made, config, workload, options, open: None, begun: false, dead: false })
     }
 
-    /// The time of the last event, from the start. Before the first one it is 0.
+    /// Time of the last event, from the start; 0 before the first event.
     #[must_use]
     pub fn now(&self) -> Time {
         self.device.now
     }
 
-    /// Commands that were submitted and are not complete, those included that have not arrived yet.
+    /// Number of commands that were submitted and are not complete, including those that have not
+    /// arrived yet.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.device.requests.len() + self.device.host.upcoming()
@@ -211,7 +213,8 @@ impl Drive {
     /// does not look at it.
     ///
     /// # Errors
-    /// By value; the drive is then as it was before.
+    ///
+    /// [`Refused`]; the drive is then unchanged.
     pub fn submit(
         &mut self,
         at: Time,
@@ -231,11 +234,12 @@ impl Drive {
         Ok(())
     }
 
-    /// As [`Drive::submit`], but a command for [`Drive::now`] enters after everything that is
-    /// scheduled for that time.
+    /// Submits a command as [`Drive::submit`] does, except that a command for [`Drive::now`] enters
+    /// after everything that is scheduled for that time.
     ///
     /// # Errors
-    /// As [`Drive::submit`].
+    ///
+    /// Those of [`Drive::submit`].
     pub fn schedule(
         &mut self,
         at: Time,
@@ -248,7 +252,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Checks a command and makes it a request.
+    /// Checks a command and turns it into a request.
     fn accept(
         &self,
         at: Time,
@@ -276,31 +280,33 @@ impl Drive {
         Ok(Submission { flow: FlowId::at(tenant), planned, cookie })
     }
 
-    /// The state of the drive, to go on from later: with [`Drive::restore`] of this drive.
+    /// The state of the drive, to which [`Drive::restore`] of this drive can return later.
     ///
     /// # Errors
-    /// As [`Drive::step`].
+    ///
+    /// Those of [`Drive::step`].
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
         Ok(Snapshot { device: self.device.clone(), begun: self.begun })
     }
 
-    /// Goes back to a snapshot of this drive; a dead drive lives again.
+    /// Returns to a snapshot of this drive; this also revives a dead drive.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.device = snapshot.device.clone();
         (self.open, self.begun, self.dead) = (None, snapshot.begun, false);
     }
 
-    /// What the drive has done so far, as the summary of a run that ends now: rates and means are
+    /// The summary of the drive's work so far, as for a run that ends now: rates and means are
     /// over the whole time.
     ///
     /// # Errors
-    /// As [`Drive::step`].
+    ///
+    /// Those of [`Drive::step`].
     pub fn summary(&mut self) -> Result<Summary, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
-        // Only the recorder is changed by an end.
+        // The end changes only the recorder.
         let recorder = self.device.recorder.clone();
         self.device.settle_window();
         self.device.recorder.settle();
@@ -311,10 +317,11 @@ impl Drive {
         Ok(summary)
     }
 
-    /// Who made whom wait so far; `None` without [`DriveOptions::blame`].
+    /// Which flow delays which, so far; `None` without [`DriveOptions::blame`].
     ///
     /// # Errors
-    /// As [`Drive::step`].
+    ///
+    /// Those of [`Drive::step`].
     pub fn blame(&mut self) -> Result<Option<Blame>, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
@@ -332,7 +339,7 @@ impl Drive {
 struct Page;
 
 impl Prepared<'_> {
-    /// The prepared drive, without anybody who loads it.
+    /// The prepared drive, without tenants that load it.
     fn into_drive(mut self) -> Result<Device, Error> {
         let state = self.take_state();
         let window = Window::new(WindowRule::WholeRun, Warmup::None);

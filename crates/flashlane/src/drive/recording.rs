@@ -1,4 +1,4 @@
-//! What the flows of a run submit to their drive, in a form that can be submitted again.
+//! Recordings of the commands that the flows of a run submit, which can be submitted again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,17 +12,18 @@ use crate::workload::Planned;
 /// A command that a flow submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// How often the drive had reported before: [`Report::Arrived`](super::Report::Arrived) and
-    /// [`Report::Completed`](super::Report::Completed) count. Together with the time this is the
+    /// Number of reports of the drive before this command:
+    /// [`Report::Arrived`](super::Report::Arrived) and
+    /// [`Report::Completed`](super::Report::Completed) count. Together with the time, it gives the
     /// place of the command in the order of ties.
     pub after: u64,
-    /// The time that it was submitted for.
+    /// Time for which the command was submitted.
     pub at: Time,
-    /// The tenant, by its place in the workload.
+    /// The tenant, as an index into the workload.
     pub tenant: u16,
     /// The command.
     pub command: Command,
-    /// By [`Drive::submit`](super::Drive::submit); else by
+    /// True for [`Drive::submit`](super::Drive::submit), false for
     /// [`Drive::schedule`](super::Drive::schedule).
     pub at_once: bool,
 }
@@ -31,19 +32,20 @@ pub struct Submitted {
 /// [`crate::observe::Observe::submissions`].
 pub type Submissions = Arc<Mutex<Vec<Submitted>>>;
 
-/// Records what the flows of a run submit.
+/// Records the submissions of the flows of a run.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     reports: u64,
-    /// A flow that pauses draws its command after the pause: until then there is none.
+    /// The submissions. False marks a flow that pauses: it draws its command only after the pause.
     submitted: Vec<(Submitted, bool)>,
-    /// Places in `submitted` of the commands that flows will draw after their pauses, oldest first.
+    /// Indices in `submitted` of the commands that flows will draw after their pauses, oldest
+    /// first.
     pauses: BTreeMap<FlowId, VecDeque<usize>>,
     sink: Submissions,
 }
 
 impl Recorder {
-    /// Nothing was submitted.
+    /// A recorder without submissions.
     pub(crate) fn new(sink: Submissions) -> Self {
         Self { reports: 0, submitted: Vec::new(), pauses: BTreeMap::new(), sink }
     }
@@ -68,8 +70,8 @@ impl Recorder {
         self.submitted.push((submitted, false));
     }
 
-    /// The oldest pause of a flow is over. What it submits now, if anything, arrives as if it had
-    /// been submitted when the pause began.
+    /// The oldest pause of a flow is over. If it submits a command now, the command arrives as if
+    /// it had been submitted when the pause began.
     pub(crate) fn resume(&mut self, flow: FlowId, planned: Option<&Planned>) {
         let place = self.pauses.get_mut(&flow).and_then(VecDeque::pop_front);
         if let Some((place, planned)) = place.zip(planned) {

@@ -5,12 +5,13 @@ use super::{Completion, Drive, Report};
 use crate::error::Error;
 
 impl Drive {
-    /// Submits a recording to a drive that nobody has used, and runs it to its end. The cookie of a
+    /// Submits a recording to an unused drive, and runs the drive to the end. The cookie of a
     /// command is its place in the recording.
     ///
     /// # Errors
-    /// As [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer reports
-    /// than the recording says.
+    ///
+    /// Those of [`Drive::step`]; [`Error::Stuck`] where the drive refuses a command or has fewer
+    /// reports than the recording says.
     pub fn replay(
         &mut self,
         recording: &[Submitted],

@@ -1,4 +1,4 @@
-//! Time passes in a drive: events are handled one by one, or up to an instant.
+//! Passing of time in a drive: events are handled one by one, or up to an instant.
 
 use flashlane_engine::Time;
 
@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::event::Up;
 
 impl Drive {
-    /// The time of the next event. `None`: nothing is left to do until something is submitted, or
-    /// the drive is dead. Where nothing is left but commands are outstanding, it is
-    /// [`Drive::now`]: the next step says what they wait for.
+    /// The time of the next event. `None` if nothing is left to do until something is submitted, or
+    /// the drive is dead. If no event is left but commands are outstanding, it is [`Drive::now`]:
+    /// the next step says what they wait for.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         if self.dead {
@@ -23,20 +23,23 @@ impl Drive {
         self.device.queue.next_time().or_else(stuck)
     }
 
-    /// Handles one event, and adds what completes to `completions`: one command at most. `None` if
-    /// there was none to handle. What the caller submits for [`Drive::now`] before the next call is
-    /// the host's reaction to the event.
+    /// Handles one event, and adds the completed command, if there is one, to `completions`. `None`
+    /// if there was no event. The commands that the caller submits for [`Drive::now`] before the
+    /// next call are the host's reaction to the event.
     ///
     /// # Errors
-    /// [`Error::Stuck`] where the drive cannot finish its work; the drive is dead then.
+    ///
+    /// [`Error::Stuck`] if the drive cannot finish its work; the drive is then dead.
     pub fn step(&mut self, completions: &mut Vec<Completion>) -> Result<Option<Report>, Error> {
         self.step_until(Time::MAX, completions)
     }
 
-    /// As [`Drive::step`], but leaves an event after `until` alone: `None` then.
+    /// Handles one event as [`Drive::step`] does, but not an event after `until`: then it returns
+    /// `None`.
     ///
     /// # Errors
-    /// As [`Drive::step`].
+    ///
+    /// Those of [`Drive::step`].
     pub fn step_until(
         &mut self,
         until: Time,
@@ -57,7 +60,7 @@ impl Drive {
                 Up::Completed { .. } | Up::TagFreed { .. } => Report::Completed,
             });
             if report == Some(Report::Nothing) {
-                // The caller has nothing to react to: what it submits now comes after the event.
+                // The caller has nothing to react to, so its next commands come after the event.
                 self.settle()?;
             }
             self.device.failed().map_or(Ok(report), Err)
@@ -70,7 +73,8 @@ impl Drive {
     /// in order.
     ///
     /// # Errors
-    /// As [`Drive::step`].
+    ///
+    /// The errors of [`Drive::step`].
     pub fn advance(&mut self, until: Time, completions: &mut Vec<Completion>) -> Result<(), Error> {
         let advanced = self.advance_to(until);
         self.take_completions(completions);
@@ -90,7 +94,7 @@ impl Drive {
         }
     }
 
-    /// There is no event before the end of simulated time: fails if commands are outstanding.
+    /// No event is left before the end of simulated time: fails if commands are outstanding.
     fn nothing_left(&self) -> Result<(), Error> {
         match (self.outstanding(), self.device.queue.is_empty()) {
             (0, _) => Ok(()),
@@ -99,7 +103,7 @@ impl Drive {
         }
     }
 
-    /// Ends the event that the caller could react to.
+    /// Ends the event to which the caller could react.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         if self.dead {
             return Err(Error::Stuck(Refused::Dead.to_string()));
@@ -121,7 +125,7 @@ impl Drive {
         self.device.failed().map_or(Ok(()), Err)
     }
 
-    /// The drive is dead after an error.
+    /// Marks the drive as dead after an error.
     pub(super) fn dies_with<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         self.dead |= result.is_err();
         result

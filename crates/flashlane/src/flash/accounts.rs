@@ -1,4 +1,4 @@
-//! What the chips and flows had of the array.
+//! Accounts of the array time of chips and flows.
 
 use std::hint::select_unpredictable;
 
@@ -12,15 +12,15 @@ use crate::transaction::{Source, Transactions};
 /// Accounts of a chip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ChipAccount {
-    /// When a die last ended or interrupted its work. `busy` is the time up to then.
+    /// Last time at which a die ended or interrupted its work; `busy` counts up to then.
     stopped: Time,
     /// Time with at least one die active. Unit: picoseconds.
     pub(crate) busy: u64,
-    /// Sums over the dies of the time by source: host, collection, mapping. Unit: picoseconds.
+    /// Array time of all dies by source: host, collection, mapping. Unit: picoseconds.
     pub(crate) by_source: [u128; 3],
 }
 
-/// The account of a source: host, collection, mapping.
+/// The index of a source in these accounts: host, collection, mapping.
 #[inline]
 fn account_of(source: Source) -> usize {
     match source {
@@ -31,9 +31,9 @@ fn account_of(source: Source) -> usize {
 }
 
 impl Flash {
-    /// The array of a die ends or interrupts the work of a command at `now`: its time belongs to
-    /// the pages of the command in equal parts. Ends of a chip are counted in order of time.
-    /// Returns the source of the first page.
+    /// The array of a die ends or interrupts the work of a command at `now`: the pages of the
+    /// command share its time equally. The ends of a chip must come in order of time. Returns the
+    /// source of the first page.
     pub(super) fn die_stops(
         &mut self,
         die: DieId,
@@ -42,7 +42,7 @@ impl Flash {
     ) -> Source {
         let it = &self.dies[die];
         let (since, head, chip) = (it.since, it.head, it.chip);
-        // Some die of the chip has been working since then, or since the last one stopped.
+        // Since then, or since the last die stopped, some die of the chip has been working.
         let mut works_since = since.0;
         let dies = self.dies_per_chip.get();
         if dies > 1 {
@@ -67,9 +67,8 @@ impl Flash {
         tr.source
     }
 
-    /// Time that each channel was taken up to `at`. A use counts when it begins: what is left of it
-    /// comes off.
-    /// Unit: picoseconds.
+    /// Time up to `at` for which each channel was taken. A use counts when it begins, so the rest
+    /// of a use under way is subtracted. Unit: picoseconds.
     pub(crate) fn taken(&self, at: Time, transactions: &Transactions) -> Vec<u64> {
         let until = |channel: &Channel| match channel.moving {
             TransactionId::NONE => channel.until,
@@ -78,8 +77,8 @@ impl Flash {
         self.channels.iter().map(|c| c.taken - until(c).saturating_sub(at).0).collect()
     }
 
-    /// Time that each chip was busy up to `at`, operations that have not ended included. Unit:
-    /// picoseconds.
+    /// Time up to `at` for which each chip was busy, including operations that have not ended.
+    /// Unit: picoseconds.
     pub(crate) fn busy_chips(&self, at: Time) -> Vec<u64> {
         let dies = self.dies.chunks(self.dies_per_chip.get() as usize);
         let mut spans = Vec::new();
@@ -87,8 +86,8 @@ impl Flash {
             let works = dies.iter().filter(|die| die.state == DieState::Array);
             spans.clear();
             spans.extend(works.map(|die| (die.since, die.until.min(at))));
-            // The end of an operation may be noted later, when another die has begun after a pause
-            // of the chip. So the union of the spans counts, and the pause does not.
+            // An end may be counted late, when another die has begun after a pause of the chip.
+            // Therefore the union of the spans counts, without the pause.
             spans.sort_unstable();
             let (mut busy, mut counted) = (account.busy, account.stopped);
             for &(since, until) in &spans {
@@ -100,7 +99,7 @@ impl Flash {
         self.chips.iter().zip(dies).map(busy).collect()
     }
 
-    /// Tells `add` what the arrays that work at `at` have done of their operations, which count
+    /// Calls `add` with the work of each operation under way at `at`, since operations count only
     /// when they end: chip, flow, account of [`ChipAccount::by_source`], and time in picoseconds.
     pub(crate) fn each_unfinished(
         &self,
@@ -122,7 +121,7 @@ impl Flash {
         }
     }
 
-    /// The time of a command of several pages.
+    /// Charges the time of a command of several pages.
     #[inline(never)]
     fn charge_pages(
         &mut self,
@@ -137,7 +136,7 @@ impl Flash {
         let command = || std::iter::successors(Some(head), next);
         let pages = command().count() as u64;
         let part = whole / pages;
-        // What does not divide evenly goes to the first.
+        // The first page gets the remainder of the division.
         let mut taken = whole - part * (pages - 1);
         for id in command() {
             let tr = &transactions[id];

@@ -26,7 +26,7 @@ impl Flash {
         for channel in &self.channels {
             channel.audit();
         }
-        // Two things at a time would take more time than has passed.
+        // If a channel did two things at a time, it would have used more time than has passed.
         let most = |taken: Vec<u64>| taken.into_iter().max().unwrap_or(0);
         assert!(
             most(self.taken(now, transactions)) <= now.0,
@@ -35,8 +35,8 @@ impl Flash {
         assert!(most(self.busy_chips(now)) <= now.0, "a chip is busy once at a time");
     }
 
-    /// A read that may interrupt the resumed operation of a die later on has that made an event,
-    /// unless its channel is busy: the die is looked at when that is free.
+    /// Checks a read that may interrupt the resumed operation of a die later: that time must be an
+    /// event, unless the channel is busy, since the die is looked at when the channel is free.
     fn audit_awaited(&self, id: DieId, die: &Die, now: Time) {
         let waits = self.interruptible_dies(die.chip) >> die.die_in_chip & 1 != 0;
         if waits && now < die.interruptible && !self.channels[die.channel].busy {
@@ -46,13 +46,13 @@ impl Flash {
         }
     }
 
-    /// Checks what must hold when nothing is left that could happen.
+    /// Checks what must hold when no event is left.
     pub(crate) fn audit_stuck(&self) {
         let idle = self.dies.iter().all(|die| die.state == DieState::Idle);
         assert!(idle, "every operation of a die ends");
     }
 
-    /// Something waits for a die.
+    /// True if something waits for a die.
     pub(crate) fn is_awaited(&self, die: DieId) -> bool {
         let place = self.place_of(die);
         self.sets[place.chip].waiting >> place.die_in_chip & 1 != 0

@@ -1,9 +1,9 @@
 //! A channel: one bus that commands, program data and read data share.
 //!
 //! Read commands for idle dies go first, then waiting read data, then the other commands. No order
-//! is strict for ever: after a page of data per die the other commands have their turn, and read
-//! data that others went past ages (see [`Channel::push_data`]). Two ends are no events where
-//! nobody would do anything then: see [`Channel`].
+//! is strict without end: after a page of data per die, the other commands have their turn, and
+//! read data that was overtaken ages (see [`Channel::push_data`]). Two kinds of ends become events
+//! only if something waits for them: see [`Channel`].
 
 use flashlane_engine::{EventQueue, Ring, Sequence, Time};
 use flashlane_units::{ChannelId, DieId, TransactionId};
@@ -18,23 +18,24 @@ pub(super) const MAPPING: usize = 0;
 pub(super) const USER: usize = 1;
 pub(super) const COLLECTION: usize = 2;
 
-/// A head start that no page of a lower class makes up for. Unit: pages.
+/// A head start that no page of a lower class can make up for. Unit: pages.
 const STRICT: u64 = 1 << 62;
 
-/// The end of a read in the array, of which the channel has not taken notice.
+/// The end of a read in the array that the channel has not noticed yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sensing {
     at: Time,
     place: Sequence,
     die: DieId,
-    /// It is an event.
+    /// True if the end is an event.
     scheduled: bool,
 }
 
 /// A page of read data that waits in the register of its die.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ready {
-    /// The smaller goes first. Unit: pages of read data that the channel has moved.
+    /// Position in the order: the smaller goes first. Unit: pages of read data that the channel has
+    /// moved.
     turn: u64,
     /// The transaction.
     id: TransactionId,
@@ -42,28 +43,31 @@ pub(super) struct Ready {
 
 /// A channel.
 ///
-/// Two ends are no events where nobody would do anything then. The end of a command that nobody
-/// waits for: it becomes an event when somebody does, and is noticed by the next one otherwise. The
-/// end of a read in the array while the channel is busy: the channel looks when it is free.
+/// Two kinds of ends become events only if something waits for them:
+///
+/// - The end of a command on the bus. If nothing waits for it, it is noticed together with the next
+///   event.
+/// - The end of a read in the array while the channel is busy. The channel looks for it when it is
+///   free.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) busy: bool,
-    /// End of the command on the bus, and its place in the order of events as long as it is none.
+    /// End of the command on the bus, with its place in the order of events while it is no event.
     pub(super) until: Time,
     pub(super) unawaited: Option<Sequence>,
-    /// Reads in the array, the first to end first.
+    /// Reads in the array, in order of their ends.
     sensing: Ring<Sensing>,
-    /// When the first of them ends; the end of time without one.
+    /// Earliest end in `sensing`; the end of time if it is empty.
     first_sensed: Time,
     /// The read data on the bus, or `NONE`.
     pub(super) moving: TransactionId,
-    /// Read data that waits: mapping, user, collection; each in order of its turns.
+    /// Waiting read data: mapping, user, collection; each in order of its turns.
     pub(super) waiting: [Ring<Ready>; 3],
-    /// Pages of it.
+    /// Number of waiting pages.
     pub(super) pages_waiting: u32,
     /// Pages of read data moved so far.
     moved_in_all: u64,
-    /// By so many pages a class of read data goes before the next one. Unit: pages.
+    /// Pages by which a class of read data goes before the next class. Unit: pages.
     head_start: u64,
     /// Dies with pages to program out of their registers.
     pub(super) copybacks: Ring<DieId>,
@@ -74,8 +78,8 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// An idle channel of so many dies. With `strict`, read data does not age: mapping goes before
-    /// user before collection, always.
+    /// An idle channel of `dies` dies. With `strict`, read data does not age: mapping always goes
+    /// before user, and user before collection.
     pub(super) fn new(dies: u32, strict: bool) -> Self {
         Self {
             busy: false,
@@ -94,7 +98,7 @@ impl Channel {
         }
     }
 
-    /// Read data waits.
+    /// True if read data waits.
     #[inline]
     fn data_waits(&self) -> bool {
         self.pages_waiting > 0
@@ -103,14 +107,15 @@ impl Channel {
     /// A page of read data waits.
     ///
     /// Its turn is the number of pages that the channel has moved so far, plus a page per die for
-    /// each class before its own. So classes go first, but a page waits for at most two pages per
-    /// die and for what the dies hold by then, however busy the channel is.
+    /// each class before its own. Higher classes therefore go first, but a page waits for at most
+    /// two pages per die, and for the pages that the dies hold by then, however busy the channel
+    /// is.
     ///
-    /// Source: the classes are those of MQSim's release, where they are strict. That they age is
-    /// our choice, because strict classes leave collection in its register for ever on a channel
-    /// that reads saturate, and the writes behind it. ONFI leaves the order to the controller; the
-    /// firmware of the Cosmos+ OpenSSD knows no classes and moves read data first come, first
-    /// served.
+    /// Source: the classes are those of MQSim's release, where they are strict. Aging is our
+    /// choice: on a channel that reads saturate, strict classes would leave pages of collection in
+    /// their registers without end, and the writes behind them waiting. ONFI leaves the order to
+    /// the controller; the firmware of the Cosmos+ OpenSSD knows no classes and moves read data
+    /// first come, first served.
     #[inline]
     pub(super) fn push_data(&mut self, class: usize, id: TransactionId) {
         self.pages_waiting += 1;
@@ -118,7 +123,7 @@ impl Channel {
         self.waiting[class].push_back(Ready { turn, id });
     }
 
-    /// The class of the page of read data that goes next.
+    /// The class of the next page of read data.
     fn next_class(&self) -> usize {
         let turn = |ring: &Ring<Ready>| ring.front().map_or(u64::MAX, |ready| ready.turn);
         let [mapping, user, collection] = &self.waiting;
@@ -132,7 +137,7 @@ impl Channel {
         }
     }
 
-    /// Takes the page of read data that goes next, or returns `NONE`.
+    /// Takes the next page of read data, or returns `NONE`.
     #[inline]
     fn pop_data(&mut self) -> TransactionId {
         let [mapping, _, collection] = &self.waiting;
@@ -146,13 +151,14 @@ impl Channel {
         id
     }
 
-    /// Read data or a program without data waits.
+    /// True if read data or a program without data waits.
     #[inline]
     pub(super) fn has_work(&self) -> bool {
         self.data_waits() || !self.copybacks.is_empty()
     }
 
-    /// A read of a die ends in the array at `at`, and keeps `place` among the events.
+    /// Notes a read of a die that ends in the array at `at`, and keeps `place` in the order of
+    /// events.
     #[inline(always)]
     pub(super) fn sense(&mut self, at: Time, place: Sequence, die: DieId) {
         let ends = Sensing { at, place, die, scheduled: false };
@@ -160,7 +166,7 @@ impl Channel {
         self.first_sensed = self.first_sensed.min(at);
     }
 
-    /// Nothing else will have the channel look at the first read to end: it has to be an event.
+    /// Makes the first end in `sensing` an event, because nothing else will make the channel look.
     #[inline(always)]
     pub(super) fn await_sensing(&mut self, channel: ChannelId, queue: &mut EventQueue<Event>) {
         if let Some(first) = self.sensing.front_mut()
@@ -186,17 +192,16 @@ pub(crate) struct Transfer {
 pub(crate) enum Next {
     /// A die programs pages out of its registers.
     Copyback(DieId),
-    /// Any command; then read data, if it waits.
+    /// Any command; then read data, if some waits.
     AnyCommand { data_waits: bool },
-    /// A read command for an idle die, or else read data.
+    /// A read command for an idle die, or otherwise read data.
     ReadOrData,
     /// Read data.
     Data,
 }
 
 impl Flash {
-    /// True if the bus of the channel is in use. Takes notice of the end of a command that was no
-    /// event.
+    /// True if the bus of the channel is in use. Notices the end of a command that was no event.
     #[inline]
     pub(crate) fn channel_busy(&mut self, channel: ChannelId, events: &EventQueue<Event>) -> bool {
         let state = &mut self.channels[channel];
@@ -210,7 +215,7 @@ impl Flash {
         state.busy
     }
 
-    /// Somebody waits for the end of the command on the bus: it has to be an event.
+    /// Makes the end of the command on the bus an event, because something waits for it.
     #[inline]
     pub(crate) fn await_channel(&mut self, channel: ChannelId, events: &mut EventQueue<Event>) {
         let state = &mut self.channels[channel];
@@ -219,7 +224,8 @@ impl Flash {
         }
     }
 
-    /// Nothing else will have the channel look at the first read to end: it has to be an event.
+    /// Makes the first end of a read in the array an event, because nothing else will make the
+    /// channel look.
     #[inline(always)]
     pub(crate) fn await_sensing(&mut self, channel: ChannelId, events: &mut EventQueue<Event>) {
         self.channels[channel].await_sensing(channel, events);
@@ -259,7 +265,7 @@ impl Flash {
         let waited = tr.lap(cx.now);
         tr.chain.queue += waited;
         let duration = self.timing.data(tr.sectors());
-        // Where a request waits for the page, its end may be that of the transfer.
+        // If a request waits for this page, the end of the transfer may be its end.
         cx.requests.prefetch(tr.request);
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
@@ -270,7 +276,8 @@ impl Flash {
         Some(Transfer { id, duration })
     }
 
-    /// The page of read data on a channel is in the controller: its transaction, source and die.
+    /// The page of read data on a channel is in the controller. Returns its transaction, source and
+    /// die.
     #[inline(always)]
     pub(crate) fn data_arrives(
         &mut self,
@@ -311,10 +318,10 @@ impl Flash {
         !(self.data_first && state.has_work())
     }
 
-    /// The channel is free: what it does next. Read commands for idle dies go first: they are
-    /// short, and an idle die behind a transfer is an array time lost. Then waiting read data, then
-    /// the other commands; but after a page of data per die these have their turn, or reads without
-    /// end would shut them out.
+    /// Decides what a free channel does next. Read commands for idle dies go first: they are short,
+    /// and an idle die behind a transfer loses an array time. Then waiting read data goes, then the
+    /// other commands. After a page of data per die the other commands have their turn; otherwise
+    /// reads without end would shut them out.
     #[inline(always)]
     pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: ChannelId) -> Next {
         self.look_at_sensing(cx, channel);
@@ -335,7 +342,8 @@ impl Flash {
         }
     }
 
-    /// The scheduler had the choice of all commands. True if it sent none, and read data waits.
+    /// Notes that the scheduler could choose among all commands. True if it sent none and read data
+    /// waits.
     #[inline(always)]
     pub(crate) fn had_choice(
         &mut self,
@@ -361,7 +369,7 @@ mod tests {
 
     const DIES: u32 = 4;
 
-    /// How many pages of users, which never end, go before one page of a class.
+    /// Pages of endless user reads that go before one page of a class.
     fn users_before(class: usize, strict: bool, pages: u32) -> Option<u32> {
         let mut channel = Channel::new(DIES, strict);
         (0..DIES).for_each(|_| channel.push_data(USER, TransactionId::new(1)));

@@ -13,15 +13,15 @@ use crate::transaction::{Op, Source, Transactions};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Command {
     pub(super) op: Op,
-    /// Its first transaction, linked by `sibling`.
+    /// First transaction of the command; the others follow by `sibling`.
     pub(super) head: TransactionId,
     /// Sectors of its largest page.
     pub(super) sectors: u32,
-    /// Place of its first page in the block.
+    /// Page number of its first page in the block.
     pub(super) page: u32,
-    /// How many pages it has.
+    /// Number of pages.
     pub(super) pages: u64,
-    /// What the die did before.
+    /// State of the die before the command.
     pub(super) after: DieState,
 }
 
@@ -29,25 +29,43 @@ pub(super) struct Command {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) op: Op,
-    /// Its first transaction, linked by `sibling`.
+    /// First transaction of the operation; the others follow by `sibling`.
     pub(crate) head: TransactionId,
     since: Time,
 }
 
-/// What an array does when its time is over.
+/// The event at the end of an array operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArrayEnd {
-    /// The operation was interrupted in between, and ends later.
+    /// The operation was interrupted, and ends later.
     Stale,
-    /// A read: its first transaction.
+    /// The end of a read, with its first transaction.
     Read(TransactionId),
-    /// A program or an erase.
+    /// The end of a program or an erase.
     Change(Ended),
 }
 
+/// The sectors of a page that a command concerns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageSectors {
+    /// Sectors that the operation concerns.
+    pub(crate) all: u32,
+    /// Sectors that cross the channel.
+    pub(crate) moved: u32,
+}
+
+/// Times of the start of a command. Unit: picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CommandTime {
+    /// Time on the channel.
+    pub(super) bus: u64,
+    /// Time after the channel until the die takes the command.
+    pub(super) settle: u64,
+}
+
 impl Flash {
-    /// Sends a command to a die. The channel must be free. `page`: place of the first page in its
-    /// block. With `interrupt`, the die runs a program or an erase that is suspended first.
+    /// Sends a command to a die. The channel must be free. `page`: number of the first page in its
+    /// block. With `interrupt`, the die first suspends the program or erase that it runs.
     pub(crate) fn issue(
         &mut self,
         cx: &mut Context<'_>,
@@ -76,32 +94,32 @@ impl Flash {
             }
         }
         let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
-        self.send_command(cx, die, command, (bus, settle), false);
+        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `sectors`: of
-    /// the page, and those that cross the channel. `page`: its place in its block. `lone`: nothing
-    /// else waits for the channel.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `page`:
+    /// its number in its block. `lone`: nothing else waits for the channel.
     #[inline(always)]
     pub(crate) fn issue_page(
         &mut self,
         cx: &mut Context<'_>,
         die: DieId,
         (id, op): (TransactionId, Op),
-        (sectors, moved): (u32, u32),
+        sectors: PageSectors,
         page: u32,
         lone: bool,
     ) {
         let mut bus = self.timing.command(op, 1);
         if op == Op::Program {
-            bus += self.timing.data(moved);
+            bus += self.timing.data(sectors.moved);
         }
+        let sectors = sectors.all;
         let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
-        self.send_command(cx, die, command, (bus, 0), lone);
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die
-    /// takes the command only after `settle`. Units: picoseconds. `lone`: no queued work waits for
+    /// takes the command only after `settle`. Unit: picoseconds. `lone`: no queued work waits for
     /// the channel.
     #[inline(always)]
     pub(super) fn send_command(
@@ -109,9 +127,10 @@ impl Flash {
         cx: &mut Context<'_>,
         die: DieId,
         command: Command,
-        (bus, settle): (u64, u64),
+        time: CommandTime,
         lone: bool,
     ) {
+        let CommandTime { bus, settle } = time;
         let Command { op, head, sectors, page, pages, after } = command;
         let sent = cx.now + Time(bus);
         let place = cx.events.reserve();
@@ -156,7 +175,7 @@ impl Flash {
         }
     }
 
-    /// The time of the operation in an array is over.
+    /// Handles the end of an array operation of a die.
     pub(crate) fn array_ends(&mut self, die: DieId, epoch: u16) -> ArrayEnd {
         let state = &self.dies[die];
         if state.epoch != epoch {
@@ -171,7 +190,7 @@ impl Flash {
         }
     }
 
-    /// A program or an erase has ended: the die is idle, unless what it sets free is offered at
+    /// A program or an erase has ended. The die is idle now, unless the freed work is offered at
     /// once.
     pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: DieId) {
         let state = &self.dies[die];
@@ -186,8 +205,8 @@ impl Flash {
         self.dies[die].head = TransactionId::NONE;
     }
 
-    /// Takes the next page off a program or an erase that has ended: the page, its source, and the
-    /// next one.
+    /// Takes the next page off a program or an erase that has ended. Returns the page, its source,
+    /// and the page after it.
     #[inline]
     pub(crate) fn take_page(
         &mut self,
@@ -204,12 +223,12 @@ impl Flash {
         (source, next)
     }
 
-    /// All pages of a program or an erase are dealt with.
+    /// All pages of a program or an erase are handled, so that the die is idle.
     pub(crate) fn stands_idle(&mut self, die: DieId) {
         self.set_state(die, DieState::Idle);
     }
 
-    /// A read whose end is an event is over: its pages wait for the channel.
+    /// A read has ended whose end is an event: its pages wait for the channel.
     pub(crate) fn read_arrives(&mut self, cx: &mut Context<'_>, die: DieId) {
         self.read_done(cx.transactions, die, cx.now);
     }

@@ -27,10 +27,9 @@ pub const MAX_PAGES: u64 = (1 << 32) - (1 << 20);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlashConfig {
-    /// Bits per cell, which decide which latency a page has; or `in-place` for 3D XPoint,
-    /// phase-change and other memory that is written where it stands: a page is its media access,
-    /// nothing is erased, mapped or collected, and logical pages are striped over the dies for
-    /// good.
+    /// Bits per cell, which decide the latency of a page; or `in-place` for 3D XPoint, phase-change
+    /// and other memory that is written in place. There a page is one media access; nothing is
+    /// erased, mapped or collected, and logical pages keep their places, striped over the dies.
     pub technology: Technology,
     /// Channels. Range: 1..=64.
     pub channels: u32,
@@ -54,13 +53,13 @@ pub struct FlashConfig {
     /// The interface of the chips, which decides how long commands and addresses take;
     /// `channel_rate` must be one that it allows. Without it the timing of NV-DDR2, at any rate.
     pub channel_class: Option<ChannelClass>,
-    /// Time on the channel of command and address of a page, instead of that of the interface.
+    /// Channel time of the command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,
     /// tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC).
     pub read_time: Vec<Span>,
     /// tPROG by page type, as `read_time`.
     pub program_time: Vec<Span>,
-    /// Reads of small parts of a page take less.
+    /// Shorter times for reads of small parts of a page.
     pub small_read: Option<SmallReadConfig>,
     /// With `in-place`: bytes of one array read. A larger access takes `read_time` for each.
     /// Range: 16 B..=`page_size`, which is the default.
@@ -153,7 +152,7 @@ pub struct SuspendConfig {
     pub erase: bool,
     /// Time from the suspend command until the die takes another one, for a program.
     pub program_time: Span,
-    /// The same for an erase.
+    /// Time from the suspend command until the die takes another one, for an erase.
     pub erase_time: Span,
     /// A program with less than this left is not interrupted.
     pub program_min_left: Span,

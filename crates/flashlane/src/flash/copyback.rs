@@ -1,33 +1,42 @@
 //! Copyback: a page moves inside its plane, by way of the page register, and never crosses the
 //! channel.
 //!
-//! Once collection has read pages into the registers of a die, the die takes no other command than
-//! their programs: one for all planes whose targets have the same page offset, one after the other
-//! for the rest. Reads may suspend such a program as any other.
-//! Source: MQSim (FAST'18) section 4.2.3; ONFI copyback read and program.
+//! Once collection has read pages into the registers of a die, the die takes only their program
+//! commands. Planes whose targets have the same page number share a command; the others follow one
+//! by one. Reads may suspend such a program like any other. Source: MQSim (FAST'18) section 4.2.3;
+//! ONFI copyback read and program.
 
 use flashlane_engine::EventQueue;
 use flashlane_units::{DieId, TransactionId};
 
-use super::command::Command;
+use super::command::{Command, CommandTime};
 use super::{Die, DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
 use crate::transaction::{Op, Source};
 
+/// Pages in the registers of a die, as lists of transactions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopybackPages {
+    /// The pages that are programmed together next.
+    pub(crate) together: TransactionId,
+    /// The pages that wait.
+    pub(crate) later: TransactionId,
+}
+
 impl Flash {
-    /// Collection moves pages inside their plane.
+    /// True if collection moves pages inside their plane.
     pub(crate) fn copies_back(&self) -> bool {
         self.copyback
     }
 
-    /// A die has suspended something.
+    /// True if a die has suspended something.
     pub(crate) fn is_suspended(&self, die: DieId) -> bool {
         self.dies[die].suspended.is_some()
     }
 
-    /// The array read of a die is done, and its pages stay in the registers: the first of them,
-    /// linked by `sibling`.
+    /// The array read of a die is done, and its pages stay in the registers. Returns the first
+    /// page; the others follow by `sibling`.
     pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: DieId) -> TransactionId {
         self.die_stops(die, cx.now, cx.transactions);
         let since = self.dies[die].since;
@@ -43,8 +52,8 @@ impl Flash {
         head
     }
 
-    /// Pages in the registers of a die will be programmed: the first of them, linked by `sibling`;
-    /// or `NONE`.
+    /// Keeps the pages in the registers of a die for a later program: `first` and those that follow
+    /// it by `sibling`; or `NONE`.
     pub(crate) fn program_later(&mut self, die: DieId, first: TransactionId) {
         self.dies[die].registers = first;
     }
@@ -54,16 +63,16 @@ impl Flash {
         std::mem::replace(&mut self.dies[die].registers, TransactionId::NONE)
     }
 
-    /// The next program out of the registers of a die has the pages from `together` on; those from
-    /// `later` on wait. True if the channel is free for it.
+    /// Sets up the next program out of the registers of a die: `pages`: the pages
+    /// in the registers. True if the channel is free for the command.
     pub(crate) fn prepare_copyback(
         &mut self,
         die: DieId,
-        (together, later): (TransactionId, TransactionId),
+        pages: CopybackPages,
         events: &mut EventQueue<Event>,
     ) -> bool {
         let state = &mut self.dies[die];
-        (state.head, state.registers) = (together, later);
+        (state.head, state.registers) = (pages.together, pages.later);
         state.op = Op::Program;
         self.set_state(die, DieState::Copyback);
         let channel = self.place_of(die).channel;
@@ -75,8 +84,8 @@ impl Flash {
         !busy
     }
 
-    /// Sends the program command for pages in registers, without data. `page`: place of the first
-    /// one in its block.
+    /// Sends the program command for pages in registers, without data. `page`: number of the first
+    /// page in its block.
     pub(crate) fn send_copyback(&mut self, cx: &mut Context<'_>, die: DieId, page: u32) {
         let Die { head, op, sectors, .. } = self.dies[die];
         let mut planes = 0;
@@ -91,6 +100,6 @@ impl Flash {
         self.counters.copybacks += planes;
         let after = DieState::Copyback;
         let command = Command { op, head, sectors: u32::from(sectors), page, pages: planes, after };
-        self.send_command(cx, die, command, (bus, 0), false);
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, false);
     }
 }

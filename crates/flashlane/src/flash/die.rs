@@ -1,25 +1,25 @@
-//! A die: where it is, what it runs, what it suspended.
+//! A die: its place, the command that it runs, and the operation that it has suspended.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, ChipId, DieId, TransactionId};
 
 use crate::transaction::Op;
 
-/// What a die is doing.
+/// Activity of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DieState {
-    /// Nothing.
+    /// Idle.
     Idle,
-    /// A command is on the bus, then the array works. A read stays here until its channel looks at
-    /// it.
+    /// A command is on the bus or in the array. A read stays in this state until its channel looks
+    /// at it.
     Array,
     /// Read data waits for the bus or is on it.
     DataOut,
-    /// Pages in the registers of its planes wait for their program commands.
+    /// Pages in the registers of the die's planes wait for their program commands.
     Copyback,
 }
 
-/// Where a die is.
+/// A die with its chip and channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiePlace {
     pub(crate) die: DieId,
@@ -36,23 +36,23 @@ pub(crate) struct Suspended {
     pub(super) op: Op,
     pub(super) left: u64,
     pub(super) whole: u64,
-    /// When the first command that interrupted it was done; the end of time before that.
+    /// End of the first command that interrupted the operation; the end of time before that.
     pub(super) since: Time,
 }
 
-/// A die. All but what it suspended is in one cache line.
+/// A die. Everything but the suspended operation is in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Die {
     /// End of the array operation.
     pub(super) until: Time,
-    /// End of the command cycles, start of the array operation.
+    /// End of the command cycles, which is the start of the array operation.
     pub(super) since: Time,
     /// Array time of the operation without interruptions.
     pub(super) whole: u64,
-    /// From then on the operation may be interrupted; that is an event if `awaited`.
+    /// Time from which the operation may be interrupted. It is an event if `awaited`.
     pub(super) interruptible: Time,
-    /// First transaction of the running command, linked by `sibling`.
+    /// First transaction of the running command; the others follow by `sibling`.
     pub(super) head: TransactionId,
     /// Pages of read data still to move.
     pub(super) data_left: u32,
@@ -68,20 +68,20 @@ pub(crate) struct Die {
     pub(super) channel: ChannelId,
     pub(crate) state: DieState,
     pub(super) op: Op,
-    /// There is something in `suspended`.
+    /// True if `suspended` is in use.
     pub(super) holds_suspended: bool,
-    /// Something waits for the time from which the operation may be interrupted.
+    /// True if something waits for `interruptible`.
     pub(super) awaited: bool,
     pub(super) suspended: Option<Suspended>,
-    /// Time for which suspensions of the running operation may go on after their first command.
-    /// Unit: picoseconds.
+    /// Time for which the suspensions of the running operation may last beyond their first
+    /// commands. Unit: picoseconds.
     pub(super) spare: u64,
 }
 
 const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");
 
 impl Die {
-    /// Where the die of that number is.
+    /// The place of the die with that number.
     #[inline(always)]
     pub(super) fn place(&self, die: DieId) -> DiePlace {
         DiePlace {
@@ -93,12 +93,12 @@ impl Die {
         }
     }
 
-    /// What the die has suspended, when nothing else keeps it busy.
+    /// The suspended operation, if nothing else keeps the die busy.
     pub(super) fn paused(&self) -> Option<&Suspended> {
         self.suspended.as_ref().filter(|_| self.state == DieState::Idle)
     }
 
-    /// The array works: the command cycles are over, and no read data waits.
+    /// True if the array works: the command cycles are over, and no read data waits.
     pub(super) fn works_at(&self, now: Time) -> bool {
         let sensed = self.op == Op::Read && self.until <= now;
         self.state == DieState::Array && self.since <= now && !sensed

@@ -28,16 +28,17 @@ use crate::transaction::{Op, Transactions};
 use accounts::ChipAccount;
 use channel::Channel;
 pub(crate) use channel::Next;
-pub(crate) use command::ArrayEnd;
+pub(crate) use command::{ArrayEnd, PageSectors};
+pub(crate) use copyback::CopybackPages;
 pub(crate) use die::DiePlace;
 use die::{Die, DieState};
 use sets::DieSets;
 use timing::FlashTiming;
 
-/// What a die does.
+/// The command that a die runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Running {
-    /// First transaction, linked by `sibling`.
+    /// First transaction; the others follow by `sibling`.
     pub(crate) head: TransactionId,
     pub(crate) op: Op,
     /// Start and end of the array operation.
@@ -55,8 +56,8 @@ pub(crate) struct FlashCounters {
     pub(crate) mapping_reads: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    /// Commands by operation (reads, programs, erases); of one plane, of several, and the same
-    /// while another die of the chip was busy.
+    /// Commands by operation (reads, programs, erases). For each: commands of one plane, of several
+    /// planes, and both again for commands while another die of the chip was busy.
     pub(crate) commands: [[u64; 4]; 3],
     pub(crate) program_suspends: u64,
     pub(crate) erase_suspends: u64,
@@ -69,12 +70,12 @@ pub(crate) struct Flash {
     timing: FlashTiming,
     channels: Array<ChannelId, Channel>,
     dies: Array<DieId, Die>,
-    /// What the dies of each chip do.
+    /// State of the dies of each chip.
     sets: Array<ChipId, DieSets>,
-    /// Chips of each channel at which something waits for a die that is idle, or that it may
-    /// interrupt, a bit each.
+    /// For each channel one bit a chip: set if something waits there for a die that is idle, or
+    /// that it may interrupt.
     wanted: Array<ChannelId, u64>,
-    /// Operations that may be interrupted: the bit of the number of each.
+    /// Kinds of operations that may be interrupted, one bit each.
     interruptible: u8,
     chips: Array<ChipId, ChipAccount>,
     counters: FlashCounters,
@@ -84,11 +85,12 @@ pub(crate) struct Flash {
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
     suspend: crate::flash::config::SuspendConfig,
-    /// Collection moves pages inside their plane.
+    /// True if collection moves pages inside their plane.
     copyback: bool,
-    /// Waiting read data goes before every command.
+    /// True if waiting read data goes before every command.
     data_first: bool,
-    /// What a finished page sets free is offered at once, while its die still counts as busy.
+    /// True if work that a finished page frees is offered at once, while the die still counts as
+    /// busy.
     scan_at_once: bool,
 }
 
@@ -153,34 +155,35 @@ impl Flash {
         }
     }
 
-    /// How long everything takes.
+    /// All latencies.
     pub(crate) fn timing(&self) -> &FlashTiming {
         &self.timing
     }
 
-    /// What was counted since the start of the run.
+    /// The counters since the start of the run.
     pub(crate) fn counters(&self) -> &FlashCounters {
         &self.counters
     }
 
-    /// Sums over the dies of each chip of the array time by source: host, collection, mapping.
-    /// Operations count when they end. Unit: picoseconds.
+    /// Array time of the dies of each chip, by source: host, collection, mapping. Operations count
+    /// when they end. Unit: picoseconds.
     pub(crate) fn array_time_of_chips(&self) -> impl ExactSizeIterator<Item = [u128; 3]> + '_ {
         self.chips.iter().map(|chip| chip.by_source)
     }
 
-    /// The same of each flow.
+    /// Array time of each flow, by source: host, collection, mapping. Operations count when they
+    /// end. Unit: picoseconds.
     pub(crate) fn array_time_of_flows(&self) -> impl ExactSizeIterator<Item = [u128; 3]> + '_ {
         self.by_flow.iter().copied()
     }
 
-    /// A die has nothing to do.
+    /// True if a die is idle.
     #[inline]
     pub(crate) fn is_idle(&self, die: DieId) -> bool {
         self.dies[die].state == DieState::Idle
     }
 
-    /// The command that a die got last or goes on with.
+    /// The command that a die got last, or resumed last.
     pub(crate) fn command_of(&self, die: DieId) -> Running {
         let Die { head, op, since, until, .. } = self.dies[die];
         Running { head, op, since, until }
@@ -199,7 +202,7 @@ impl Flash {
         running.or_else(|| die.paused().map(|suspended| suspended.head))
     }
 
-    /// What is left of the array operation that a die runs, or that an idle die has suspended.
+    /// Remaining time of the array operation that a die runs, or that an idle die has suspended.
     /// Unit: picoseconds.
     pub(crate) fn busy(&self, die: DieId, now: Time) -> u64 {
         let die = &self.dies[die];
@@ -210,7 +213,7 @@ impl Flash {
         }
     }
 
-    /// What is left until a die has served all that it has begun. Unit: picoseconds.
+    /// Remaining time until a die has served all that it has begun. Unit: picoseconds.
     pub(crate) fn service_left(&self, die: DieId, now: Time, transactions: &Transactions) -> u64 {
         let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
@@ -231,7 +234,7 @@ impl Flash {
             }
     }
 
-    /// What is set free is offered at once, not when the event is over.
+    /// True if freed work is offered at once, and not only when the event is over.
     pub(crate) fn scans_at_once(&self) -> bool {
         self.scan_at_once
     }
@@ -254,7 +257,7 @@ impl Flash {
         self.place_of(die).chip
     }
 
-    /// The chip of a channel with this number in it.
+    /// The chip with this number on a channel.
     #[inline]
     pub(crate) fn chip_at(&self, channel: ChannelId, way: u32) -> ChipId {
         ChipId::new(channel.get() * self.chips_per_channel.get() + way)
@@ -266,7 +269,7 @@ impl Flash {
         DieId::new(chip.get() * self.dies_per_chip.get())
     }
 
-    /// Dies of each chip.
+    /// Number of dies of each chip.
     #[inline(always)]
     pub(crate) fn dies_per_chip(&self) -> u32 {
         self.dies_per_chip.get()
@@ -295,7 +298,7 @@ impl Flash {
             .sum()
     }
 
-    /// Has a die run a command from now on, or nothing; for the bench of policies.
+    /// For the bench of policies: makes a die run a command from now on, or nothing.
     pub(crate) fn pretend(&mut self, die: DieId, running: Option<(TransactionId, Op, Time)>) {
         self.set_state(die, if running.is_some() { DieState::Array } else { DieState::Idle });
         let die = &mut self.dies[die];
@@ -306,8 +309,8 @@ impl Flash {
         }
     }
 
-    /// Has an idle die hold a suspended command with so many picoseconds left; for the bench of
-    /// policies.
+    /// For the bench of policies: makes an idle die hold a suspended command with `left`
+    /// picoseconds left.
     pub(crate) fn pretend_suspended(&mut self, die: DieId, head: TransactionId, op: Op, left: u64) {
         self.pretend(die, None);
         let die = &mut self.dies[die];
@@ -329,7 +332,7 @@ mod tests {
     use crate::request::Requests;
     use crate::transaction::{Place, Source, Transaction};
 
-    /// A flash memory of one channel with two dies, and what it is called with.
+    /// A flash memory of one channel with two dies, and the driver's part of its calls.
     struct Bench {
         flash: Flash,
         now: Time,
@@ -413,7 +416,7 @@ mod tests {
     fn a_read_interrupts_a_program_that_goes_on_after_it() {
         let mut bench = Bench::new();
         let program = bench.issue(Op::Program, DieId::new(0), false);
-        // Only where something waits for the channel, the end of the command is an event.
+        // The end of the command is an event only where something waits for the channel.
         bench.now = Time::from_us(100);
         assert!(bench.flash.may_suspend(DieId::new(0), false, bench.now));
         let busy = bench.flash.busy(DieId::new(0), bench.now);
@@ -433,7 +436,7 @@ mod tests {
         assert!(bench.flash.data_left(DieId::new(0)), "the die has suspended the program");
         bench.call(|flash, cx| flash.resume(cx, DieId::new(0)));
         let went_on = bench.now;
-        // The end that it had before the interruption is stale.
+        // The end that was scheduled before the interruption is stale.
         let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };
         assert!(matches!(bench.flash.array_ends(die, epoch), ArrayEnd::Stale));
         let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };

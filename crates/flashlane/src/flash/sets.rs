@@ -1,5 +1,5 @@
-//! Which dies are idle, which could be interrupted, and for which something waits: a bit each, by
-//! chip.
+//! Sets of dies by chip, one bit a die: the idle ones, those that could be interrupted, and those
+//! that something waits for.
 //!
 //! Invariant: a chip is wanted while something waits for one of its dies that could take a command.
 
@@ -8,22 +8,22 @@ use flashlane_units::{ChannelId, ChipId, DieId};
 use super::{DiePlace, DieState, Flash};
 use crate::transaction::Op;
 
-/// What the dies of a chip do, a bit each.
+/// State of the dies of a chip, one bit a die.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DieSets {
-    /// Nothing.
+    /// Dies that are idle.
     pub(super) idle: u32,
-    /// The array runs an operation that may be interrupted.
+    /// Dies whose array runs an operation that may be interrupted.
     pub(super) changing: u32,
-    /// Whatever it is, something waits for them in the scheduler.
+    /// Dies for which something waits in the scheduler, whatever they do.
     pub(super) waiting: u32,
-    /// Something that may interrupt such an operation waits for them. The scheduler may find out
-    /// late that it has left. Always a part of `waiting`.
+    /// Dies for which something waits that may interrupt such an operation. The scheduler may clear
+    /// a bit late. Always a part of `waiting`.
     pub(super) interrupting: u32,
 }
 
 impl DieSets {
-    /// A die does something else now.
+    /// Notes the new state of a die.
     #[inline(always)]
     pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
         let others = !(1 << place.die_in_chip);
@@ -31,7 +31,7 @@ impl DieSets {
         self.changing = self.changing & others | u32::from(changing) << place.die_in_chip;
     }
 
-    /// Something waits at the chip for a die that is idle, or that it may interrupt.
+    /// True if something waits at the chip for a die that is idle, or that it may interrupt.
     #[inline(always)]
     pub(super) fn wants(&self) -> bool {
         (self.waiting & self.idle | self.interrupting & self.changing) != 0
@@ -39,7 +39,7 @@ impl DieSets {
 }
 
 impl Flash {
-    /// An operation of that kind may be interrupted.
+    /// True if an operation of that kind may be interrupted.
     #[inline(always)]
     pub(super) fn may_be_interrupted(&self, op: Op) -> bool {
         self.interruptible >> op as u8 & 1 != 0
@@ -51,21 +51,21 @@ impl Flash {
         self.idle_dies(chip) == u32::MAX
     }
 
-    /// The dies of a chip that do nothing, a bit each.
+    /// The idle dies of a chip, one bit each.
     #[inline]
     pub(crate) fn idle_dies(&self, chip: ChipId) -> u32 {
         self.sets[chip].idle
     }
 
-    /// The dies of a chip whose array runs what may be interrupted, and for which something waits
-    /// that may do so, a bit each.
+    /// The dies of a chip whose operation may be interrupted, and for which something waits that
+    /// may do so; one bit each.
     #[inline]
     pub(crate) fn interruptible_dies(&self, chip: ChipId) -> u32 {
         let DieSets { changing, interrupting, .. } = self.sets[chip];
         changing & interrupting
     }
 
-    /// The dies of a chip that do nothing although something waits for them, a bit each.
+    /// The idle dies of a chip for which something waits, one bit each.
     #[inline]
     pub(crate) fn free_dies(&self, chip: ChipId) -> u32 {
         let DieSets { idle, waiting, .. } = self.sets[chip];
@@ -73,19 +73,19 @@ impl Flash {
     }
 
     /// Chips of a channel at which something waits for a die that is idle, or that it may
-    /// interrupt, a bit each.
+    /// interrupt; one bit each.
     #[inline]
     pub(crate) fn wanted_chips(&self, channel: ChannelId) -> u64 {
         self.wanted[channel]
     }
 
-    /// True for such a chip.
+    /// True if the chip is in [`Flash::wanted_chips`] of its channel.
     #[inline]
     pub(crate) fn is_wanted(&self, place: DiePlace) -> bool {
         self.wanted[place.channel] >> place.chip_in_channel & 1 != 0
     }
 
-    /// A die does something else now.
+    /// Notes the new state of a die.
     #[inline(always)]
     pub(super) fn set_state(&mut self, die: DieId, state: DieState) {
         let it = &mut self.dies[die];
@@ -95,7 +95,7 @@ impl Flash {
         self.note(place, state == DieState::Idle, changing);
     }
 
-    /// A die does something else now.
+    /// Notes whether a die is idle now, and whether its operation may be interrupted.
     #[inline(always)]
     pub(super) fn note(&mut self, place: DiePlace, idle: bool, changing: bool) {
         let sets = &mut self.sets[place.chip];
@@ -104,7 +104,7 @@ impl Flash {
         self.note_wanted(place, wants);
     }
 
-    /// Something waits for a die from now on. `interrupts`: it may interrupt a program or an erase,
+    /// Notes that something waits for a die. `interrupts`: it may interrupt a program or an erase,
     /// if these may be interrupted at all.
     #[inline(always)]
     pub(crate) fn begin_waiting(&mut self, place: DiePlace, interrupts: bool) {
@@ -115,7 +115,7 @@ impl Flash {
         self.note_wanted(place, wants);
     }
 
-    /// Nothing waits for a die any more. True if nothing waits for its chip.
+    /// Notes that nothing waits for a die any more. True if nothing waits for its chip.
     #[inline(always)]
     pub(crate) fn end_waiting(&mut self, place: DiePlace) -> bool {
         let sets = &mut self.sets[place.chip];
@@ -126,7 +126,7 @@ impl Flash {
         !chip_waits
     }
 
-    /// Nothing that waits for a die may interrupt what it does.
+    /// Notes that nothing that waits for a die may interrupt its operation.
     pub(crate) fn end_interrupting(&mut self, place: DiePlace) {
         let sets = &mut self.sets[place.chip];
         sets.interrupting &= !(1 << place.die_in_chip);
@@ -134,7 +134,7 @@ impl Flash {
         self.note_wanted(place, wants);
     }
 
-    /// A die that can take a command is wanted at a chip, or none is any more.
+    /// Updates the set of wanted chips of a channel.
     #[inline(always)]
     pub(super) fn note_wanted(&mut self, place: DiePlace, wants: bool) {
         let wanted = &mut self.wanted[place.channel];
@@ -142,7 +142,7 @@ impl Flash {
             *wanted & !(1 << place.chip_in_channel) | u64::from(wants) << place.chip_in_channel;
     }
 
-    /// The sets of wanted chips are what they should be, for audits.
+    /// Checks the sets of wanted chips, for audits.
     pub(crate) fn audit_wanted(&self) {
         for (channel, &wanted) in self.wanted.numbered() {
             let chips = self.chips_per_channel.get();

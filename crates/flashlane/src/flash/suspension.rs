@@ -1,5 +1,5 @@
-//! Suspension of programs and erases by more urgent work, and their way back.
-//! Source: MQSim (FAST'18) section 4.1.
+//! Suspension of programs and erases by more urgent work, and how they resume. Source: MQSim
+//! (FAST'18) section 4.1.
 
 use flashlane_engine::{EventQueue, Time};
 use flashlane_units::{DieId, TransactionId};
@@ -11,20 +11,20 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::transaction::Op;
 
-/// A resumed operation runs for this part of its time before it is interrupted again: reads that
-/// never end would stop it for ever.
+/// A resumed operation runs at least for this part of its time before it is interrupted again;
+/// otherwise endless reads would stop it.
 const PROGRESS_PART: u64 = 16;
 
-/// It also runs for so many times what the interruption cost the die to settle, at least: otherwise
-/// the die of slow suspensions would spend most of its time on settling.
+/// A resumed operation also runs at least for this multiple of the settling time of an
+/// interruption; otherwise a die with slow suspensions would spend most of its time on settling.
 const SETTLING_WEIGHT: u64 = 2;
 
-/// For this part of its time an operation stays suspended longer, in all, than the first command of
-/// each suspension takes, so that others that wait go as well. Reads that never end would stop
-/// collection, and with it the writes, if it were the whole time.
+/// Suspensions of an operation may last longer than their first commands, so that other waiting
+/// commands go as well: in all for this part of the operation's time. Without a bound, endless
+/// reads would stop collection, and the writes behind it.
 const SPARE_PART: u64 = 4;
 
-/// Operations that may be interrupted: the bit of the number of each.
+/// Kinds of operations that may be interrupted, one bit each.
 pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
     let programs = u8::from(config.program) << Op::Program as u8;
     let erases = u8::from(config.erase || config.erase_for_write) << Op::Erase as u8;
@@ -32,7 +32,7 @@ pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
 }
 
 impl Flash {
-    /// True if a read may interrupt what the die does now; `writes`: if a write may.
+    /// True if a read may interrupt the operation of the die now. `writes`: if a write may.
     pub(crate) fn may_suspend(&self, die: DieId, writes: bool, now: Time) -> bool {
         let it = &self.dies[die];
         let interruptible = it.state == DieState::Array && it.suspended.is_none();
@@ -41,7 +41,7 @@ impl Flash {
             && self.gives_way(it.op, writes, it.until.saturating_sub(now).0)
     }
 
-    /// An operation with so many picoseconds left gives way to a read; `writes`: to a write.
+    /// True if an operation with `left` picoseconds left gives way to a read. `writes`: to a write.
     pub(super) fn gives_way(&self, op: Op, writes: bool, left: u64) -> bool {
         if left == 0 || !self.may_be_interrupted(op) {
             return false;
@@ -58,9 +58,9 @@ impl Flash {
         }
     }
 
-    /// A read that waits at the die may not interrupt the resumed operation before some time:
-    /// makes that time an event. `writes`: what waits may be a write. Without this event the read
-    /// would wait until something else has the die looked at.
+    /// Makes the end of the guard of a resumed operation an event, if a read at the die has to wait
+    /// for it. `writes`: the waiting work may be a write. Without this event the read would wait
+    /// until something else makes the scheduler look at the die.
     #[cold]
     pub(crate) fn await_progress(
         &mut self,
@@ -80,7 +80,7 @@ impl Flash {
         }
     }
 
-    /// The time of [`Flash::await_progress`] has come. False if the die was interrupted at the same
+    /// The time of [`Flash::await_progress`] has come. False if the die was interrupted at that
     /// instant.
     pub(crate) fn has_progressed(&mut self, die: DieId, now: Time) -> bool {
         let it = &mut self.dies[die];
@@ -91,22 +91,21 @@ impl Flash {
         due
     }
 
-    /// Nothing waits for a time that is over.
+    /// Checks that nothing waits for a time in the past.
     #[inline(always)]
     pub(super) fn assert_woken(&self, die: DieId, now: Time) {
         let it = &self.dies[die];
         assert!(!it.awaited || it.interruptible >= now, "what may interrupt a die again is told");
     }
 
-    /// A command for which the die suspended an operation is done.
+    /// Notes that a command is done for which the die suspended an operation.
     pub(crate) fn served_suspended(&mut self, die: DieId, now: Time) {
         if let Some(suspended) = &mut self.dies[die].suspended {
             suspended.since = suspended.since.min(now);
         }
     }
 
-    /// True if the die, which has done what it suspended an operation for, may do more of that
-    /// before it resumes: reads.
+    /// True if the die may serve more reads before it resumes its suspended operation.
     pub(crate) fn may_stay_suspended(&self, die: DieId, now: Time) -> bool {
         let it = &self.dies[die];
         let Some(suspended) = &it.suspended else { return false };

@@ -41,11 +41,12 @@ const NV_DDR2: Cycles = Cycles {
     dbsy: ns(500),
 };
 
-/// NV-DDR3 and NV-LPDDR4: commands and addresses are no faster, data waits longer for them.
-/// Source: ONFI 4.2 and 5.1, tADL 150 ns and tWPSTH 25 ns from memory, unverified.
+/// NV-DDR3 and NV-LPDDR4: commands and addresses are no faster, and data waits longer for them.
+/// Source: ONFI 4.2 and 5.1; the figures tADL 150 ns and tWPSTH 25 ns are from memory and
+/// unverified.
 const NV_DDR3: Cycles = Cycles { adl: ns(150), wpsth: ns(25), ..NV_DDR2 };
 
-/// From ready/busy to the controller's notice of the end of a read.
+/// Time from ready/busy until the controller notices the end of a read.
 const READY_DELAY: u64 = ns(20);
 
 impl Cycles {
@@ -71,25 +72,25 @@ impl Cycles {
 /// All latencies of a device, looked up by index.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashTiming {
-    /// Transfer time by number of sectors, up to those that a transaction may have.
+    /// Transfer time by number of sectors, up to the most that a transaction may have.
     data: Array<usize, u64>,
     /// tR plus ready delay by page in the block.
     read: Array<usize, u64>,
-    /// The same for reads of up to `small_sectors`; empty without such.
+    /// tR plus ready delay of reads of up to `small_sectors`; empty without such a time.
     small_read: Vec<u64>,
     small_sectors: u32,
     /// tPROG by page in the block.
     program: Array<usize, u64>,
     erase: u64,
-    /// Memory written in place: array time of a read and of a write by number of sectors.
+    /// Memory that is written in place: array time of a read and of a write, by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
     /// Bus time of commands and addresses by operation and number of planes, `0..=planes_per_die`.
     commands: [Array<usize, u64>; 3],
     /// Command of a suspension.
     pub(crate) suspend_command: u64,
-    /// From the suspend command until the die takes another one.
+    /// Time from the suspend command until a die that ran a program takes another command.
     suspend_program: u64,
-    /// The same for an erase.
+    /// Time from the suspend command until a die that ran an erase takes another command.
     suspend_erase: u64,
 }
 
@@ -97,7 +98,7 @@ impl FlashTiming {
     /// Derives every latency from the configuration.
     pub(crate) fn new(flash: &FlashConfig, compat: &CompatConfig) -> Self {
         let sectors = flash.page_size.0 / SECTOR_BYTES;
-        // Parts of a request that reach over the end of their page.
+        // With these cuts, a part of a request may reach over the end of its page.
         let sectors_max = if compat.device_page_cuts { u64::from(u64::BITS) } else { sectors };
         let width = flash.channel_width.0;
         let transfer = |bytes: u64| {
@@ -155,7 +156,7 @@ impl FlashTiming {
         }
     }
 
-    /// From the suspend command until a die that ran `op` takes another command.
+    /// Time from the suspend command until a die that ran `op` takes another command.
     pub(super) fn settling(&self, op: Op) -> u64 {
         match op {
             Op::Read => 0,
@@ -183,7 +184,7 @@ impl FlashTiming {
             return if op == Op::Read { read } else { write }[sectors as usize];
         }
         match op {
-            // A read of no sector at all takes as long as one of the whole page.
+            // A read of no sector takes as long as a read of the whole page.
             Op::Read if sectors.wrapping_sub(1) < self.small_sectors => {
                 self.small_read[page as usize]
             }
@@ -193,7 +194,7 @@ impl FlashTiming {
         }
     }
 
-    /// The part of [`FlashTiming::array`] in which the cells work: without the time until the
+    /// The part of [`FlashTiming::array`] in which the cells work, without the time until the
     /// controller notices the end of a read.
     pub(crate) fn work(&self, op: Op, page: u32, sectors: u32) -> u64 {
         let delay = if op == Op::Read { READY_DELAY } else { 0 };

@@ -17,7 +17,7 @@ impl Ftl {
         assert!(self.outcomes.is_empty(), "what happened is handed on");
     }
 
-    /// Checks what is kept of pages and blocks.
+    /// Checks the page tables, the blocks, the cached mapping and the jobs of collection.
     pub(super) fn audit_tables(&self, layout: &Layout) {
         self.audit_pages(layout);
         self.audit_mapping();
@@ -63,8 +63,8 @@ impl Ftl {
         }
     }
 
-    /// What a physical page holds lies there: P2L agrees with L2P, or with the directory of
-    /// translation pages.
+    /// Checks that P2L agrees with L2P, or with the directory of translation pages, for every
+    /// physical page that holds something.
     fn audit_held_pages(&self) {
         let blocks = &self.blocks;
         for block in blocks.numbers().filter(|&block| blocks.block(block).valid > 0) {
@@ -81,7 +81,7 @@ impl Ftl {
         }
     }
 
-    /// Counts of blocks and planes are those of the transactions under way.
+    /// Checks the counts of blocks and planes against the transactions under way.
     fn audit_work(&self, transactions: &Transactions) {
         if matches!(self.layer, Layer::InPlace) {
             return;
@@ -115,7 +115,7 @@ impl Ftl {
         self.audit_jobs(transactions);
     }
 
-    /// Counts of chips are those of their planes.
+    /// Checks the counts of chips against those of their planes.
     fn audit_chips(&self, transactions: &Transactions) {
         if matches!(self.layer, Layer::InPlace) {
             return;

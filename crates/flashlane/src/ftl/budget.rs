@@ -39,12 +39,12 @@ impl PlaneBudget {
         self.flows == 0 || self.room_pages() > self.logical_pages
     }
 
-    /// What rounding up can add to the logical pages, at most.
+    /// Most pages that rounding up can add to the logical pages.
     fn rounding_pages(&self) -> u64 {
         2 * u64::from(self.flows)
     }
 
-    /// A ratio of over-provisioning with which the plane fits, if it now has `ratio`.
+    /// A ratio of over-provisioning with which the plane fits. `ratio`: the present one.
     #[must_use]
     pub fn over_provisioning_needed(&self, ratio: f64) -> Option<f64> {
         let room = self.room_pages().checked_sub(self.rounding_pages())?;
@@ -99,7 +99,8 @@ pub(crate) fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<Pl
     let mut budgets = vec![empty; geometry.planes() as usize];
     let anywhere = settings.sets_move;
     if anywhere {
-        // Every flow may leave open blocks anywhere, and has one more to move pages to.
+        // Every flow may leave open blocks on any plane, and has one more stream for pages that
+        // move to another chip.
         let streams = if ideal { 3 + u32::from(settings.opens_frontiers_at_start()) } else { 5 };
         let flows = layout.flows.len() as u32;
         for budget in &mut budgets {
@@ -125,7 +126,7 @@ pub(crate) fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<Pl
     budgets
 }
 
-/// Translation pages of a flow that a plane holds at most, where the flow has data at the start.
+/// Translation pages that a plane holds at most for a flow with data at the start.
 fn translation_pages(settings: FtlSettings<'_>, layout: &Layout, flow: &FlowSpace) -> u64 {
     if !settings.config.mapping.is_cached() {
         return 0;
@@ -135,7 +136,7 @@ fn translation_pages(settings: FtlSettings<'_>, layout: &Layout, flow: &FlowSpac
     flow.pages.div_ceil(entries).div_ceil(u64::from(flow.plane_count()).max(1)) + 1
 }
 
-/// Data pages that each plane may hold of all flows together, for sets of chips that change.
+/// Limit of the data pages of all flows together on each plane, for sets of chips that change.
 /// Collection of a plane within its limit always finds a victim.
 pub(crate) fn plane_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32> {
     let budgets = plane_budget(settings, layout);

@@ -30,7 +30,7 @@ pub struct FtlConfig {
     pub gc: GcConfig,
     /// Wear levelling.
     pub wear_leveling: WearConfig,
-    /// Read scrubbing.
+    /// Moves of data out of blocks that were read often (read scrubbing).
     pub read_scrubbing: ScrubbingConfig,
     /// The state in which a run starts.
     pub precondition: PreconditionConfig,
@@ -51,19 +51,19 @@ impl Default for FtlConfig {
     }
 }
 
-/// What a translation layer is made from.
+/// The parts of the configuration that a translation layer is built from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FtlSettings<'a> {
     pub(crate) config: &'a FtlConfig,
     pub(crate) compat: &'a CompatConfig,
-    /// The memory is written in place: there is nothing to map and to collect.
+    /// The memory is written in place: nothing is mapped or collected.
     pub(crate) in_place: bool,
     /// The isolation policy moves chips from flow to flow during the run.
     pub(crate) sets_move: bool,
 }
 
 impl FtlSettings<'_> {
-    /// Frontiers are open before anything is written. Only where pages are mapped one by one.
+    /// True if frontiers are open before anything is written, which needs page-level mapping.
     pub(crate) fn opens_frontiers_at_start(&self) -> bool {
         self.compat.frontiers_at_start
             && !self.in_place
@@ -103,7 +103,7 @@ impl Default for MappingConfig {
 }
 
 impl MappingConfig {
-    /// The table lies on flash, and a part of it is cached.
+    /// True if the table lies on flash and only a part of it is cached.
     #[must_use]
     pub fn is_cached(&self) -> bool {
         self.kind == MappingKind::Page && !self.ideal

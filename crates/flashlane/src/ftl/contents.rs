@@ -1,13 +1,13 @@
-//! What pages hold, and which blocks are being emptied: the changes that page tables and blocks
-//! make together. The drive with time and the one without time decide when these changes happen;
-//! what they do is the same for both.
+//! Contents of pages, and the blocks being emptied: the changes that page tables and blocks make
+//! together. The timed drive and the run without time decide when these changes happen; the changes
+//! themselves are shared.
 
 use flashlane_units::{BlockId, Lpa, PlaneId, Ppa};
 
 use super::Ftl;
 use super::blocks::Block;
 
-/// What a trim took away.
+/// Effect of a trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trimmed {
     /// The page has no place on flash.
@@ -19,14 +19,14 @@ pub(super) enum Trimmed {
 }
 
 impl Ftl {
-    /// Sectors of a logical page that hold data, without those in `mask`. A write that brings only
-    /// `mask` needs them read first.
+    /// Sectors of a logical page that hold data and are not in `mask`. A write that brings only
+    /// `mask` has to read them first.
     #[inline]
     pub(super) fn missing(&self, lpa: Lpa, mask: u64) -> u64 {
         if self.pages.ppa(lpa) == Ppa::NONE { 0 } else { self.pages.mask(lpa) & !mask }
     }
 
-    /// A physical page holds nothing valid any more. Returns its plane.
+    /// Makes a physical page invalid. Returns its plane.
     #[inline]
     pub(super) fn release(&mut self, ppa: Ppa) -> PlaneId {
         self.pages.set_lpa(ppa, Lpa::NONE);
@@ -35,7 +35,7 @@ impl Ftl {
         self.blocks.plane_of(block)
     }
 
-    /// Points a logical page at its new place, where it holds these sectors. Its old place is
+    /// Points a logical page at its new place, which holds these sectors. Its old place must be
     /// released already.
     #[inline]
     pub(super) fn hold(&mut self, lpa: Lpa, ppa: Ppa, sectors: u64) {
@@ -61,7 +61,7 @@ impl Ftl {
         Trimmed::Page(ppa)
     }
 
-    /// A block is emptied from now on. Returns its state.
+    /// Marks a block as in collection. Returns its state.
     pub(super) fn begin_job(&mut self, plane: PlaneId, block: BlockId) -> Block {
         self.blocks.planes[plane].jobs += 1;
         *self.blocks.collect(block)

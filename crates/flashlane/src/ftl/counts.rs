@@ -1,41 +1,41 @@
-//! What the translation layer tells of itself.
+//! Counters of the translation layer.
 
 use super::moving::IsolationSummary;
 use super::scrubbing::Scrubbing;
 use super::{Ftl, Layer};
 use flashlane_units::FlowId;
 
-/// Pages of a flow that the layer had to do with.
+/// Page counts of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowPages {
     /// Host pages programmed.
     pub(crate) host_programs: u64,
     /// Pages programmed by collection and for translation on behalf of the flow.
     pub(crate) other_programs: u64,
-    /// Writes that brought part of a page, the rest of which was read first.
+    /// Writes of a part of a page for which the rest of the page was read first.
     pub(crate) read_modify_writes: u64,
-    /// Look-ups that the cached mapping table knew, and that it did not know.
+    /// Look-ups that the cached mapping table could answer, and look-ups that it could not.
     pub(crate) cmt_hits: u64,
     pub(crate) cmt_misses: u64,
 }
 
-/// What the layer has done up to an instant.
+/// Counters of the layer at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FtlCounts {
     pub(crate) zero_fill_reads: u64,
     pub(crate) gc_invocations: u64,
     pub(crate) wear_leveling_moves: u64,
     pub(crate) read_scrubbing_moves: u64,
-    /// Of hybrid mapping: full, partial, switch.
+    /// Merges with hybrid mapping: full, partial, switch.
     pub(crate) merges: [u64; 3],
     /// Translation pages written back.
     pub(crate) writebacks: u64,
-    /// Blocks that planes have fewer free than `ftl.gc.threshold` asks for.
+    /// Free blocks that planes lack to reach `ftl.gc.threshold`, summed over planes.
     pub(crate) blocks_owed: u64,
 }
 
 impl Ftl {
-    /// What has been done so far.
+    /// The counters now.
     pub(crate) fn counts(&self) -> FtlCounts {
         let merges = match &self.layer {
             Layer::Hybrid(hybrid) => hybrid.merges_done(),
@@ -73,12 +73,12 @@ impl Ftl {
         self.blocks.planes.iter().map(|plane| plane.free)
     }
 
-    /// Chips that a flow may write to, where sets of chips move.
+    /// Chips that a flow may write to; `None` unless sets of chips move.
     pub(crate) fn chips_of(&self, flow: FlowId) -> Option<u32> {
         self.sets.as_ref().map(|sets| sets.chips_of(flow))
     }
 
-    /// What the sets of chips did, where they move.
+    /// Summary of the sets of chips; `None` unless they move.
     pub(crate) fn sets_summary(&self) -> Option<IsolationSummary> {
         self.sets.as_ref().map(|sets| sets.summary(&self.blocks))
     }

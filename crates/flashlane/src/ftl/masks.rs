@@ -1,14 +1,14 @@
-//! Which sectors of pages hold data that were written only in part.
+//! Sector masks of the pages of which only some sectors hold data.
 
 use flashlane_engine::{Frozen, Table, Use};
 use flashlane_units::Lpa;
 
-/// Bytes of a small page of memory.
+/// Size of a small page of memory. Unit: bytes.
 const SMALL_PAGE: usize = 4096;
 
-/// Sector masks by logical page, of whichever pages are partial. There is no table before the first
-/// of them, and memory only where they are, in small pages. Where these become as many as large
-/// pages would take, they become large.
+/// Sector masks of partial pages, by logical page. The tables exist from the first partial page on,
+/// and use memory only where partial pages are, in small pages. When the small pages come to the
+/// size of large pages, the tables move to large pages.
 #[derive(Clone, Debug)]
 pub(super) struct Masks {
     tables: Option<Tables>,
@@ -16,31 +16,31 @@ pub(super) struct Masks {
     count: u32,
     logical: u64,
     purpose: Use,
-    /// So many partial pages, wherever they are, fill most of the table: then it moves to large
-    /// pages of memory.
+    /// From this number of partial pages on, wherever they are, most of the table is in use, and it
+    /// moves to large pages of memory.
     large_from: u32,
-    /// Bits of a mask in the tables: a power of two.
+    /// Bits of a mask in the tables; a power of two.
     width: u32,
 }
 
-/// Masks of up to 32 bits side by side in the numbers of one table; the upper halves of longer ones
-/// in another.
+/// Masks of up to 32 bits, packed into the numbers of one table. The upper halves of longer masks
+/// are in a second table.
 #[derive(Clone, Debug)]
 struct Tables {
     low: Table,
     high: Option<Table>,
 }
 
-/// Masks that change no more, for copies.
+/// Masks that change no more, and can be copied.
 #[derive(Debug)]
 pub(super) struct FrozenMasks {
     tables: Option<(Frozen, Option<Frozen>)>,
-    /// All but the tables.
+    /// Everything but the tables.
     rest: Masks,
 }
 
 impl FrozenMasks {
-    /// Masks that start with the same.
+    /// A copy that can change.
     pub(super) fn copy(&self) -> Masks {
         let copy = |(low, high): &(Frozen, Option<Frozen>)| Tables {
             low: low.copy(),
@@ -62,7 +62,7 @@ impl Masks {
         out.push(self.count);
     }
 
-    /// What [`put`](Self::put) and [`tables`](Self::tables) gave, in the place of no masks. `None`
+    /// Restores the masks from what [`put`](Self::put) and [`tables`](Self::tables) gave. `None`
     /// for anything else.
     pub(super) fn take(
         mut self,
@@ -83,7 +83,7 @@ impl Masks {
         all_fit.then(|| FrozenMasks { tables: Some((low, high)), rest: self })
     }
 
-    /// As [`Table::let_go`].
+    /// Does [`Table::let_go`] for its tables.
     pub(super) fn let_go(&mut self) {
         if let Some(tables) = &mut self.tables {
             tables.low.let_go();
@@ -95,31 +95,31 @@ impl Masks {
 }
 
 impl Masks {
-    /// No partial page among so many logical ones.
+    /// No partial pages, on a drive with `logical` logical pages.
     pub(super) fn new(logical: u64, sectors_per_page: u32, purpose: Use) -> Self {
         let width = sectors_per_page.next_power_of_two();
         Self { tables: None, count: 0, logical, purpose, large_from: u32::MAX, width }
     }
 
-    /// Ends all changes, for copies.
+    /// Ends all changes, so that the masks can be copied.
     pub(super) fn freeze(mut self) -> FrozenMasks {
         let freeze = |tables: Tables| (tables.low.freeze(), tables.high.map(Table::freeze));
         FrozenMasks { tables: self.tables.take().map(freeze), rest: self }
     }
 
-    /// Some page is partial.
+    /// True if some page is partial.
     #[inline]
     pub(super) fn any(&self) -> bool {
         self.count > 0
     }
 
-    /// Memory of the tables, if all pages were partial. Unit: bytes.
+    /// Memory of the tablesif all pages were partial. Unit: bytes.
     pub(super) fn bytes(&self) -> u64 {
         let high = |tables: &Tables| tables.high.as_ref().map_or(0, Table::bytes);
         self.tables.as_ref().map_or(0, |tables| (tables.low.bytes() + high(tables)) as u64)
     }
 
-    /// The number of the lower table that a mask is in, and its lowest bit there.
+    /// Position of a mask: the number in the lower table, and its lowest bit in that number.
     #[inline]
     fn place(&self, lpa: Lpa) -> (u32, u32) {
         if self.width >= u32::BITS {
@@ -129,13 +129,13 @@ impl Masks {
         (lpa.get() / masks, lpa.get() % masks * self.width)
     }
 
-    /// The bits of a number that a mask takes, from the lowest on.
+    /// The bits of one mask, at the lowest position.
     #[inline]
     fn ones(&self) -> u32 {
         u32::MAX >> (u32::BITS - self.width.min(u32::BITS))
     }
 
-    /// Asks for the mask of a page, which is needed soon.
+    /// Prefetches the mask of a page.
     #[inline]
     pub(super) fn prefetch(&self, lpa: Lpa) {
         if self.count > 0
@@ -167,7 +167,7 @@ impl Masks {
         }
     }
 
-    /// A page becomes partial.
+    /// Marks a page as partial.
     #[inline]
     pub(super) fn insert(&mut self, lpa: Lpa, mask: u64) {
         if self.tables.is_none() {
@@ -180,7 +180,7 @@ impl Masks {
         self.set(lpa, mask);
     }
 
-    /// A page is partial no more.
+    /// Notes that a partial page became whole or lost its data.
     #[inline]
     pub(super) fn remove(&mut self) {
         self.count -= 1;

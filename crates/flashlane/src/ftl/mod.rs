@@ -1,10 +1,10 @@
 //! Stage 5 of 8: flash translation. Receives page transactions of the host and of the data cache;
-//! finds or places their physical pages, has them wait for translation pages and free blocks where
-//! they must, and tells which are ready for the flash. Keeps the flash writable by collecting
-//! garbage.
+//! finds or allocates their physical pages, lets them wait for translation pages and free blocks
+//! where necessary, and reports those that are ready for the flash. Keeps the flash writable by
+//! collecting garbage.
 //!
-//! The driver of the drive asks, and hands on what [`Outcome`]s say. How pages are mapped is one
-//! [`Layer`].
+//! The driver of the drive calls this stage and hands its [`Outcome`]s on. A [`Layer`] is one way
+//! to map pages.
 //!
 //! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a
 //! page that is not programmed yet waits for the program; programs of a block leave in order.
@@ -61,22 +61,23 @@ pub(crate) use state::{FrozenState, FtlState};
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
 
-/// The same, with a block for each collection that may be under way.
+/// Free blocks of a plane that only collection may take: [`RESERVE_BLOCKS`], or one for each job
+/// that may be under way if those are more.
 #[must_use]
 pub fn reserve_blocks(gc: &GcConfig) -> u32 {
     RESERVE_BLOCKS.max(gc.max_concurrent_per_plane)
 }
 
-/// How pages are mapped, and how blocks become free again.
+/// The way in which pages are mapped and blocks become free again.
 #[derive(Clone)]
 enum Layer {
-    /// Page by page; blocks are emptied and erased by jobs.
+    /// Page by page; jobs empty and erase blocks.
     Pages(Collector),
     /// Page by page; blocks are emptied and erased in no time.
     Free(Collector),
     /// By blocks, with some log blocks by pages; blocks become free by merges.
     Hybrid(Hybrid),
-    /// Not at all: the memory is written in place.
+    /// Not at all: memory that is written in place.
     InPlace,
 }
 
@@ -90,37 +91,38 @@ pub(crate) struct Ftl {
     allocator: Allocator,
     /// Sets of chips that change; `None` for policies that decide nothing during the run.
     sets: Option<Box<dyn MovingSets>>,
-    /// `None` where no data is moved for its reads.
+    /// Read scrubbing; `None` where it is off.
     scrubbing: Option<Scrubbing>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
     urgent_planes: Array<ChipId, u32>,
-    /// Blocks in collection of each chip whose erase did not start.
+    /// For each chip, the blocks in collection whose erase has not started.
     unerased: Array<ChipId, u32>,
     partial: PartialWrites,
     /// Reads of pages that are not programmed yet, by physical page, oldest first.
     unprogrammed: Lists<TransactionId>,
     unwritten_reads_flash: bool,
-    /// A read of a never-written page gives it a place, as a write would, without a program.
+    /// A read of a page that was never written gives the page a place, as a write would, without a
+    /// program.
     unwritten_reads_allocate: bool,
-    /// Programs leave in order, and reads wait for programs.
+    /// The programs of a block leave in order, and reads wait for the programs of their pages.
     ordered: bool,
     zero_fill_reads: u64,
     gc_invocations: u64,
     gc_moves: u64,
     wear_leveling_moves: u64,
-    /// Pages of each flow so far.
+    /// Page counts of each flow.
     flows: Array<FlowId, FlowPages>,
     classes: Array<FlowId, u8>,
-    /// What happened and was not handed on yet.
+    /// Outcomes that were not handed on yet.
     outcomes: Vec<Outcome>,
-    /// Somebody watches the run.
+    /// True if the run is watched.
     watched: bool,
 }
 
 impl Ftl {
-    /// The layer over a state.
+    /// The layer over a state of a drive.
     pub(crate) fn new(
         settings: FtlSettings<'_>,
         layout: &Layout,
@@ -182,7 +184,7 @@ impl Ftl {
             unprogrammed: Lists::default(),
             unwritten_reads_flash: config.unwritten_read == UnwrittenRead::Flash
                 || compat.flash_unwritten_reads,
-            // A set of chips decides where pages go that are written, and no others have a place.
+            // With sets of chips, only written pages have a place: the set decides it.
             unwritten_reads_allocate: by_page
                 && !sets_move
                 && compat.flash_unwritten_reads
@@ -200,44 +202,44 @@ impl Ftl {
         }
     }
 
-    /// From now on tells what only those want to know who watch.
+    /// Turns on outcomes that only those who watch the run need.
     pub(crate) fn watch(&mut self) {
         self.watched = true;
     }
 
-    /// Begins: planes below the threshold start to collect.
+    /// Starts the run: planes below the threshold start to collect.
     pub(crate) fn start(&mut self, ctx: &mut Moment<'_>) {
         for plane in self.blocks.planes.numbers() {
             self.collect(ctx, plane);
         }
     }
 
-    /// The `at`th outcome that was not handed on.
+    /// The outcome at index `at` of those that were not handed on.
     #[inline]
     pub(crate) fn outcome(&self, at: usize) -> Option<Outcome> {
         self.outcomes.get(at).copied()
     }
 
-    /// All outcomes are handed on.
+    /// Clears the outcomes after all were handed on.
     #[inline]
     pub(crate) fn outcomes_over(&mut self) {
         self.outcomes.clear();
     }
 
-    /// A transaction waits for its die from now on.
+    /// Notes that a transaction is ready for its die.
     #[inline]
     fn ready(&mut self, transaction: TransactionId) {
         self.outcomes.push(Outcome::Ready { transaction });
     }
 
-    /// The same for a transaction that is not in any place.
+    /// Puts a new transaction into the queue of its die, and notes that it is ready.
     #[inline]
     fn schedule(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         ctx.transactions[id].place = Place::Queue;
         self.ready(id);
     }
 
-    /// Tells those who watch.
+    /// Adds an outcome for those who watch the run.
     #[inline]
     fn tell(&mut self, seen: Seen) {
         if self.watched {
@@ -245,7 +247,7 @@ impl Ftl {
         }
     }
 
-    /// What becomes a transaction on a page of a flow's space.
+    /// A transaction on a page of a flow's space, which has no handle yet.
     #[inline(always)]
     pub(crate) fn transaction(
         &self,
@@ -273,7 +275,7 @@ impl Ftl {
         ctx.transactions.insert(tr)
     }
 
-    /// Blocks are emptied and erased in no time.
+    /// True if blocks are emptied and erased in no time.
     #[inline]
     fn is_free(&self) -> bool {
         matches!(self.layer, Layer::Free(_))
@@ -304,25 +306,26 @@ impl Ftl {
         }
     }
 
-    /// Collection goes before user work on the chip: some plane of it is short of free blocks.
+    /// True if collection goes before user work on the chip: some plane of it is short of free
+    /// blocks.
     #[inline]
     pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
         self.urgent_planes[chip] > 0
     }
 
-    /// Blocks of the chip are in collection, and their erases are not sent.
+    /// True if the chip has blocks in collection whose erases were not sent.
     #[inline]
     pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
         self.unerased[chip] > 0
     }
 
-    /// Requests look up something that memory has to be asked for.
+    /// True if requests look something up that a prefetch can help with.
     #[inline]
     pub(crate) fn looks_up(&self) -> bool {
         self.pages.any_touched() || self.mapping.is_some()
     }
 
-    /// Asks for what is kept of a logical page that is needed soon.
+    /// Prefetches the mapping of a logical page.
     #[inline]
     pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         self.pages.prefetch(lpa);
@@ -337,8 +340,8 @@ impl Ftl {
         self.programmed(ctx, id);
     }
 
-    /// A program of the layer's own, or of the host, is out of the array: readers of the page may
-    /// go, and the block may be ready for collection.
+    /// A program of the layer or of the host is out of the array. Readers of the page may go on,
+    /// and the block may be ready for collection.
     pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             return;
@@ -370,7 +373,7 @@ impl Ftl {
         }
     }
 
-    /// The number of free blocks of a plane may have crossed the hard threshold.
+    /// The number of free blocks of a plane changed, and may have crossed the hard threshold.
     fn pool_changed(&mut self, plane: PlaneId) {
         let state = &self.blocks.planes[plane];
         let urgent = match &self.layer {

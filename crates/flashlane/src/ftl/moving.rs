@@ -1,5 +1,5 @@
-//! What the translation layer tells and asks an isolation policy whose sets change during a run,
-//! and what such a policy reports.
+//! The interface between the translation layer and an isolation policy whose sets of chips change
+//! during a run, and the policy's report.
 
 use flashlane_engine::Time;
 use flashlane_units::{BlockId, FlowId, PlaneId};
@@ -10,8 +10,8 @@ use super::blocks::Blocks;
 
 /// Sets of chips that change during a run.
 ///
-/// A policy is told of what happens and decides; it cannot act. It sees the time whenever it is
-/// told something, and ends its windows then: between two events of the host there is nothing to
+/// A policy is told of what happens and decides; it cannot act. Each call carries the time, and the
+/// policy ends its windows in such calls: between two events of the host there is nothing to
 /// decide.
 pub trait MovingSets: Send + dyn_clone::DynClone {
     /// The host reads a page of the flow that lies in this block.
@@ -24,7 +24,7 @@ pub trait MovingSets: Send + dyn_clone::DynClone {
         let _ = (flow, blocks, now);
     }
 
-    /// Collection moved a page of the flow; `away`: to another chip.
+    /// Collection moved a page of the flow. `away`: to another chip.
     fn copied(&mut self, flow: FlowId, away: bool) {
         let _ = (flow, away);
     }
@@ -34,13 +34,14 @@ pub trait MovingSets: Send + dyn_clone::DynClone {
         let _ = block;
     }
 
-    /// The plane that a write of the flow goes to, one that may hold another page
-    /// ([`Blocks::within_limit`]); `old`: the plane of its page now, or `NONE`. It may have no free
-    /// block at the moment, and then makes one.
+    /// Chooses the plane for a write of the flow, out of those that may hold another page
+    /// ([`Blocks::within_limit`]). `old`: the plane of the page now, or `NONE`. The plane may have
+    /// no free block at the moment; then the write waits for one.
     fn plane_of_write(&mut self, flow: FlowId, old: PlaneId, blocks: &Blocks) -> PlaneId;
 
-    /// The plane that a page of the flow moves to which collection finds on `plane`: the same if it
-    /// may stay, or must for want of room, and else one with room at once.
+    /// Chooses the plane for a page of the flow that collection moves out of `plane`. The result is
+    /// `plane` if the page may stay there, or must stay for want of room; otherwise a plane with
+    /// room at once.
     fn plane_of_copy(&mut self, flow: FlowId, plane: PlaneId, blocks: &Blocks) -> PlaneId {
         let _ = (flow, blocks);
         plane
@@ -49,11 +50,12 @@ pub trait MovingSets: Send + dyn_clone::DynClone {
     /// Chips that the flow may write to.
     fn chips_of(&self, flow: FlowId) -> u32;
 
-    /// The flow may write to the plane.
+    /// True if the flow may write to the plane.
     fn may_write(&self, flow: FlowId, plane: PlaneId) -> bool;
 
-    /// The block of the plane, counted in it, to empty next; `None` where none is worth it. Takes
-    /// the place of the victim policy. Without this method: the one with the fewest valid pages.
+    /// The block of the plane, counted inside the plane, to empty next; `None` where no block is
+    /// worth it. Takes the place of the victim policy. Without this method: the block with the
+    /// fewest valid pages.
     fn victim(&self, plane: PlaneId, blocks: &Blocks) -> Option<u32> {
         blocks.emptiest(plane)
     }
@@ -63,7 +65,7 @@ pub trait MovingSets: Send + dyn_clone::DynClone {
         let _ = blocks;
     }
 
-    /// What the summary says of the run so far.
+    /// The policy's summary of the run so far.
     fn summary(&self, blocks: &Blocks) -> IsolationSummary;
 }
 

@@ -1,40 +1,41 @@
-//! Where every logical page is, and what every physical page holds.
+//! The page tables: where every logical page is, and what every physical page holds.
 //!
-//! Two flat arrays of 32-bit numbers and one bit a page; entries are stored plus one, so that
-//! zeroed memory means "nothing" and untouched parts of a device cost no memory. Pages written only
-//! in part are rare and have their sector masks in a side table: [`Masks`].
+//! They are two flat arrays of 32-bit numbers and one bit a page. Entries are stored plus one, so
+//! that zeroed memory means "nothing", and untouched parts of a device cost no memory. Pages that
+//! are written only in part are rare; their sector masks are in a side table: [`Masks`].
 
 use flashlane_engine::{Frozen, Table, Use};
 use flashlane_units::{Lpa, Ppa};
 
 use super::masks::{FrozenMasks, Masks};
 
-/// Logical pages of a word of `partial`.
+/// Logical pages for one word of `partial`.
 const WORD: u32 = u32::BITS;
 
-/// Logical pages of a region, and regions of a word of `touched`.
+/// Logical pages of a region, and regions for one word of `touched`.
 const REGION: u32 = 4096;
 const REGIONS: u32 = u64::BITS;
 
 /// The page tables. Sizes: logical pages of all flows, physical pages of the device.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTables {
-    /// Logical to physical, plus one.
+    /// For each logical page its physical page plus one; 0 for none.
     l2p: Table,
-    /// Physical to logical (or to translation page), plus one; 0 for free and invalid pages.
+    /// For each physical page its logical page (or translation page) plus one; 0 for free and
+    /// invalid pages.
     p2l: Table,
-    /// One bit a region of logical pages: some page of it has, or had, a place. A drive that is
-    /// almost empty answers from here: memory takes longer.
+    /// One bit for each region of logical pages: set if some page of it has, or had, a place. A
+    /// drive that is almost empty answers from here, which is faster than the tables in memory.
     touched: Vec<u64>,
-    /// There is such a region.
+    /// True if any bit of `touched` is set.
     any_touched: bool,
-    /// One bit a logical page: only some sectors were written.
+    /// One bit for each logical page: set if only some sectors were written.
     partial: Table,
     masks: Masks,
     full_mask: u64,
 }
 
-/// Page tables that change no more, for copies.
+/// Page tables that change no more, and can be copied.
 #[derive(Debug)]
 pub(crate) struct FrozenPages {
     l2p: Frozen,
@@ -47,7 +48,7 @@ pub(crate) struct FrozenPages {
 }
 
 impl FrozenPages {
-    /// Tables that start with the same.
+    /// A copy that can change.
     pub(crate) fn copy(&self) -> PageTables {
         PageTables {
             l2p: self.l2p.copy(),
@@ -63,20 +64,20 @@ impl FrozenPages {
 
 /// For states that are kept on disk.
 impl PageTables {
-    /// The tables, in the order in which [`take`](Self::take) wants them.
+    /// The tables, in the order that [`take`](Self::take) expects.
     pub(crate) fn tables(&self) -> Vec<&Table> {
         [&self.l2p, &self.p2l, &self.partial].into_iter().chain(self.masks.tables()).collect()
     }
 
-    /// Appends all but the tables.
+    /// Appends everything but the tables.
     pub(crate) fn put(&self, out: &mut Vec<u32>) {
         out.push(u32::from(self.any_touched));
         out.extend(self.touched.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
         self.masks.put(out);
     }
 
-    /// What [`put`](Self::put) and [`tables`](Self::tables) gave for as many pages, in the place of
-    /// these tables, which are empty. `None` for anything else.
+    /// Restores these empty tables from what [`put`](Self::put) and [`tables`](Self::tables) gave
+    /// for the same number of pages. `None` for anything else.
     pub(crate) fn take(
         self,
         tables: &mut dyn Iterator<Item = Frozen>,
@@ -94,7 +95,7 @@ impl PageTables {
         Some(FrozenPages { l2p, p2l, touched, any_touched, partial, masks, full_mask })
     }
 
-    /// As [`Table::let_go`], for all tables.
+    /// Does [`Table::let_go`] for all tables.
     pub(crate) fn let_go(&mut self) {
         self.l2p.let_go();
         self.p2l.let_go();
@@ -103,28 +104,39 @@ impl PageTables {
     }
 }
 
+/// Number and use of the entries of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableSize {
+    /// Number of pages that the table is for.
+    pub(crate) pages: u64,
+    /// How the table will be used.
+    pub(crate) purpose: Use,
+}
+
 impl PageTables {
-    /// Empty tables for so many pages each, and what is to become of them. Masks of pages have
-    /// `mask_bits`: more than a page has sectors where parts of requests reach over its end.
+    /// Empty tables, with entries for the logical and the physical pages. Sector masks have
+    /// `mask_bits` bits. These are more than the sectors of a page if a part of a request may reach
+    /// over the end of a page.
     pub(crate) fn new(
-        (logical, purpose): (u64, Use),
-        (physical, physical_use): (u64, Use),
+        logical: TableSize,
+        physical: TableSize,
         sectors_per_page: u32,
         mask_bits: u32,
     ) -> Self {
+        let TableSize { pages, purpose } = logical;
         let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
-            l2p: Table::new(logical as usize, purpose),
-            p2l: Table::new(physical as usize, physical_use),
-            touched: vec![0; logical.div_ceil(u64::from(REGION * REGIONS)) as usize],
+            l2p: Table::new(pages as usize, purpose),
+            p2l: Table::new(physical.pages as usize, physical.purpose),
+            touched: vec![0; pages.div_ceil(u64::from(REGION * REGIONS)) as usize],
             any_touched: false,
-            partial: Table::new(logical.div_ceil(64) as usize * 2, few),
-            masks: Masks::new(logical, mask_bits, purpose),
+            partial: Table::new(pages.div_ceil(64) as usize * 2, few),
+            masks: Masks::new(pages, mask_bits, purpose),
             full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
         }
     }
 
-    /// Ends all changes, for copies.
+    /// Ends all changes, so that the tables can be copied.
     pub(crate) fn freeze(self) -> FrozenPages {
         FrozenPages {
             l2p: self.l2p.freeze(),
@@ -164,13 +176,13 @@ impl PageTables {
         Lpa::new(self.p2l.get(ppa.get()).wrapping_sub(1))
     }
 
-    /// Some page has, or had, a place.
+    /// True if some page has, or had, a place.
     #[inline]
     pub(crate) fn any_touched(&self) -> bool {
         self.any_touched
     }
 
-    /// Some page of the region of a logical one has, or had, a place.
+    /// True if some page in the region of a logical page has, or had, a place.
     #[inline]
     fn is_touched(&self, lpa: Lpa) -> bool {
         let region = lpa.get() / REGION;
@@ -198,7 +210,7 @@ impl PageTables {
         self.p2l.set(ppa.get(), lpa.get().wrapping_add(1));
     }
 
-    /// Asks for what is kept of a logical page, which is needed soon.
+    /// Prefetches the entries of a logical page.
     #[inline]
     pub(crate) fn prefetch(&self, lpa: Lpa) {
         if !self.is_touched(lpa) {
@@ -209,26 +221,26 @@ impl PageTables {
         self.masks.prefetch(lpa);
     }
 
-    /// Asks for what is kept of a physical page, which is needed soon.
+    /// Prefetches the entry of a physical page.
     #[inline]
     pub(crate) fn prefetch_physical(&self, ppa: Ppa) {
         self.p2l.prefetch(ppa.get());
     }
 
-    /// Some page was written in part.
+    /// True if some page was written in part.
     #[inline]
     pub(crate) fn any_partial(&self) -> bool {
         self.masks.any()
     }
 
-    /// Both directions at once, for a page written whole; used by preconditioning.
+    /// Sets both directions for a page that is written whole. Used by preconditioning.
     #[inline]
     pub(crate) fn place(&mut self, lpa: Lpa, ppa: Ppa) {
         self.set_ppa(lpa, ppa);
         self.set_lpa(ppa, lpa);
     }
 
-    /// The same for a page that had another place before.
+    /// Sets both directions for a page that had another place before.
     #[inline]
     pub(crate) fn move_to(&mut self, lpa: Lpa, ppa: Ppa) {
         debug_assert!(self.is_touched(lpa), "page {lpa} had a place");
@@ -236,13 +248,13 @@ impl PageTables {
         self.set_lpa(ppa, lpa);
     }
 
-    /// Entries of physical pages in a row, as [`PageTables::set_lpa`] keeps them: plus one, 0 for
-    /// nothing.
+    /// Entries of `count` physical pages in a row, in the format of [`PageTables::set_lpa`]: plus
+    /// one, 0 for nothing.
     pub(crate) fn held_entries_mut(&mut self, ppa: Ppa, count: u32) -> &mut [[u8; 4]] {
         self.p2l.row_mut(ppa.get(), count)
     }
 
-    /// The same of logical pages and [`PageTables::set_ppa`].
+    /// Entries of `count` logical pages in a row, in the format of [`PageTables::set_ppa`].
     pub(crate) fn place_entries_mut(&mut self, lpa: Lpa, count: u32) -> &mut [[u8; 4]] {
         (lpa.get() / REGION..(lpa.get() + count).div_ceil(REGION))
             .for_each(|region| self.touch(Lpa::new(region * REGION)));
@@ -276,7 +288,7 @@ impl PageTables {
         }
     }
 
-    /// Logical pages.
+    /// Number of logical pages.
     pub(crate) fn logical_pages(&self) -> u32 {
         self.l2p.len() as u32
     }
@@ -292,7 +304,7 @@ impl PageTables {
         self.masks.bytes()
     }
 
-    /// Forgets a logical page.
+    /// Removes the place of a logical page.
     pub(crate) fn forget(&mut self, lpa: Lpa) {
         self.set_mask(lpa, self.full_mask);
         self.set_ppa(lpa, Ppa::NONE);
@@ -303,9 +315,17 @@ impl PageTables {
 mod tests {
     use super::*;
 
+    fn sparse(pages: u64) -> TableSize {
+        TableSize { pages, purpose: Use::Sparse }
+    }
+
+    fn filled(pages: u64) -> TableSize {
+        TableSize { pages, purpose: Use::Filled }
+    }
+
     #[test]
     fn masks_come_and_go() {
-        let mut pages = PageTables::new((100, Use::Sparse), (200, Use::Sparse), 16, 16);
+        let mut pages = PageTables::new(sparse(100), sparse(200), 16, 16);
         assert_eq!(pages.ppa(Lpa::new(3)), Ppa::NONE);
         pages.place(Lpa::new(3), Ppa::new(7));
         assert_eq!((pages.ppa(Lpa::new(3)), pages.lpa(Ppa::new(7))), (Ppa::new(7), Lpa::new(3)));
@@ -328,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_page_costs_at_most_eight_and_a_half_bytes() {
-        let pages = PageTables::new((930_000, Use::Filled), (1_000_000, Use::Filled), 16, 16);
+        let pages = PageTables::new(filled(930_000), filled(1_000_000), 16, 16);
         assert!(pages.bytes() as f64 / 1e6 <= 8.5);
     }
 }

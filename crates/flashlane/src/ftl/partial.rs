@@ -1,4 +1,4 @@
-//! Partial writes: the sectors of a page that a write does not bring are read first.
+//! Partial writes: the drive first reads the sectors of the page that a write does not bring.
 //!
 //! Such a write waits for the old data before it gets a place, and later writes to the same page
 //! wait behind it. In the released MQSim it gets its place at once, and waits in its queue.
@@ -13,26 +13,27 @@ use crate::transaction::{Op, Place};
 /// Partial writes that wait for old data.
 #[derive(Clone, Default)]
 pub(super) struct PartialWrites {
-    /// Logical pages with such a write.
+    /// Logical pages with a write that waits for old data.
     merging: DenseMap,
-    /// Writes to these pages that came later, by logical page, oldest first.
+    /// Later writes to these pages, by logical page, oldest first.
     behind: Lists<TransactionId>,
-    /// They are placed and queued before the old data is read.
+    /// True if partial writes are placed and queued before the old data is read.
     in_queue: bool,
 }
 
 impl PartialWrites {
-    /// None. `in_queue`: they are placed and queued before the old data is read.
+    /// No partial writes. `in_queue`: partial writes are placed and queued before the old data is
+    /// read.
     pub(super) fn new(in_queue: bool) -> Self {
         Self { in_queue, ..Self::default() }
     }
 
-    /// Pages whose old data is being read.
+    /// Number of pages whose old data is being read.
     pub(super) fn len(&self) -> usize {
         self.merging.len()
     }
 
-    /// They are placed and queued before the old data is read.
+    /// True if partial writes are placed and queued before the old data is read.
     #[inline]
     pub(super) fn in_queue(&self) -> bool {
         self.in_queue
@@ -67,8 +68,9 @@ impl Ftl {
         self.resolve_read(ctx, read);
     }
 
-    /// The read of the sectors of a page that a write does not bring, for which the write waits in
-    /// its queue; `NONE` if there are none. It holds the old block from now on.
+    /// Makes the read of those sectors of a page that a write does not bring; the write waits for
+    /// it in its queue. `NONE` if there are no such sectors. The read holds the old block from now
+    /// on.
     pub(super) fn old_part(&mut self, ctx: &mut Moment<'_>, write: TransactionId) -> TransactionId {
         let tr = &mut ctx.transactions[write];
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
@@ -88,12 +90,12 @@ impl Ftl {
         tr.ppa = old;
         tr.plane = self.blocks.plane_of(block);
         tr.holds_block = true;
-        // As unclassified work, whatever the flow.
+        // The read counts as unclassified work, whatever the class of the flow.
         tr.class = 1;
         id
     }
 
-    /// Old data of a partial write is here: the write can be placed.
+    /// The old data of a partial write has arrived, so that the write can be placed.
     pub(crate) fn old_data_read(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let read = ctx.transactions[id];
         ctx.transactions.remove(id);
@@ -114,7 +116,7 @@ impl Ftl {
         self.writes_behind(ctx, read.lpa);
     }
 
-    /// Writes that waited behind a partial write look again, oldest first.
+    /// The writes that waited behind a partial write try again, oldest first.
     fn writes_behind(&mut self, ctx: &mut Moment<'_>, lpa: Lpa) {
         while self.partial.merging.get(lpa.get()).is_none() {
             let id = self.partial.behind.pop_front(lpa.get(), ctx.transactions);

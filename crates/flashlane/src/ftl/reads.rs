@@ -1,4 +1,4 @@
-//! Reads find their page, and wait for its program.
+//! Reads of pages: they find the physical page, and wait until it is programmed.
 
 use flashlane_engine::Linked;
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
@@ -9,8 +9,8 @@ use crate::context::Moment;
 use crate::transaction::Place;
 
 impl Ftl {
-    /// A read of a host page. True if the transaction is ready for its die: then the caller sends
-    /// it there, and no outcome says so.
+    /// A read of a host page. True if the transaction is ready for its die: the caller then sends
+    /// it there, and there is no outcome for it.
     #[inline(always)]
     pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: TransactionId, flow: FlowId) -> bool {
         match self.layer {
@@ -29,7 +29,7 @@ impl Ftl {
         }
     }
 
-    /// The same. True if the transaction is ready for its die.
+    /// Finds the physical page of a read. True if the transaction is ready for its die.
     #[inline(always)]
     fn find_page(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let tr = &ctx.transactions[id];
@@ -38,7 +38,7 @@ impl Ftl {
         let (flow, mask) = (tr.flow, tr.mask());
         let mut written = if ppa == Ppa::NONE { 0 } else { self.pages.mask(lpa) & mask };
         if ppa != Ppa::NONE && self.unwritten_reads_allocate {
-            // The sectors that nobody wrote are read as well.
+            // Sectors that were never written are read as well.
             written = mask;
         }
         if written == 0 {
@@ -58,7 +58,8 @@ impl Ftl {
             sets.host_read(flow, blocks.block_of(ppa), blocks, ctx.now);
         }
         if self.scrubbing.is_some() {
-            // The read holds its block, so that no move erases it first.
+            // From here on the read holds its block, so that no migration leads to an erase under
+            // it.
             let ready = self.hold_page(&mut ctx.again(), id);
             self.count_read(ctx, ppa);
             return ready;
@@ -66,12 +67,13 @@ impl Ftl {
         self.hold_page(ctx, id)
     }
 
-    /// The same for a page that has just got a place.
+    /// Finds the physical page of a read whose page has just got a place.
     fn find_again(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         self.find_page(ctx, id)
     }
 
-    /// A read of what nobody wrote. True if it is ready for its die, as if there were a page.
+    /// A read of sectors that were never written. True if the read is ready for its die, as if
+    /// there were a page.
     #[inline(always)]
     fn find_unwritten(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         if !self.unwritten_reads_flash {
@@ -96,7 +98,7 @@ impl Ftl {
         true
     }
 
-    /// A read of what nobody wrote is over as soon as that is known.
+    /// Ends a read of sectors that were never written, in no time.
     fn fill_with_zeros(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.zero_fill_reads += 1;
         let tr = &mut ctx.transactions[id];
@@ -126,7 +128,7 @@ impl Ftl {
         true
     }
 
-    /// The reads that waited for the program of a page go on, oldest first.
+    /// Wakes the reads that waited for the program of a page, oldest first.
     pub(super) fn wake_readers(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let mut id = self.unprogrammed.take(ppa.get());
         while id != TransactionId::NONE {
@@ -138,7 +140,7 @@ impl Ftl {
         }
     }
 
-    /// A read takes hold of its block, so that it is not erased underneath, and is ready as soon as
+    /// A read holds its block, so that the block is not erased under it, and is ready as soon as
     /// its page is programmed.
     pub(super) fn read_physical(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if self.hold_page(ctx, id) {
@@ -146,7 +148,8 @@ impl Ftl {
         }
     }
 
-    /// The same. True if the transaction is ready now.
+    /// A read holds its block, as in [`read_physical`](Self::read_physical). True if the
+    /// transaction is ready for its die now.
     #[inline(always)]
     fn hold_page(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let now = ctx.now;
@@ -171,7 +174,7 @@ impl Ftl {
         true
     }
 
-    /// A read lets go of its block; a collected block may have waited for that.
+    /// A read releases its block. A collected block may have waited for this release.
     #[inline]
     pub(super) fn release_block(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let tr = &mut ctx.transactions[id];
@@ -181,7 +184,7 @@ impl Ftl {
         }
     }
 
-    /// A read lets go of the block of a page.
+    /// A read releases the block of a page.
     #[inline(always)]
     pub(crate) fn leave_block(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let block_id = self.blocks.block_of(ppa);
@@ -192,7 +195,7 @@ impl Ftl {
         }
     }
 
-    /// Nobody reads a block any more that is collected, or might be.
+    /// The last read of a block is over. The block may now be erased, or collected.
     fn last_read_left(&mut self, ctx: &mut Moment<'_>, block_id: BlockId) {
         if self.blocks.block(block_id).state == BlockState::Collected {
             self.erase_if_empty(ctx, block_id);

@@ -1,9 +1,8 @@
 //! Read scrubbing: the data of a block that was read very often since its erase is moved, before
 //! its pages become unreadable.
 //!
-//! A move is a job like those of collection and wear levelling, so that where sets of chips move
-//! its pages go to their owner's set. Source: UPI (HotStorage) section 3.3; the limit is a
-//! parameter.
+//! Such a move is a job like collection and wear levelling. Where sets of chips move, its pages go
+//! to the set of their owner. Source: UPI (HotStorage) section 3.3; the limit is a parameter.
 
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, PlaneId, Ppa};
@@ -47,8 +46,8 @@ impl Scrubbing {
 }
 
 impl Ftl {
-    /// The host reads a page. Moves the data of its block if that was read too often; where that
-    /// cannot be done now, the next read of the block asks again.
+    /// Counts a read of a page by the host. If its block was read too often, moves the data of the
+    /// block; where that is not possible now, the next read of the block tries again.
     #[inline(never)]
     pub(super) fn count_read(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let block = self.blocks.block_of(ppa);

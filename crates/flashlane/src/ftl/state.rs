@@ -1,5 +1,5 @@
-//! What the translation layer knows of a drive, apart from any run: it is made by preconditioning,
-//! and kept for more runs.
+//! The state of the translation layer apart from any run: preconditioning makes it, and several
+//! runs can start from it.
 
 use flashlane_engine::{Frozen, Use};
 use flashlane_units::FlowId;
@@ -10,7 +10,7 @@ use super::blocks::Blocks;
 use super::config::{FtlSettings, MappingKind};
 use super::hybrid::Hybrid;
 use super::mapping::MappingTable;
-use super::pages::{FrozenPages, PageTables};
+use super::pages::{FrozenPages, PageTables, TableSize};
 use super::reserve_blocks;
 use crate::layout::{Geometry, Layout};
 
@@ -27,7 +27,7 @@ fn mask_bits(layout: &Layout) -> u32 {
     }
 }
 
-/// What preconditioning leaves behind: everything that outlives a run.
+/// Everything that preconditioning leaves behind and that outlives a run.
 #[derive(Clone)]
 pub(crate) struct FtlState {
     pub(crate) pages: PageTables,
@@ -37,7 +37,7 @@ pub(crate) struct FtlState {
 }
 
 impl FtlState {
-    /// Nothing at all, to leave behind where a state is moved out.
+    /// An empty state, to leave behind where a state is moved out.
     pub(crate) fn empty() -> Self {
         let geometry = Geometry {
             channels: 0,
@@ -48,15 +48,17 @@ impl FtlState {
             pages_per_block: 1,
             sectors_per_page: 1,
         };
+        let none = TableSize { pages: 0, purpose: Use::Sparse };
         Self {
-            pages: PageTables::new((0, Use::Sparse), (0, Use::Sparse), 1, 1),
+            pages: PageTables::new(none, none, 1, 1),
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
         }
     }
 
-    /// Everything but [`tables`](PageTables::tables), as plain numbers. Hybrid mapping has none.
+    /// Everything but the [`tables`](PageTables::tables), as plain numbers. `None` with hybrid
+    /// mapping.
     pub(crate) fn numbers(&self) -> Option<Vec<u32>> {
         if self.hybrid.is_some() {
             return None;
@@ -70,8 +72,8 @@ impl FtlState {
         Some(out)
     }
 
-    /// What a drive of the same kind gave, in the place of this empty one. `None` for anything
-    /// else.
+    /// Restores this empty state from what a drive with the same configuration gave. `None` for
+    /// anything else.
     pub(crate) fn take(
         self,
         mut tables: impl Iterator<Item = Frozen>,
@@ -87,16 +89,17 @@ impl FtlState {
         over.then_some(FrozenState { pages, blocks, mapping, hybrid })
     }
 
-    /// Ends all changes, for copies.
+    /// Ends all changes, so that the state can be copied.
     pub(crate) fn freeze(self) -> FrozenState {
         let Self { pages, blocks, mapping, hybrid } = self;
         FrozenState { pages: pages.freeze(), blocks, mapping, hybrid }
     }
 
-    /// An empty drive, for one run of so many requests or more.
+    /// An empty drive, for one run of at least `requests` requests.
     pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout, requests: u64) -> Self {
-        // So many requests touch most of the table of logical pages, a small page of memory each.
-        // That of physical ones is filled from the front of each plane, by as much as is written.
+        // From this number of requests on, most of the table of logical pages is touched, a small
+        // page of memory at a time. The table of physical pages fills from the front of each plane,
+        // with every write.
         let touched = requests >= layout.logical_pages / ENTRIES_PER_SMALL_PAGE;
         let written = requests >= layout.geometry.pages() / 2;
         let filled = |used: bool| {
@@ -105,12 +108,13 @@ impl FtlState {
         Self::with(settings, layout, filled(touched), filled(written))
     }
 
-    /// An empty drive, for many runs, which copy what preconditioning makes of it.
+    /// An empty drive for many runs: each run copies the state after preconditioning.
     pub(crate) fn to_be_frozen(settings: FtlSettings<'_>, layout: &Layout) -> Self {
         Self::with(settings, layout, Use::Copied, Use::Copied)
     }
 
-    /// What is to become of the tables of logical and of physical pages.
+    /// An empty drive. `logical_use` and `physical_use`: how the tables of logical and of physical
+    /// pages will be used.
     fn with(
         settings: FtlSettings<'_>,
         layout: &Layout,
@@ -134,8 +138,8 @@ impl FtlState {
         }
         Self {
             pages: PageTables::new(
-                (logical, logical_use),
-                (physical, physical_use),
+                TableSize { pages: logical, purpose: logical_use },
+                TableSize { pages: physical, purpose: physical_use },
                 geometry.sectors_per_page,
                 mask_bits(layout),
             ),
@@ -156,13 +160,13 @@ impl FtlState {
 }
 
 impl Ftl {
-    /// To be called now and then: lets go of a file that somebody else wants to write.
+    /// Lets go of a file that another process wants to write. To be called now and then.
     pub(crate) fn let_go(&mut self) {
         self.pages.let_go();
     }
 }
 
-/// A state that changes no more, for runs that start with it.
+/// A state that changes no more, from which runs start.
 pub(crate) struct FrozenState {
     pages: FrozenPages,
     blocks: Blocks,
@@ -171,12 +175,13 @@ pub(crate) struct FrozenState {
 }
 
 impl FrozenState {
-    /// The same with another cached mapping table: one that was warmed.
+    /// Replaces the cached mapping table, by one that was warmed.
     pub(crate) fn with_mapping(self, mapping: Option<MappingTable>) -> Self {
         Self { mapping, ..self }
     }
 
-    /// The state for one run. Its page tables share their memory, but for what the run changes.
+    /// The state for one run. It shares the memory of the page tables, except for the parts that
+    /// the run changes.
     pub(crate) fn copy(&self) -> FtlState {
         FtlState {
             pages: self.pages.copy(),

@@ -1,4 +1,4 @@
-//! The stage by itself: a test does what the driver does with what the layer says.
+//! Tests of the stage by itself: a test plays the driver, and handles the outcomes of the layer.
 
 use flashlane_engine::{Slab, Time};
 use flashlane_units::{BlockShare, Lpa};
@@ -15,7 +15,7 @@ const SECTORS: u32 = 8;
 const PAGE: u64 = 0xFF;
 const FLOW: FlowId = FlowId::new(0);
 
-/// A layer over two planes of one chip, with one flow, and what the driver has of it.
+/// A layer over two planes of one chip, with one flow, and the driver's part of its state.
 struct Stage {
     ftl: Ftl,
     layout: Layout,
@@ -57,7 +57,7 @@ impl Stage {
         Self { ftl, layout, transactions: Slab::new(), now: Time::ZERO }
     }
 
-    /// Any page anywhere in its plane, all mappings known.
+    /// Page-level mapping, with all mappings known.
     fn by_page() -> Self {
         Self::new(|_| {}, false)
     }
@@ -66,7 +66,7 @@ impl Stage {
         act(&mut self.ftl, &mut Moment { now: self.now, transactions: &mut self.transactions })
     }
 
-    /// What happened since this was asked last.
+    /// The outcomes since the last call.
     fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes = (0..).map_while(|at| self.ftl.outcome(at)).collect();
         self.ftl.outcomes_over();
@@ -74,7 +74,7 @@ impl Stage {
         outcomes
     }
 
-    /// Transactions that became ready, and nothing else happened.
+    /// The transactions that became ready; nothing else may have happened.
     fn ready(&mut self) -> Vec<TransactionId> {
         let ready = |outcome| match outcome {
             Outcome::Ready { transaction } => transaction,
@@ -91,7 +91,7 @@ impl Stage {
         id
     }
 
-    /// A program or an erase goes to its die, and is over.
+    /// Sends a program or an erase to its die and ends it.
     fn change(&mut self, id: TransactionId) {
         let Transaction { op, source, ppa, .. } = self.transactions[id];
         match (op, source) {
@@ -112,7 +112,7 @@ impl Stage {
         }
     }
 
-    /// A read is over the bus.
+    /// Ends the transfer of a read over the bus.
     fn read(&mut self, id: TransactionId) {
         let Transaction { source, ppa, merging, holds_block, .. } = self.transactions[id];
         if source == Source::Gc {
@@ -129,7 +129,7 @@ impl Stage {
         }
     }
 
-    /// Writes a page, and does all that follows from it. Returns the erases among that.
+    /// Writes a page, and does all the work that follows from it. Returns the erases in that work.
     fn write(&mut self, lpa: Lpa, mask: u64) -> u32 {
         let mut erases = 0;
         self.ask(Op::Program, lpa, mask);
@@ -268,7 +268,7 @@ fn a_miss_reads_the_translation_page_once() {
         },
         false,
     );
-    // The cache has room for one entry: the second write has the first one's page written back.
+    // The cache has room for one entry: the second write causes the write-back for the first write.
     stage.ask(Op::Program, Lpa::new(3), PAGE);
     stage.ask(Op::Program, Lpa::new(4), PAGE);
     let ready = stage.ready();

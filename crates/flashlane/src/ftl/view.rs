@@ -1,4 +1,4 @@
-//! What the scheduler may know of pages and blocks when it orders transactions.
+//! The scheduler's view of pages and blocks.
 
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
@@ -8,7 +8,7 @@ use super::pages::PageTables;
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::{Op, Source, Transaction};
 
-/// Pages and blocks as they are now. Nothing can be changed by it.
+/// A read-only view of pages and blocks as they are now.
 #[derive(Clone, Copy)]
 pub(crate) struct FlashView<'a> {
     pages: &'a PageTables,
@@ -21,17 +21,17 @@ impl<'a> FlashView<'a> {
         Self { pages, blocks }
     }
 
-    /// Sectors of a page.
+    /// Number of sectors of a page.
     pub(crate) fn page_sectors(&self) -> u32 {
         self.pages.full_mask().count_ones()
     }
 
-    /// Bytes of a page.
+    /// Size of a page. Unit: bytes.
     pub(crate) fn page_bytes(&self) -> u64 {
         u64::from(self.page_sectors()) * SECTOR_BYTES
     }
 
-    /// Place of a page in its block.
+    /// Index of a page in its block.
     #[inline]
     pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
         self.blocks.page_of(ppa)
@@ -43,25 +43,25 @@ impl<'a> FlashView<'a> {
         self.blocks.block_of(ppa)
     }
 
-    /// The page is the next of its block to be programmed.
+    /// True if the page is the next of its block to be programmed.
     #[inline]
     pub(crate) fn is_next(&self, ppa: Ppa) -> bool {
         let block = self.blocks.block(self.blocks.block_of(ppa));
         u32::from(block.issued) == self.blocks.page_of(ppa)
     }
 
-    /// The move of a page that is no longer valid.
+    /// True for the migration of a page that is no longer valid.
     #[inline]
     pub(crate) fn is_stale(&self, tr: &Transaction) -> bool {
         tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
     }
 
-    /// A write of a page that collection moves from one die to another.
+    /// True for the write of a page that collection moves from one die to another.
     pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
         self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::Relocated
     }
 
-    /// Collection is all that gives the plane room for host writes.
+    /// True if only collection can give the plane room for host writes.
     pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
         self.blocks.is_out_of_room(plane)
     }
@@ -77,7 +77,7 @@ impl<'a> FlashView<'a> {
         u64::from(free) * u64::from(self.blocks.pages_per_block())
     }
 
-    /// The same of all planes together.
+    /// Free pages of all planes together, without those of open blocks.
     pub(crate) fn free_pages_of_drive(&self) -> u64 {
         let free: u64 = self.blocks.planes.iter().map(|plane| u64::from(plane.free)).sum();
         free * u64::from(self.blocks.pages_per_block())
@@ -100,13 +100,13 @@ impl Ftl {
         }
     }
 
-    /// What the scheduler may know.
+    /// The scheduler's view.
     #[inline]
     pub(crate) fn view(&self) -> FlashView<'_> {
         FlashView::new(&self.pages, &self.blocks)
     }
 
-    /// Place of a page in its block.
+    /// Index of a page in its block.
     #[inline]
     pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
         self.blocks.page_of(ppa)

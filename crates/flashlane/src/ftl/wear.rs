@@ -1,9 +1,9 @@
 //! Static wear levelling: data that stays put is moved out of the least erased blocks, so that
 //! these are used again.
 //!
-//! Dynamic wear levelling only chooses among free blocks; a block under data that nobody rewrites
-//! would keep its few erases for ever. Source: MQSim (FAST'18) section 4.2.3, its released design
-//! with erase counts in place of the block numbers that the release compares.
+//! Dynamic wear levelling only chooses among free blocks; a block under data that is never
+//! rewritten would keep its few erases. Source: MQSim (FAST'18) section 4.2.3, in its released
+//! design, with erase counts where the release compares block numbers.
 
 use flashlane_units::{BlockId, PlaneId};
 
@@ -13,8 +13,8 @@ use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
 
 impl Ftl {
-    /// The least erased block of a plane if the erases of its blocks have spread too far; among
-    /// several the one that was filled first, whose data has been quiet longest.
+    /// The least erased block of a plane if the erases of its blocks have spread too far. Among
+    /// several it is the block that was filled first: its data has been unchanged longest.
     pub(super) fn coldest_block(&mut self, plane: PlaneId) -> Option<BlockId> {
         let collector = self.collector()?;
         let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);

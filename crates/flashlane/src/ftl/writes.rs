@@ -1,4 +1,4 @@
-//! Writes get their page, or wait for a free block.
+//! Writes of pages: they get a physical page, or wait for a free block.
 
 use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
@@ -9,8 +9,8 @@ use crate::context::Moment;
 use crate::transaction::{Place, Source};
 
 impl Ftl {
-    /// A page of a block has become invalid, outside of any collection. Where collection is free
-    /// and the plane of the page waits for a block to collect, this block may be one by now.
+    /// A page of a block became invalid outside of any collection. If collection is free and the
+    /// page's plane waits for a block to collect, this block may be collectable now.
     fn pack_again(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
         if self.is_free() && self.blocks.planes[plane].gc_wanted {
@@ -30,7 +30,7 @@ impl Ftl {
         }
     }
 
-    /// The plane that a write goes to, and as what.
+    /// The plane and the stream of a write.
     #[inline(always)]
     fn plane_of_write(&mut self, flow: FlowId, lpa: Lpa, source: Source) -> (PlaneId, Stream) {
         if source == Source::Mapping {
@@ -64,7 +64,7 @@ impl Ftl {
         let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = matches!(self.layer, Layer::Hybrid(_));
         let ppa = match hybrid {
-            // Nobody overtakes a write that waits for a merge: streams stay in order.
+            // No write overtakes a write that waits for a merge, so that streams stay in order.
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
             false => self.blocks.allocate(plane, flow, stream, false),
@@ -124,14 +124,14 @@ impl Ftl {
             self.invalidate(ctx, old);
         }
         if held == 0 {
-            // Trimmed while it waited.
+            // The page was trimmed while the write waited.
             self.invalidate(ctx, ppa);
             return;
         }
         self.hold(lpa, ppa, held);
     }
 
-    /// A physical page holds nothing valid any more.
+    /// Makes a physical page invalid.
     pub(super) fn invalidate(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
         let plane = self.release(ppa);
         if self.blocks.planes[plane].gc_wanted && !self.is_free() {
@@ -142,7 +142,7 @@ impl Ftl {
     /// Writes that wait for a free block of the plane try again, oldest first.
     pub(super) fn unpark(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         let _at = plane.index();
-        // Free collection gains blocks while a write is placed, which has the others tried already.
+        // Free collection gains blocks while a write is placed, and then calls this function again.
         if std::mem::replace(&mut self.blocks.planes[plane].unparking, true) {
             return;
         }
@@ -164,7 +164,8 @@ impl Ftl {
                     parked.push_front(id, ctx.transactions);
                     return;
                 }
-                // Dynamic allocation: this plane holds all that it may, another one must make room.
+                // With dynamic allocation: this plane has reached its limit, and another plane must
+                // make room.
                 parked.push_back(id, ctx.transactions);
                 self.owe_collection(other);
                 self.collect(ctx, other);
@@ -172,8 +173,7 @@ impl Ftl {
         }
     }
 
-    /// The host gives up sectors of a page: a whole page is forgotten, a part of one loses its
-    /// sectors.
+    /// The host gives up sectors of a page. A page without sectors loses its place.
     pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;

@@ -1,12 +1,12 @@
 //! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the
-//! submission queue of each flow with the requests that wait for room in it, and the counts of what
-//! was submitted and completed.
+//! submission queue of each flow with the requests that wait for room in it, and the counts of
+//! submitted and completed requests.
 //!
-//! The host does not know how its requests reach the drive: the driver sends doorbells, and tells
-//! the host what the device has fetched and completed.
+//! The host does not know how its requests reach the drive. The driver sends doorbells, and tells
+//! the host which entries the device has fetched and completed.
 //!
-//! Invariants: a submission queue holds at most `queue_depth - 1` entries, further requests wait in
-//! a software queue in order of arrival; every generated request completes exactly once.
+//! Invariants: a submission queue holds at most `queue_depth - 1` entries, and further requests
+//! wait in a software queue in order of arrival; every generated request completes exactly once.
 
 pub(crate) mod counts;
 
@@ -21,8 +21,8 @@ use counts::{ByteCounts, RequestCounts};
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 pub(crate) const STARVATION: Time = Time::from_s(20);
 
-/// Requests that a caller outside may have outstanding at once. Tenants of a run have a bound of
-/// their own.
+/// Requests that a caller from outside may have outstanding at once. The tenants of a run have a
+/// bound of their own.
 const OUTSTANDING_MAX: usize = 1 << 24;
 
 /// The host's side of a queue pair.
@@ -30,7 +30,7 @@ const OUTSTANDING_MAX: usize = 1 << 24;
 pub(crate) struct HostFlow {
     /// Requests that wait for room in the submission queue.
     backlog: Ring<RequestId>,
-    /// Entries written and entries known to be fetched.
+    /// Entries that were written, and entries that are known to be fetched.
     tail: u64,
     head: u64,
     submitted: u64,
@@ -115,7 +115,7 @@ impl Done {
 pub(crate) struct Submission {
     pub(crate) flow: FlowId,
     pub(crate) planned: Planned,
-    /// What the submitter knows the request by.
+    /// The submitter's own name of the request.
     pub(crate) cookie: u64,
 }
 
@@ -127,12 +127,12 @@ pub(crate) struct Host {
     places: u64,
     /// Requests that have not arrived yet.
     upcoming: Slab<SubmissionId, Submission>,
-    /// [`OUTSTANDING_MAX`], unless whoever submits bounds what is outstanding.
+    /// Most requests outstanding: [`OUTSTANDING_MAX`], unless the submitter sets another bound.
     outstanding_max: usize,
 }
 
 impl Host {
-    /// Empty queues for so many flows. A submission queue has `queue_depth` entries, one of which
+    /// Empty queues for `flows` flows. A submission queue has `queue_depth` entries, one of which
     /// stays free.
     pub(crate) fn new(queue_depth: u32, flows: usize) -> Self {
         Self {
@@ -148,12 +148,12 @@ impl Host {
         self.flows.iter()
     }
 
-    /// Keeps a request until its arrival; returns the handle of the submission.
+    /// Keeps a request until its arrival. Returns the handle of the submission.
     pub(crate) fn plan(&mut self, submission: Submission) -> SubmissionId {
         self.upcoming.insert(submission)
     }
 
-    /// The request of a submission arrives.
+    /// Takes the request of a submission that arrives.
     #[inline]
     pub(crate) fn arrive(&mut self, submission: SubmissionId) -> Submission {
         let arrived = self.upcoming[submission];
@@ -166,13 +166,13 @@ impl Host {
         self.upcoming.len()
     }
 
-    /// With so many requests outstanding none may be added.
+    /// True if no request may be added to `outstanding` ones.
     #[inline]
     pub(crate) fn is_full(&self, outstanding: usize) -> bool {
         outstanding >= self.outstanding_max
     }
 
-    /// So many requests may be outstanding.
+    /// Sets the most requests that may be outstanding.
     pub(crate) fn limit_outstanding(&mut self, outstanding_max: usize) {
         self.outstanding_max = outstanding_max;
     }
@@ -182,14 +182,14 @@ impl Host {
         self.flows.iter_mut().for_each(|flow| flow.backlog.fit());
     }
 
-    /// A request of the flow enters the host, which has no queue for it: SATA.
+    /// Counts a request of the flow on a SATA drive, where the host has no queue for it.
     #[inline(always)]
     pub(crate) fn enter(&mut self, flow: FlowId) {
         self.flows[flow].submitted += 1;
     }
 
-    /// A request of the flow enters the host. True: it has an entry in the submission queue. False:
-    /// the queue is full, and the request waits behind it.
+    /// Puts a request of the flow into the submission queue. True: it has an entry. False: the
+    /// queue is full, and the request waits behind it.
     #[inline(always)]
     pub(crate) fn enter_queue(&mut self, flow: FlowId, id: RequestId) -> bool {
         let places = self.places;
@@ -204,8 +204,8 @@ impl Host {
         fits
     }
 
-    /// The device has fetched the first `fetched` entries of the flow. If there is room now, the
-    /// oldest request that waits gets an entry, and is returned.
+    /// Notes that the device has fetched the first `fetched` entries of the flow. If there is room
+    /// now, the oldest waiting request gets an entry, and is returned.
     #[inline(always)]
     pub(crate) fn next_entry(&mut self, flow: FlowId, fetched: u64) -> Option<RequestId> {
         let places = self.places;
@@ -219,7 +219,7 @@ impl Host {
         Some(next)
     }
 
-    /// A request is complete.
+    /// Counts a completed request.
     #[inline(always)]
     pub(crate) fn complete(&mut self, request: &Request, now: Time) {
         let host = &mut self.flows[request.flow];
@@ -227,14 +227,14 @@ impl Host {
         host.last_completion = now;
     }
 
-    /// Some request has completed at `since` or later.
+    /// True if some request has completed at `since` or later.
     pub(crate) fn completed_since(&self, since: Time) -> bool {
         let mut done = self.flows.iter().filter(|flow| flow.completed() > 0);
         done.any(|flow| flow.last_completion >= since)
     }
 
-    /// The flows that have requests outstanding, and have had no completion for longer than
-    /// [`STARVATION`]. They starve if their requests have waited as long: see [`has_starved`].
+    /// The flows that have requests outstanding, and no completion for longer than [`STARVATION`].
+    /// Such a flow starves if its requests have waited as long: see [`has_starved`].
     pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = FlowId> {
         let idle =
             move |flow: &HostFlow| flow.outstanding() > 0 && has_starved(flow.last_completion, now);
@@ -245,7 +245,7 @@ impl Host {
             .map(|(index, _)| index)
     }
 
-    /// Checks what must hold between two events; `outstanding` requests are in the system.
+    /// Checks what must hold between two events. `outstanding`: requests in the system.
     pub(crate) fn audit(&self, outstanding: usize) {
         for flow in &self.flows {
             assert!(flow.completed() <= flow.submitted, "a request completes once");
@@ -256,7 +256,7 @@ impl Host {
         assert_eq!(known, outstanding as u64, "outstanding requests are counted");
     }
 
-    /// Checks what must hold when nothing is left to do.
+    /// Checks what must hold at the end of a run.
     pub(crate) fn audit_end(&self) {
         for (index, flow) in self.flows.iter().enumerate() {
             assert_eq!(flow.submitted, flow.completed(), "every request of flow {index} completed");
@@ -264,7 +264,7 @@ impl Host {
     }
 }
 
-/// What has waited since a time has waited for too long.
+/// True if a request that has waited since a time has waited for too long.
 pub(crate) fn has_starved(since: Time, now: Time) -> bool {
     now.saturating_sub(since) > STARVATION
 }
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(host.next_entry(FlowId::new(0), 0), None, "nothing has been fetched");
         assert_eq!(host.next_entry(FlowId::new(0), 1), Some(RequestId::new(13)));
         assert_eq!(host.next_entry(FlowId::new(0), 1), None);
-        // There is room, but requests that came first go first.
+        // There is room, but earlier requests go first.
         assert!(!host.enter_queue(FlowId::new(0), RequestId::new(15)));
         assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(14)));
         assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(15)));

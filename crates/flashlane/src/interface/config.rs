@@ -33,8 +33,8 @@ pub struct InterfaceConfig {
     pub write_firmware_time: Option<Span>,
     /// Processors that run the firmware in parallel. Range: 1..=64.
     pub firmware_servers: u32,
-    /// A model of the processors, in place of the three keys before. Without it firmware costs
-    /// commands a constant time, and nothing else any time.
+    /// A model of the processors, in place of the three keys before. Without it firmware takes a
+    /// constant time for each command, and no time for other work.
     pub processors: Option<ProcessorsConfig>,
     /// Size of a submission queue entry. 64 by the NVMe standard.
     pub submission_entry: ByteSize,

@@ -11,13 +11,13 @@ use flashlane_units::RequestOp;
 /// The servers that run the firmware.
 #[derive(Clone)]
 pub(super) struct Firmware {
-    /// Of every command, where there is no model of the processors.
+    /// Firmware time of every command, where the processors are not modelled.
     time: u64,
     write_time: u64,
-    /// When each server is free.
+    /// Time at which each server is free.
     servers: Vec<Time>,
     processors: Option<Box<Processors>>,
-    /// What the last command took itself, with a model of the processors. Unit: picoseconds.
+    /// Firmware time of the last command, with a model of the processors. Unit: picoseconds.
     last: u64,
 }
 
@@ -37,18 +37,18 @@ impl Firmware {
         }
     }
 
-    /// There is a model of the processors.
+    /// True if the processors are modelled.
     #[inline(always)]
     pub(super) fn is_modelled(&self) -> bool {
         self.processors.is_some()
     }
 
-    /// What the last command took itself, with a model of the processors. Unit: picoseconds.
+    /// Firmware time of the last command, with a model of the processors. Unit: picoseconds.
     pub(super) fn last(&self) -> u64 {
         self.last
     }
 
-    /// What the processors did, if there is a model of them.
+    /// Work of the processors so far, if they are modelled.
     pub(super) fn done(&self) -> ProcessorReading {
         self.processors.as_ref().map_or_else(Default::default, |processors| processors.done)
     }
@@ -76,7 +76,7 @@ impl Firmware {
         ready.max(server) + Time(time)
     }
 
-    /// A command is due at `ready`; returns when its firmware time is over.
+    /// Runs the firmware of a command that is due at `ready`. Returns its end.
     #[inline]
     pub(super) fn run(&mut self, ready: Time, request: &Request) -> Time {
         let time = match &mut self.processors {
@@ -89,7 +89,8 @@ impl Firmware {
         self.take(ready, time)
     }
 
-    /// The drive has work of its own, which waits for nothing. Returns its time. Unit: picoseconds.
+    /// Runs firmware for the drive's own work, which waits for nothing. Returns its time. Unit:
+    /// picoseconds.
     #[cold]
     pub(super) fn run_own(&mut self, now: Time, work: OwnWork) -> u64 {
         let Some(processors) = &mut self.processors else { return 0 };
@@ -98,7 +99,7 @@ impl Firmware {
         time
     }
 
-    /// The server that is free first is taken for a time; returns when that is over.
+    /// Takes the server that is free first for a time. Returns the end of that time.
     #[inline]
     fn take(&mut self, ready: Time, time: u64) -> Time {
         if time == 0 {
@@ -133,7 +134,7 @@ mod tests {
         let processors = ProcessorsConfig { cores: 1, ..ProcessorsConfig::default() };
         let config = InterfaceConfig { processors: Some(processors), ..InterfaceConfig::default() };
         let mut firmware = firmware(&config, &CompatConfig::default());
-        // 500 cycles, a page of 100, a look-up of 50 that misses: 100 ns more.
+        // 500 cycles, a page of 100, and a look-up of 50 that misses: 100 ns more.
         assert_eq!(firmware.run(Time::ZERO, &command(RequestOp::Read)), Time(750_000));
         assert_eq!(firmware.last(), 750_000);
         assert_eq!(firmware.run_own(Time(10), OwnWork::Decision), 100_000);

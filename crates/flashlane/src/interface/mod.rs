@@ -1,10 +1,9 @@
-//! Stage 3 of 8: the host interface of the device. Gives commands firmware time, and keeps what the
-//! protocol needs.
+//! Stage 3 of 8: the host interface of the device. Gives commands firmware time, and keeps the
+//! state of the protocol.
 //!
-//! How commands get in and completions out is the protocol's: `nvme` with a queue pair per flow,
-//! or `sata` with one tagged queue for all of them. What crosses the PCIe link is sent by the
-//! driver.
-//! Source: MQSim (FAST'18) section 4.1.
+//! The protocol decides how commands come in and completions go out: `nvme` with a queue pair per
+//! flow, or `sata` with one tagged queue for all flows. The driver sends everything that crosses
+//! the PCIe link. Source: MQSim (FAST'18) section 4.1.
 
 pub mod arbitration;
 pub(crate) mod config;
@@ -30,13 +29,13 @@ use sata::Sata;
 #[derive(Clone)]
 pub(crate) struct Interface {
     nvme: Nvme,
-    /// Takes the place of NVMe.
+    /// The SATA interface, which takes the place of NVMe.
     sata: Option<Box<Sata>>,
     firmware: Firmware,
 }
 
 impl Interface {
-    /// Idle queues; `classes` by flow.
+    /// Idle queues. `classes`: by flow.
     pub(crate) fn new(
         config: &InterfaceConfig,
         compat: &CompatConfig,
@@ -63,18 +62,18 @@ impl Interface {
         &mut self.nvme
     }
 
-    /// The drive is a SATA drive.
+    /// True for a SATA drive.
     #[inline(always)]
     pub(crate) fn is_sata(&self) -> bool {
         self.sata.is_some()
     }
 
-    /// Adapter, tags and link of a SATA drive.
+    /// Adapter, tags and link, if this is a SATA drive.
     pub(crate) fn sata(&self) -> Option<&Sata> {
         self.sata.as_deref()
     }
 
-    /// Adapter, tags and link of a drive that is a SATA drive.
+    /// Adapter, tags and link of a drive that must be a SATA drive.
     pub(crate) fn sata_mut(&mut self) -> &mut Sata {
         self.sata.as_mut().expect("a SATA drive")
     }
@@ -84,30 +83,30 @@ impl Interface {
         self.nvme.fit();
     }
 
-    /// There is a model of the processors: [`Interface::work_own`] has an effect.
+    /// True if the processors are modelled, so that [`Interface::work_own`] has an effect.
     #[inline(always)]
     pub(crate) fn has_processors(&self) -> bool {
         self.firmware.is_modelled()
     }
 
-    /// The drive has work of its own for its processors. Returns its time. Unit: picoseconds.
+    /// Runs firmware for the drive's own work. Returns its time. Unit: picoseconds.
     pub(crate) fn work_own(&mut self, now: Time, work: OwnWork) -> u64 {
         self.firmware.run_own(now, work)
     }
 
-    /// Firmware of the command that was received last, with a model of the processors. Unit:
+    /// Firmware time of the command that was received last, with a model of the processors. Unit:
     /// picoseconds.
     pub(crate) fn last_firmware(&self) -> u64 {
         self.firmware.last()
     }
 
-    /// What the processors did, if there is a model of them.
+    /// Work of the processors so far, if they are modelled.
     pub(crate) fn processors_done(&self) -> ProcessorReading {
         self.firmware.done()
     }
 
-    /// What a request works outside of cache and flash; `over_pcie`: on a PCIe link, if it crosses
-    /// one.
+    /// Time that a request itself needs outside of cache and flash. `over_pcie`: its time on a PCIe
+    /// link, if it crosses one.
     pub(crate) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
         let work = match &self.sata {
             Some(sata) => sata.work(op, sectors, over_pcie),
@@ -116,8 +115,8 @@ impl Interface {
         HostWork { firmware: self.firmware.time_of(op), ..work }
     }
 
-    /// What was asked of host memory for a request is in the device at `earliest` or later: the
-    /// request is looked at then, or when its firmware could be done.
+    /// The answer of host memory for a request arrives at `earliest` or later. Schedules a look at
+    /// the request at that time, or when its firmware could be done.
     #[inline(always)]
     pub(crate) fn expect(
         &self,
@@ -135,8 +134,8 @@ impl Interface {
         }
     }
 
-    /// What was asked of host memory for a request is in the device at `received`. Firmware runs
-    /// when the command and the data of a write are there.
+    /// The answer of host memory for a request has arrived at `received`. Its firmware runs when
+    /// the command, and the data of a write, are there.
     #[inline]
     pub(crate) fn receive(&mut self, request: &mut Request, received: Time) {
         let data_is_missing = request.op == RequestOp::Write && request.received != Time::MAX;
@@ -146,8 +145,8 @@ impl Interface {
         }
     }
 
-    /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Firmware
-    /// runs then.
+    /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Then its
+    /// firmware runs.
     pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: RequestId) {
         let request = &mut cx.requests[id];
         request.received = self.sata_mut().accept(cx.now, request.op, request.sectors);
@@ -155,8 +154,8 @@ impl Interface {
         cx.events.schedule(begin, Event::Begin { request: id });
     }
 
-    /// Firmware is done with a command, which begins. False: it was delayed, and is looked at again
-    /// when firmware is done.
+    /// The firmware of a command is over, and the command begins. False: it was delayed, and is
+    /// looked at again when its firmware is over.
     #[inline(always)]
     pub(crate) fn begin(
         &mut self,
@@ -219,7 +218,7 @@ mod tests {
         interface.nvme_mut().on_doorbell(FlowId::new(0));
         assert_eq!(interface.nvme_mut().next_fetch(), Some(RequestId::new(5)));
         interface.expect(&mut events, RequestId::new(5), &read, Time(10));
-        // Something was in the way of the entry.
+        // The entry was delayed.
         interface.receive(&mut read, Time(30));
         assert_eq!((read.received, read.begun), (Time(30), Time(130)));
         assert_eq!(events.pop(), Some((Time(110), Event::Begin { request: RequestId::new(5) })));

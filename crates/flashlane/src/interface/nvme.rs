@@ -12,11 +12,11 @@ use super::config::InterfaceConfig;
 use crate::compat::CompatConfig;
 use crate::event::Event;
 
-/// Doorbells of completions that are looked through together. How many of them have arrived matters
-/// only where a completion queue seems full.
+/// Doorbells of completions that are handled together. Their number matters only where a completion
+/// queue seems full.
 const SETTLED_TOGETHER: usize = 32;
 
-/// The device's side of a queue pair, and the entries that it is to fetch.
+/// The device's side of a queue pair, and the entries that it has to fetch.
 #[derive(Clone, Debug)]
 struct DeviceQueue {
     /// Submission entries in host memory, oldest first.
@@ -27,16 +27,17 @@ struct DeviceQueue {
     in_device: u32,
     /// Served commands that wait for room in the completion queue.
     held: Ring<RequestId>,
-    /// Completion entries sent whose place is not known to be free again; there may be fewer.
+    /// Completion entries that were sent and whose places are not known to be free again; some may
+    /// be free already.
     unacknowledged: u32,
-    /// When the doorbells arrive that free places of the completion queue.
+    /// Arrival times of the doorbells that free places of the completion queue.
     acknowledgements: Ring<Time>,
-    /// Entries that have arrived; the host learns it with every completion.
+    /// Entries that have arrived; every completion reports this number to the host.
     arrived: u64,
 }
 
 impl DeviceQueue {
-    /// Places of the completion queue whose doorbell has arrived are free again.
+    /// Frees those places of the completion queue whose doorbells have arrived.
     fn settle(&mut self, now: Time) {
         while self.acknowledgements.front().is_some_and(|&at| at <= now) {
             self.acknowledgements.pop_front();
@@ -50,7 +51,7 @@ impl DeviceQueue {
 pub(crate) struct Nvme {
     queues: Array<FlowId, DeviceQueue>,
     arbiter: Box<dyn Arbiter>,
-    /// Queues that may be fetched from, a bit each.
+    /// Queues that may be fetched from.
     ready: QueueSet,
     queue_fetch_size: u32,
     fetch_ahead: u32,
@@ -61,7 +62,7 @@ pub(crate) struct Nvme {
 }
 
 impl Nvme {
-    /// Idle queues; `classes` by flow.
+    /// Idle queues. `classes`: by flow.
     pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
         let flows = classes.len();
         let queue = DeviceQueue {
@@ -94,7 +95,7 @@ impl Nvme {
         }
     }
 
-    /// Changes the queue of a flow, which may be fetched from then, or no longer.
+    /// Changes the queue of a flow, and updates whether it may be fetched from.
     #[inline(always)]
     fn update<R>(&mut self, flow: FlowId, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
         let queue = &mut self.queues[flow];
@@ -104,7 +105,7 @@ impl Nvme {
         changed
     }
 
-    /// The host wrote a submission entry.
+    /// Adds a submission entry that the host wrote.
     #[inline(always)]
     pub(crate) fn submit(&mut self, flow: FlowId, id: RequestId) {
         self.queues[flow].submission.push_back(id);
@@ -116,13 +117,13 @@ impl Nvme {
         self.update(flow, |queue| queue.announced += 1);
     }
 
-    /// Some queue may be fetched from, if there is room before the firmware.
+    /// True if some queue may be fetched from and there is room before the firmware.
     #[inline(always)]
     pub(crate) fn any_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// The request whose entry is fetched next, in the order of arbitration, while there is room
+    /// Takes the request whose entry is fetched next, in the order of arbitration, if there is room
     /// before the firmware.
     #[inline]
     pub(crate) fn next_fetch(&mut self) -> Option<RequestId> {
@@ -139,7 +140,7 @@ impl Nvme {
         Some(id)
     }
 
-    /// Firmware is done with a command of the flow.
+    /// The firmware of a command of the flow is over.
     #[inline]
     pub(super) fn begin(&mut self, flow: FlowId) {
         self.before_firmware -= 1;
@@ -147,7 +148,7 @@ impl Nvme {
     }
 
     /// The device work of a command of the flow is done. True: its completion has a place in the
-    /// completion queue. False: the caller has it held back ([`Nvme::hold`]).
+    /// completion queue. False: the caller must hold it back ([`Nvme::hold`]).
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, flow: FlowId) -> bool {
         let places = self.completion_places;
@@ -171,8 +172,9 @@ impl Nvme {
         }
     }
 
-    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the entries of
-    /// the flow that have arrived in the device, as completions report it to the host.
+    /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the number of
+    /// entries of the flow that have arrived in the device, which the completion reports to the
+    /// host.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
@@ -207,7 +209,7 @@ impl Nvme {
         self.queues[flow].in_device
     }
 
-    /// Requests of a flow between their submission entry and the host's sight of their completion.
+    /// Requests of a flow from their submission entry until the host sees their completion.
     pub(crate) fn under_way(&self, flow: FlowId) -> u64 {
         let queue = &self.queues[flow];
         let unseen = u64::from(queue.unacknowledged) - queue.acknowledgements.len() as u64;
@@ -215,8 +217,8 @@ impl Nvme {
         queue.submission.len() as u64 + u64::from(queue.in_device) + held + unseen
     }
 
-    /// Checks the counts, with `--check`. `entries`: how many were written to each submission queue
-    /// so far.
+    /// Checks the counts, with `--check`. `entries`: entries written to each submission queue so
+    /// far.
     pub(crate) fn audit(&self, entries: impl Iterator<Item = u64>) {
         let (mut before_firmware, mut in_device) = (0, 0);
         for (flow, (queue, entries)) in self.queues.iter().zip(entries).enumerate() {
@@ -244,7 +246,7 @@ impl Nvme {
         );
     }
 
-    /// Checks what must hold when nothing is left that could happen.
+    /// Checks what must hold when no event is left.
     pub(crate) fn audit_end(&self) {
         assert_eq!(self.before_firmware, 0, "the firmware sees every command");
         for queue in &self.queues {
@@ -258,7 +260,7 @@ impl Nvme {
         }
     }
 
-    /// A flow has as many commands in the device as it may.
+    /// True if a flow has as many commands in the device as it may have.
     pub(crate) fn is_full(&self, flow: FlowId) -> bool {
         self.queues[flow].in_device == self.queue_fetch_size
     }
@@ -355,7 +357,7 @@ mod tests {
             &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
         );
         fetch_all(&mut nvme);
-        // Two places: the third and the fourth wait.
+        // The completion queue has two places, so the third and the fourth wait.
         assert!(nvme.serve(Time(10), FlowId::new(0)));
         assert!(nvme.serve(Time(10), FlowId::new(0)));
         for id in [3, 4] {

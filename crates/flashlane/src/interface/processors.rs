@@ -19,7 +19,7 @@ const ENTRIES: u64 = LINE / 8;
 
 /// Processors of the controller. A command takes `command_cycles`, and for each of its pages
 /// `page_cycles` and a look-up of its mapping. A page that collection, the data cache or the
-/// mapping moves takes the same, and a flash command that is sent `decision_cycles`: neither waits
+/// mapping moves takes the same cycles, and a flash command takes `decision_cycles`. Neither waits
 /// for that itself, but commands do. The defaults are Flashlane's assumptions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -39,7 +39,7 @@ pub struct ProcessorsConfig {
     /// Cache in front of the mapping table, shared by the cores: direct-mapped lines of eight
     /// entries. `0B`: every look-up misses. Range: 0B..=1GiB.
     pub cache: ByteSize,
-    /// Time that a look-up waits longer when its entry is not in that cache. Range: 0ps..=1ms.
+    /// Additional time of a look-up whose entry is not in that cache. Range: 0ps..=1ms.
     pub miss_time: Span,
 }
 
@@ -58,7 +58,7 @@ impl Default for ProcessorsConfig {
     }
 }
 
-/// What the pages of a drive are to its processors.
+/// The pages of a drive, as its processors see them.
 #[derive(Clone, Debug)]
 pub(crate) struct PageSpace {
     pub(crate) sectors_per_page: u32,
@@ -76,31 +76,31 @@ impl PageSpace {
     }
 }
 
-/// What the controller's processors did, where they are modelled. Times of all cores together;
+/// Work of the controller's processors, where they are modelled. Times are of all cores together;
 /// unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessorReading {
-    /// 0: they are not modelled.
+    /// Number of cores; 0 if they are not modelled.
     pub(crate) cores: u32,
     pub(crate) commands: u128,
     /// Pages that the drive moves for itself.
     pub(crate) own_pages: u128,
     pub(crate) decisions: u128,
     pub(crate) lookups: u64,
-    /// Of these, look-ups that missed the processors' cache.
+    /// Look-ups that missed the processors' cache.
     pub(crate) misses: u64,
 }
 
 /// Work of the drive itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnWork {
-    /// A page that it moves for itself, or a block that it erases.
+    /// A page that the drive moves for itself, or a block that it erases.
     Page { lpa: Lpa },
-    /// A flash command is sent.
+    /// The decision that leads to a flash command.
     Decision,
 }
 
-/// What firmware costs. Times in picoseconds.
+/// Costs of firmware. Times in picoseconds.
 #[derive(Clone)]
 pub(super) struct Processors {
     command: u64,
@@ -109,7 +109,7 @@ pub(super) struct Processors {
     decision: u64,
     miss: u64,
     space: PageSpace,
-    /// The line of the mapping table in each line of the cache, plus one; 0: none.
+    /// The line of the mapping table in each line of the cache, plus one; 0 for none.
     cached: Vec<u64>,
     pub(super) done: ProcessorReading,
 }
@@ -147,7 +147,7 @@ impl Processors {
         self.command + self.pages_of(request).1 * (self.page + self.lookup)
     }
 
-    /// Time of a command, whose look-ups are made.
+    /// Time of a command. Its look-ups change the cache.
     pub(super) fn command(&mut self, request: &Request) -> u64 {
         let (first, count) = self.pages_of(request);
         let misses = self.look_up(first, count);
@@ -174,7 +174,7 @@ impl Processors {
         }
     }
 
-    /// Looks pages up that follow each other; returns how many look-ups miss the cache.
+    /// Looks up pages that follow each other. Returns the number of look-ups that miss the cache.
     fn look_up(&mut self, first: u64, count: u64) -> u64 {
         self.done.lookups += count;
         let lines = self.cached.len() as u64;
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(processors.at_least(&read(4, 8)), 500_000 + 2 * 150_000);
         assert_eq!(processors.command(&read(4, 8)), 500_000 + 2 * 150_000 + 100_000);
         assert_eq!(processors.command(&read(0, 64)), 500_000 + 8 * 150_000, "all in the line");
-        // Page 16 is in the third line, which takes the place of the first.
+        // Page 16 is in the third line, which replaces the first.
         assert_eq!(processors.command(&read(128, 8)), 500_000 + 150_000 + 100_000);
         assert_eq!(processors.command(&read(0, 8)), 500_000 + 150_000 + 100_000);
         assert_eq!(processors.command(&request(RequestOp::Flush, 0, 0)), 500_000);

@@ -3,10 +3,10 @@
 //!
 //! The adapter takes commands of all flows one after the other, in the order in which the host
 //! makes them, and completions likewise. A command needs a tag from its start until the host has
-//! seen its completion; commands without one wait in their order. With `compat.sata_over_pcie` and
-//! `compat.sata_tags_freed_on_fetch` the drive is that of the released MQSim.
-//! Invariant: at most `interface.sata.tags` commands have a tag.
-//! Source: Serial ATA specification, native command queuing; MQSim (FAST'18) section 4.1.
+//! seen its completion; commands without a tag wait in their order. With `compat.sata_over_pcie`
+//! and `compat.sata_tags_freed_on_fetch` the drive is that of the released MQSim. Invariant: at
+//! most `interface.sata.tags` commands have a tag. Source: Serial ATA specification, native command
+//! queuing; MQSim (FAST'18) section 4.1.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -31,19 +31,19 @@ const SET_DEVICE_BITS: u64 = 8;
 /// Adapter, tags and link.
 #[derive(Clone, Debug)]
 pub(crate) struct Sata {
-    /// When the adapter is free for the next command, and for the next completion.
+    /// Times at which the adapter is free for the next command, and for the next completion.
     submissions: Lane,
     completions: Lane,
     adapter_time: u64,
     /// Commands that wait for a tag, oldest first.
     waiting: VecDeque<RequestId>,
     tags: u64,
-    /// Commands that got a tag, that began in the device, and whose tag is free again. Counted from
-    /// the start of the run.
+    /// Commands that got a tag, commands that began in the device, and commands whose tag is free
+    /// again. All are counted from the start of the run.
     issued: u64,
     begun: u64,
     freed: u64,
-    /// One direction at a time.
+    /// The link, which works in one direction at a time.
     link: Lane,
     link_rate: u64,
     payload: u64,
@@ -76,23 +76,23 @@ impl Sata {
         }
     }
 
-    /// Commands and completions cross a PCIe link, not that of this stage.
+    /// True if commands and completions cross a PCIe link, and not the link of this stage.
     pub(crate) fn is_over_pcie(&self) -> bool {
         self.over_pcie
     }
 
-    /// The host makes a command: the adapter takes it when it is through with those before.
+    /// The host makes a command. The adapter takes it after the earlier ones.
     pub(crate) fn submit(&mut self, now: Time, events: &mut EventQueue<Event>, id: RequestId) {
         let ready = self.submissions.send(now, self.adapter_time);
         events.schedule(ready, Event::AdapterSubmitted { request: id });
     }
 
-    /// The adapter is through with a command, which needs a tag now.
+    /// The adapter has passed a command on, which needs a tag now.
     pub(crate) fn queue(&mut self, id: RequestId) {
         self.waiting.push_back(id);
     }
 
-    /// Gives the oldest command that waits a tag, if one is free.
+    /// Gives a tag to the oldest waiting command, if one is free.
     pub(crate) fn next_tagged(&mut self) -> Option<RequestId> {
         if self.tags_taken() >= self.tags {
             return None;
@@ -102,15 +102,15 @@ impl Sata {
         Some(id)
     }
 
-    /// Sends a command to the drive; returns when it starts and when it has arrived.
+    /// Sends a command to the drive. Returns its start and its arrival.
     pub(crate) fn send_command(&mut self, now: Time) -> (Time, Time) {
         let command = self.frames(1, REGISTER);
         let arrival = self.link.send(now, command);
         (arrival - Time(command), arrival)
     }
 
-    /// A command reaches the drive, which accepts it and asks for the data of a write. Returns when
-    /// all of it is there.
+    /// A command reaches the drive, which accepts it and asks for the data of a write. Returns the
+    /// time when all of it is there.
     pub(super) fn accept(&mut self, now: Time, op: RequestOp, sectors: u32) -> Time {
         let accepted = self.frames(1, REGISTER);
         self.link.send(now, accepted);
@@ -134,7 +134,7 @@ impl Sata {
         cx.events.schedule(seen, Event::Completion { request: id });
     }
 
-    /// A completion reaches the adapter, which takes it when it is through with those before.
+    /// A completion reaches the adapter, which handles it after the earlier ones.
     pub(crate) fn complete(&mut self, now: Time, events: &mut EventQueue<Event>, id: RequestId) {
         let done = self.completions.send(now, self.adapter_time);
         events.schedule(done, Event::AdapterCompleted { request: id });
@@ -145,7 +145,7 @@ impl Sata {
         self.freed = if self.freed_on_fetch { self.begun } else { self.freed + 1 };
     }
 
-    /// Firmware is done with a command.
+    /// The firmware of a command is over.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
     }
@@ -177,7 +177,7 @@ impl Sata {
         self.frames(1 + frames, DMA_SETUP + frames * DATA_HEADER + bytes)
     }
 
-    /// Set-up and data of a write. The set-up activates the first data frame, each further one
+    /// Set-up and data of a write. The set-up activates the first data frame; each further frame
     /// waits for an activation.
     fn write_data(&self, bytes: u64) -> u64 {
         let frames = bytes.div_ceil(self.payload);
@@ -186,8 +186,8 @@ impl Sata {
         self.frames(1 + frames + activations, headers + bytes)
     }
 
-    /// What a request works outside of cache, flash and firmware; `over_pcie`: on a PCIe link, if
-    /// it crosses one.
+    /// Time that a request itself needs outside of cache, flash and firmware. `over_pcie`: its time
+    /// on a PCIe link, if it crosses one.
     pub(super) fn work(&self, op: RequestOp, sectors: u32, over_pcie: HostWork) -> HostWork {
         let mut work = if self.over_pcie { over_pcie } else { self.link_work(op, sectors) };
         work.host = self.adapter_time;
@@ -195,7 +195,7 @@ impl Sata {
         work
     }
 
-    /// The part of it on the link of this stage.
+    /// The part of this time on the link of this stage.
     fn link_work(&self, op: RequestOp, sectors: u32) -> HostWork {
         let bytes = u64::from(sectors) * SECTOR_BYTES;
         let mut work = HostWork { transfer_in: self.frames(1, REGISTER), ..HostWork::default() };
@@ -207,7 +207,7 @@ impl Sata {
         work
     }
 
-    /// Checks what must hold between two events; `outstanding` requests are in the system.
+    /// Checks what must hold between two events. `outstanding`: requests in the system.
     pub(crate) fn audit(&self, outstanding: usize) {
         assert!(self.freed <= self.issued, "a tag is freed once");
         if !self.freed_on_fetch {

@@ -1,4 +1,4 @@
-//! What every isolation policy must keep to.
+//! Rules that every isolation policy must keep.
 
 use super::Isolation;
 use crate::layout::{FlowSpace, Geometry};

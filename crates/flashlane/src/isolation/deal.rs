@@ -5,7 +5,7 @@ use flashlane_units::ChipId;
 
 use crate::layout::{FlowSpace, Geometry};
 
-/// Flat numbers of the chips that the resource lists of a flow name.
+/// The chips that the resource lists of a flow name.
 fn admitted(geometry: Geometry, flow: &FlowSpace) -> Array<ChipId, bool> {
     let mut admitted = Array::of(false, geometry.chips() as usize);
     for &channel in &flow.lists[0] {
@@ -16,9 +16,9 @@ fn admitted(geometry: Geometry, flow: &FlowSpace) -> Array<ChipId, bool> {
     admitted
 }
 
-/// Gives every unit, a group of chips, to a flow whose resource lists name one of its chips. Every
-/// flow gets one unit first, those with the least choice before others; each further one goes to
-/// the flow with the fewest for its weight, the lowest unit first and the lowest flow where equal.
+/// Gives every unit, a group of chips, to a flow whose resource lists name one of its chips. First
+/// every flow gets one unit; flows with the least choice come first. Each further unit goes to the
+/// flow with the fewest units for its weight. Ties go to the lowest unit and the lowest flow.
 /// Returns the chips of each flow, sorted; a set is empty where no unit was left.
 pub(super) fn deal(
     geometry: Geometry,
@@ -47,7 +47,8 @@ pub(super) fn deal(
     open.retain(|&flow| give(flow, &mut counts));
     while !open.is_empty() {
         let hunger = |&flow: &usize| {
-            // Larger for fewer units by weight: weight / (units + 1), over a common unit.
+            // Larger for a flow with fewer units for its weight: weight / (units + 1) as a
+            // fixed-point number.
             (u128::from(weights[flow]) << 64) / u128::from(counts[flow] + 1)
         };
         let &hungriest = open
@@ -62,12 +63,12 @@ pub(super) fn deal(
     sets
 }
 
-/// Every chip by itself.
+/// Each chip as a unit of its own.
 pub(super) fn by_chip(geometry: Geometry) -> Vec<Vec<ChipId>> {
     ChipId::first(geometry.chips()).map(|chip| vec![chip]).collect()
 }
 
-/// The chips of each channel.
+/// The chips of each channel as a unit.
 pub(super) fn by_channel(geometry: Geometry) -> Vec<Vec<ChipId>> {
     let chips = geometry.chips_per_channel;
     (0..geometry.channels)

@@ -1,8 +1,8 @@
-//! Who may write where.
+//! Isolation: which flow may write to which chips.
 //!
 //! A policy gives every tenant (a flow) a set of chips that it writes to; reads go wherever the
-//! data is. A block holds the data of one flow, and host writes and moved pages go to different
-//! blocks, under every policy. The sets of a run's start divide the drive in [`crate::layout`], so
+//! data is. Under every policy a block holds the data of one flow, and host writes and moved pages
+//! go to different blocks. The sets at the start of a run divide the drive in [`crate::layout`], so
 //! that preconditioning, static allocation and the check of capacities keep to them.
 
 mod conformance;
@@ -31,26 +31,26 @@ flashlane_units::policies! {
     }
 }
 
-/// What an isolation policy from outside is made from.
+/// Configuration of an isolation policy from outside.
 pub trait IsolationConfig: Send + Sync {
     /// The chips that each flow writes to at the start, among those that its resource lists name
     /// ([`FlowSpace::planes`]).
     fn starting_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Vec<ChipId>>;
 
-    /// What changes the sets during the run; `None` where they stay.
+    /// The policy that changes the sets during the run; `None` where they stay.
     fn moving_sets(&self, geometry: Geometry, flows: &[FlowSpace]) -> Option<Box<dyn MovingSets>> {
         let _ = (geometry, flows);
         None
     }
 
-    /// [`IsolationConfig::moving_sets`] gives a policy.
+    /// True if [`IsolationConfig::moving_sets`] gives a policy.
     fn moves(&self) -> bool {
         false
     }
 }
 
 impl Isolation {
-    /// The sets of chips change during a run.
+    /// True if the sets of chips change during a run.
     pub(crate) fn moves(&self) -> bool {
         match self {
             Self::Unified(_) | Self::Partitioned(_) => false,
@@ -80,7 +80,7 @@ impl Isolation {
         }
     }
 
-    /// The policy at work, for sets that change during a run.
+    /// The running policy, if its sets change during a run.
     pub(crate) fn moving_sets(
         &self,
         flash: &FlashConfig,

@@ -11,10 +11,10 @@ use crate::layout::{FlowSpace, Geometry};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PartitionedConfig {
-    /// What is dealt out to the flows, among what their resource lists name.
+    /// The units that are dealt out to the flows, among those that their resource lists name.
     pub by: PartitionBy,
-    /// How much each flow gets. Logical capacities stay as with `unified`; what does not fit is
-    /// refused.
+    /// How much each flow gets. Logical capacities stay as with `unified`; a flow that does not fit
+    /// is refused.
     pub shares: PartitionShares,
 }
 
@@ -33,11 +33,11 @@ pub enum PartitionBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartitionShares {
-    /// As many for every flow as far as that goes.
+    /// An equal number for every flow, as far as possible.
     #[default]
     Equal,
-    /// In proportion to the logical capacities of the flows, which their resource lists decide; one
-    /// at least.
+    /// In proportion to the logical capacities of the flows, which their resource lists decide; at
+    /// least one.
     Capacity,
 }
 

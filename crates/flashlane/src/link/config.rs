@@ -15,13 +15,13 @@ pub struct LinkConfig {
     /// PCIe generation, which gives `lane_bandwidth` and `packet_overhead` where these are not
     /// given (see `docs/model-host.md`). Range: 3..=6.
     pub generation: Option<u32>,
-    /// Usable rate of one lane and direction. Without it that of the generation; without both 1
-    /// GB/s.
+    /// Usable rate of one lane and direction. Default: that of the generation, or 1 GB/s without a
+    /// generation.
     pub lane_bandwidth: Option<Bandwidth>,
     /// Largest payload of one packet. Range: 64B..=4KiB.
     pub max_payload: ByteSize,
-    /// Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Without it that of
-    /// the generation; without both 28 bytes.
+    /// Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Default: that of
+    /// the generation, or 28 bytes without a generation.
     pub packet_overhead: Option<ByteSize>,
 }
 
@@ -41,7 +41,7 @@ impl LinkConfig {
     /// Usable rate of one lane and direction. Unit: bytes per second.
     ///
     /// Generations 3 to 5: 8, 16, 32 GT/s less 128b/130b coding. Generation 6: 64 GT/s, of which
-    /// 236 bytes of every flit of 256 carry packets; link layer, checksum and error correction take
+    /// 236 bytes of every flit of 256 carry packets. Link layer, checksum and error correction take
     /// the rest.
     #[must_use]
     pub fn lane_rate(&self) -> u64 {
@@ -55,8 +55,8 @@ impl LinkConfig {
 
     /// Bytes of a packet besides its payload.
     ///
-    /// Generations 3 to 5: 4 of framing with the sequence number, 16 of header with a 64-bit
-    /// address, 4 of checksum. Generation 6: the header; the flit has the rest.
+    /// Generations 3 to 5: 4 bytes of framing with the sequence number, 16 of header with a 64-bit
+    /// address, 4 of checksum. Generation 6: only the header, since the flit has the rest.
     #[must_use]
     pub fn overhead(&self) -> u64 {
         let by_generation = || match self.generation {

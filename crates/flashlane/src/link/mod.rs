@@ -1,10 +1,10 @@
 //! The PCIe link: two directions, each a first-come-first-served server.
 //!
-//! A direction is only the time at which it becomes free: sending reserves it and returns when the
-//! message has arrived. A request of the device for host memory is answered when it has arrived
-//! there. That arrival is no event: whoever uses the direction next, or looks for the answer, first
-//! takes the answers that are due ([`Link::next_answer`]). Source: MQSim (FAST'18) section 4;
-//! packet overheads of PCIe 3.0.
+//! The state of a direction is the time at which it becomes free. Sending reserves the direction
+//! and returns the arrival of the message. A request of the device for host memory is answered when
+//! it arrives there. That arrival is no event: the next use of the direction, or the next look for
+//! the answer, first handles the answers that are due ([`Link::next_answer`]). Source: MQSim
+//! (FAST'18) section 4; packet overheads of PCIe 3.0.
 
 pub(crate) mod config;
 
@@ -22,7 +22,7 @@ const DOORBELL_BYTES: u64 = 2;
 /// Payload of a read request: the address. Unit: bytes.
 const READ_REQUEST_BYTES: u64 = 4;
 
-/// Largest request whose time is looked up instead of computed. Unit: sectors.
+/// Largest request whose transfer time is in a table instead of computed. Unit: sectors.
 const SECTORS_KNOWN: u64 = 1024;
 
 /// One direction of the link.
@@ -32,7 +32,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Sends a message of `duration` that is ready at `ready`; returns when it has arrived.
+    /// Sends a message of `duration` that is ready at `ready`. Returns its arrival.
     #[inline]
     pub(crate) fn send(&mut self, ready: Time, duration: u64) -> Time {
         self.free_at = self.free_at.max(ready) + Time(duration);
@@ -40,26 +40,26 @@ impl Lane {
     }
 }
 
-/// A request of the device for something in the host's memory, on its way.
+/// A request of the device for data in host memory that is on its way.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ask {
     arrives: Time,
-    /// Its place among the events of that time.
+    /// Place of the arrival among the events of that time.
     place: Sequence,
     request: RequestId,
-    /// Of the answer. Unit: picoseconds.
+    /// Duration of the answer on the link. Unit: picoseconds.
     duration: u64,
 }
 
-/// Such a request that goes behind a completion. The host reacts to a completion with doorbells,
-/// which may delay the answer: its earliest end is not estimated before the host has seen the
-/// completion.
+/// A request for host memory behind a completion. The host reacts to a completion with doorbells,
+/// which may delay the answer. Therefore the earliest end of the answer is estimated only when the
+/// host has seen the completion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Postponed {
     completion: Time,
     arrives: Time,
     request: RequestId,
-    /// Of the answer. Unit: picoseconds.
+    /// Duration of the answer on the link. Unit: picoseconds.
     duration: u64,
 }
 
@@ -70,13 +70,13 @@ pub(crate) struct Link {
     down: Lane,
     /// Device to host.
     up: Lane,
-    /// Requests for host memory that are not answered, in order of arrival.
+    /// Requests for host memory that are not answered yet, in order of arrival.
     asks: Ring<Ask>,
-    /// When the first of them arrives; the end of time without one.
+    /// Arrival of the first of them; the end of time without one.
     first_ask: Time,
-    /// The answers to all of them are over at this time or later.
+    /// Earliest time at which all of them are answered.
     answered: Time,
-    /// When the host sees the last completion that was sent.
+    /// Time at which the host sees the last completion that was sent.
     completion: Time,
     postponed: Ring<Postponed>,
     payload: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Link {
     lanes: u64,
     lane_rate: u64,
     truncated: bool,
-    /// Time of a message with the data of so many sectors, for the sizes that most requests have.
+    /// Time of a message by the number of its sectors, for the sizes of most requests.
     by_sectors: Vec<u64>,
     /// A doorbell write.
     doorbell: u64,
@@ -96,13 +96,18 @@ pub(crate) struct Link {
     completion_entry: u64,
 }
 
+/// Sizes of the entries of a queue pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueEntries {
+    /// A submission queue entry.
+    pub(crate) submission: ByteSize,
+    /// A completion queue entry.
+    pub(crate) completion: ByteSize,
+}
+
 impl Link {
     /// Derives the message times from the configuration.
-    pub(crate) fn new(
-        link: &LinkConfig,
-        (submission_entry, completion_entry): (ByteSize, ByteSize),
-        compat: &CompatConfig,
-    ) -> Self {
+    pub(crate) fn new(link: &LinkConfig, entries: QueueEntries, compat: &CompatConfig) -> Self {
         let mut made = Self {
             down: Lane::default(),
             up: Lane::default(),
@@ -122,12 +127,12 @@ impl Link {
             submission: 0,
             completion_entry: 0,
         };
-        let entry = if compat.padded_sqe { 72 } else { submission_entry.0 };
+        let entry = if compat.padded_sqe { 72 } else { entries.submission.0 };
         made.by_sectors = (0..=SECTORS_KNOWN).map(|n| made.data(n * SECTOR_BYTES)).collect();
         made.doorbell = made.data(DOORBELL_BYTES);
         made.read_request = made.data(READ_REQUEST_BYTES);
         made.submission = made.data(entry);
-        made.completion_entry = made.data(completion_entry.0);
+        made.completion_entry = made.data(entries.completion.0);
         made
     }
 
@@ -137,15 +142,15 @@ impl Link {
         self.postponed.fit();
     }
 
-    /// The host writes a doorbell; returns when it reaches the device. The answers that are due go
-    /// first.
+    /// Sends a doorbell from the host. Answers that are due go first. Returns its arrival in the
+    /// device.
     #[inline]
     pub(crate) fn send_doorbell(&mut self, now: Time) -> Time {
         self.down.send(now, self.doorbell)
     }
 
     /// The device asks host memory for the submission entry of a request. Returns the earliest time
-    /// at which the entry is in the device; `None` if the question goes behind a completion: see
+    /// at which the entry is in the device; `None` if the request is behind a completion: see
     /// [`Link::next_postponed`].
     #[inline]
     pub(crate) fn ask_entry(
@@ -157,7 +162,9 @@ impl Link {
         self.ask(now, place, request, self.submission)
     }
 
-    /// The same for the data of a write.
+    /// The device asks host memory for the data of a write. Returns the earliest time at which the
+    /// data is in the device; `None` if the request is behind a completion: see
+    /// [`Link::next_postponed`].
     #[inline]
     pub(crate) fn ask_data(
         &mut self,
@@ -181,7 +188,7 @@ impl Link {
         self.first_ask = self.first_ask.min(arrives);
         self.asks.push_back(Ask { arrives, place, request, duration });
         let completion = self.completion;
-        // Guesses are made in order: each builds on the one before.
+        // Estimates are made in order, since each depends on the one before.
         if completion > now || !self.postponed.is_empty() {
             self.postponed.push_back(Postponed { completion, arrives, request, duration });
             return None;
@@ -196,14 +203,14 @@ impl Link {
         self.answered
     }
 
-    /// Some question went behind a completion.
+    /// True if some request for host memory is behind a completion.
     #[inline]
     pub(crate) fn any_postponed(&self) -> bool {
         !self.postponed.is_empty()
     }
 
-    /// Takes the oldest question that went behind a completion which the host has seen: the
-    /// request, and the earliest end of the answer.
+    /// Takes the oldest request for host memory that was behind a completion which the host has now
+    /// seen. Returns its request and the earliest end of the answer.
     #[inline]
     pub(crate) fn next_postponed(&mut self, now: Time) -> Option<(RequestId, Time)> {
         let &Postponed { completion, arrives, request, duration } = self.postponed.front()?;
@@ -213,27 +220,27 @@ impl Link {
         })
     }
 
-    /// The device sends the data of a read.
+    /// Sends the data of a read.
     #[inline(always)]
     pub(crate) fn send_data(&mut self, now: Time, sectors: u32) {
         self.up.send(now, self.sectors(sectors));
     }
 
-    /// The device sends a completion entry; returns when the host sees it.
+    /// Sends a completion entry. Returns the time at which the host sees it.
     #[inline]
     pub(crate) fn send_completion(&mut self, now: Time) -> Time {
         self.completion = self.up.send(now, self.completion_entry);
         self.completion
     }
 
-    /// An answer may be due.
+    /// True if an answer may be due.
     #[inline]
     pub(crate) fn may_answer(&self, now: Time) -> bool {
         self.first_ask <= now
     }
 
-    /// Host memory answers the oldest question that has arrived there. Returns the request, and
-    /// when the answer is in the device. `None`: no question has arrived that is not answered.
+    /// Answers the oldest request that has arrived in host memory. Returns the request, and the
+    /// time when the answer is in the device. `None`: no unanswered request has arrived.
     pub(crate) fn next_answer(
         &mut self,
         now: Time,
@@ -252,7 +259,7 @@ impl Link {
         Some((request, self.down.send(arrives, duration)))
     }
 
-    /// What a request works on the link, from its doorbell to its completion.
+    /// Time that a request itself needs on the link, from its doorbell to its completion.
     pub(crate) fn work(&self, op: RequestOp, sectors: u32) -> HostWork {
         let data_in = match op {
             RequestOp::Write => self.read_request + self.sectors(sectors),
@@ -268,7 +275,7 @@ impl Link {
         }
     }
 
-    /// Time on the link of a message with the data of so many sectors. Unit: picoseconds.
+    /// Time on the link of a message with the data of `sectors` sectors. Unit: picoseconds.
     #[inline]
     fn sectors(&self, sectors: u32) -> u64 {
         match self.by_sectors.get(sectors as usize) {
@@ -297,7 +304,8 @@ mod tests {
     use flashlane_units::Bandwidth;
 
     fn link(compat: &CompatConfig) -> Link {
-        Link::new(&LinkConfig::default(), (ByteSize(64), ByteSize(16)), compat)
+        let entries = QueueEntries { submission: ByteSize(64), completion: ByteSize(16) };
+        Link::new(&LinkConfig::default(), entries, compat)
     }
 
     #[test]
@@ -348,8 +356,8 @@ mod tests {
         let mut link = link(&CompatConfig::default());
         let mut events = EventQueue::new();
         let first = events.reserve();
-        // The question takes 8 ns up, the entry 23 ns down; the data of a write follows on the same
-        // direction.
+        // The request for the entry takes 8 ns up, the entry 23 ns down; the data of a write
+        // follows in the same direction.
         let entry = link.ask_entry(Time::ZERO, first, RequestId::new(7));
         assert_eq!(entry, Some(Time(8_000 + 23_000)));
         let second = events.reserve();
@@ -358,7 +366,7 @@ mod tests {
 
         assert!(!link.may_answer(Time(7_999)));
         assert_eq!(link.next_answer(Time(7_999), &events), None);
-        // The first question has arrived, the second arrives 8 ns later.
+        // The first request for host memory has arrived; the second arrives 8 ns later.
         pass(&mut events, Time(8_000));
         assert_eq!(link.next_answer(Time(8_000), &events), Some((RequestId::new(7), Time(31_000))));
         assert_eq!(link.next_answer(Time(8_000), &events), None);

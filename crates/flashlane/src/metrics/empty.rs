@@ -1,4 +1,4 @@
-//! Windows in which no request arrives are refused: all numbers of such a run would be 0.
+//! Refuses windows in which no request arrives: all numbers of such a run would be 0.
 
 use flashlane_engine::Time;
 
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::metrics::summary::OverloadSummary;
 use crate::options::{RunOptions, Warmup};
 
-/// Length of the first pass of a flow, as far as the configuration says.
+/// Length of the first pass of a flow, as far as the configuration tells.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     requests: Option<u64>,
@@ -24,11 +24,12 @@ impl Pass {
     }
 }
 
-/// Refuses a warm-up of which the configuration says that it lasts as long as the load: nothing
-/// need be simulated.
+/// Refuses a warm-up that lasts as long as the load, if the configuration already shows that,
+/// without a simulation.
 ///
 /// # Errors
-/// [`Error::Config`] with the key and what is allowed.
+///
+/// [`Error::Config`] with the key and the allowed values.
 pub(crate) fn foreseen(workload: &WorkloadConfig, options: &RunOptions) -> Result<(), Error> {
     if workload.window == WindowRule::WholeRun || options.until_steady.is_some() {
         return Ok(());
@@ -38,7 +39,8 @@ pub(crate) fn foreseen(workload: &WorkloadConfig, options: &RunOptions) -> Resul
     match options.warmup.or(workload.warmup) {
         Warmup::None => Ok(()),
         Warmup::Time(warmup) => {
-            // The first end of a flow that stops ends the load, else the last end of a pass.
+            // The first end of a flow that stops ends the load; otherwise the last end of a pass
+            // does.
             let stops = |flow: &FlowConfig| flow.on_end.map_or(!several, |end| end == OnEnd::Stop);
             let stop = workload.flows.iter().zip(&passes).filter(|(flow, _)| stops(flow));
             let first = stop.filter_map(|(_, pass)| pass.duration).min();
@@ -88,7 +90,8 @@ pub(crate) fn overloaded(found: &OverloadSummary) -> Error {
     ))
 }
 
-/// The error of a run none of whose `generated` requests counted; the load ended at `end`.
+/// The error of a run in which none of the `generated` requests counted. `end`: the time at which
+/// the load ended.
 pub(crate) fn found(
     workload: &WorkloadConfig,
     options: &RunOptions,

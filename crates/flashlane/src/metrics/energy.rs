@@ -1,4 +1,4 @@
-//! Energy and wear: what a drive and its tenants spend.
+//! Energy and wear that a drive and its tenants cause.
 
 use flashlane_units::Power;
 use schemars::JsonSchema;
@@ -10,14 +10,14 @@ use crate::metrics::span::Span;
 use crate::metrics::summary::Summary;
 use crate::transaction::Source;
 
-/// Energy inside the window. Units: picojoules; each operation is rounded to whole ones, so that
-/// tenants sum to the drive exactly. Left out where 64 bits do not hold it: 18 MJ, which a drive of
-/// 5 W takes in 42 days.
+/// Energy inside the window. Unit: picojoules. Each operation is rounded to whole picojoules, so
+/// that the tenants sum to the drive exactly. Left out where 64 bits are not enough: that is 18 MJ,
+/// which a drive of 5 W takes in 42 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergySummary {
-    /// All below, collection counted once.
+    /// Sum of all parts below, with collection counted once.
     pub total_pj: u64,
-    /// Arrays that read, whatever for.
+    /// Arrays that read, for any purpose.
     pub reads_pj: u64,
     /// Arrays that program.
     pub programs_pj: u64,
@@ -27,17 +27,17 @@ pub struct EnergySummary {
     pub transfers_pj: u64,
     /// The memory of the data cache.
     pub dram_pj: u64,
-    /// What the drive takes when it does nothing, over the whole window. Tenants have equal parts
-    /// of it; picojoules that are left over go to the first ones.
+    /// Idle energy of the drive over the whole window. Tenants have equal parts of it; the
+    /// remainder of the division goes to the first tenants.
     pub idle_pj: u64,
-    /// The part of reads, programs, erases and transfers that is collection, charged to those whose
-    /// writes use up the blocks.
+    /// The part of reads, programs, erases and transfers that belongs to collection. It is charged
+    /// to the flows whose writes use up the blocks.
     pub collection_pj: u64,
 }
 
 impl EnergySummary {
     fn since(&self, before: &Self) -> Self {
-        // A sum that has reached the end of its type stays there.
+        // A sum that has reached the largest value of its type stays there.
         let minus = |now: u64, then: u64| if now == u64::MAX { now } else { now - then };
         Self {
             total_pj: 0,
@@ -51,7 +51,7 @@ impl EnergySummary {
         }
     }
 
-    /// Both together, with their total. None where that does not fit.
+    /// Sum of both, with a new total. `None` where it does not fit.
     fn plus(&self, other: &Self) -> Option<Self> {
         let sum = Self {
             total_pj: 0,
@@ -74,30 +74,30 @@ impl EnergySummary {
 /// up the blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearSummary {
-    /// Pages programmed, whatever for.
+    /// Pages programmed, for any purpose.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Of the pages that the drive programs. Range: 0..=1.
+    /// Share of this tenant in the pages that the drive programs. Range: 0..=1.
     pub share: f64,
-    /// `programs` over the pages programmed for hosts; null without these.
+    /// `programs` over the pages programmed for hosts; null without host writes.
     pub write_amplification: Option<f64>,
-    /// Bytes of host writes that completed, as a multiple of what the drive holds, per day. Null
-    /// for a window without length.
+    /// Bytes of host writes that completedper day, as a multiple of the drive's capacity. Null for
+    /// a window without length.
     pub drive_writes_per_day: Option<f64>,
     /// Host writes until the flash has had its rated cycles, at this write amplification. Unit:
     /// terabytes (10^12 bytes). Null without host writes or without `endurance.rated_cycles`.
     pub tbw: Option<f64>,
-    /// Years until then at the rate of the window, as if all other tenants wrote nothing. Made of
-    /// the pages programmed: the erases that they bring may come after the window. Null where
+    /// Years until the rated wear at the rate of the window, as if all other tenants wrote nothing.
+    /// Computed from programmed pages, because their erases may come after the window. Null where
     /// nothing is programmed, or without `endurance.rated_cycles`.
     pub years_to_rated_wear: Option<f64>,
 }
 
-/// What a flow has spent since the start of the run.
+/// Expenses of a flow since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spent {
-    /// Without total and idle.
+pub(crate) struct FlowEnergy {
+    /// Energy without the total and the idle energy.
     pub(crate) energy: EnergySummary,
     /// Pages programmed.
     pub(crate) programs: u64,
@@ -105,8 +105,8 @@ pub(crate) struct Spent {
     pub(crate) erases: u64,
 }
 
-impl Spent {
-    /// So much of it was collection, if it was.
+impl FlowEnergy {
+    /// Adds energy to the collection part, if `source` is collection.
     pub(crate) fn collects(&mut self, source: Source, energy_pj: u64) {
         if source == Source::Gc {
             let sum = &mut self.energy.collection_pj;
@@ -114,7 +114,7 @@ impl Spent {
         }
     }
 
-    /// Since an earlier reading.
+    /// Expenses since an earlier reading.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             energy: self.energy.since(&before.energy),
@@ -128,7 +128,8 @@ const DAY_S: f64 = 86_400.0;
 /// A Julian year.
 const YEAR_S: f64 = 365.25 * DAY_S;
 
-/// Writes what the window spent into a summary that is otherwise done. Nothing where no meter ran.
+/// Fills the expenses of the window into a summary that is otherwise complete. Does nothing if no
+/// meter ran.
 pub(crate) fn fill_in(
     summary: &mut Summary,
     window: &Span<'_>,
@@ -143,14 +144,14 @@ pub(crate) fn fill_in(
     let page_bytes = device.flash.page_size.0;
     let cycles = device.endurance.rated_cycles;
     let rated = cycles.map(|cycles| u128::from(geometry.pages()) * u128::from(cycles));
-    let book = Book {
+    let book = WearFigures {
         length_s: summary.window_end_s - summary.window_start_s,
         all_programs: spent.iter().map(|one| one.programs).sum(),
         logical_bytes,
         page_bytes,
         rated_programs: rated.map(|pages| pages as f64),
     };
-    let (mut all, mut bytes, mut host_programs) = (Spent::default(), 0, 0);
+    let (mut all, mut bytes, mut host_programs) = (FlowEnergy::default(), 0, 0);
     for (index, (flow, one)) in summary.flows.iter_mut().zip(&spent).enumerate() {
         let written = flow.completed_in_window.bytes.write;
         let programs = window.work(index).host_programs;
@@ -173,14 +174,14 @@ pub(crate) fn fill_in(
     }
 }
 
-/// Of each flow and of the drive, idle energy included. None where it does not fit.
+/// Energy of each flow and of the drive, with idle energy. `None` where it does not fit.
 fn energies(
-    spent: &[Spent],
+    spent: &[FlowEnergy],
     idle_power: Power,
     window_ps: u64,
 ) -> Option<(Vec<EnergySummary>, EnergySummary)> {
     let idle = idle_parts(idle_power, window_ps, spent.len() as u64)?;
-    let own = |(one, idle_pj): (&Spent, u64)| {
+    let own = |(one, idle_pj): (&FlowEnergy, u64)| {
         one.energy.plus(&EnergySummary { idle_pj, ..EnergySummary::default() })
     };
     let flows = spent.iter().zip(idle).map(own).collect::<Option<Vec<_>>>()?;
@@ -188,25 +189,25 @@ fn energies(
     Some((flows, drive))
 }
 
-/// Idle energy over a time in equal parts. Unit: picojoules. None where it does not fit.
+/// Idle energy over a time, in equal parts. Unit: picojoules. `None` where it does not fit.
 fn idle_parts(power: Power, window_ps: u64, parts: u64) -> Option<impl Iterator<Item = u64>> {
     let all = u64::try_from(u128::from(power.0) * u128::from(window_ps) / 1_000_000).ok()?;
     Some((0..parts).map(move |part| all / parts + u64::from(part < all % parts)))
 }
 
-/// What figures of wear are made of, beside what was spent.
-struct Book {
+/// Figures from which wear is computed, beside the expenses.
+struct WearFigures {
     length_s: f64,
     all_programs: u64,
     logical_bytes: u64,
     page_bytes: u64,
-    /// Page programs that the whole flash is rated for.
+    /// Page programs for which the whole flash is rated.
     rated_programs: Option<f64>,
 }
 
-impl Book {
-    fn wear(&self, spent: &Spent, host_programs: u64, written_bytes: u64) -> WearSummary {
-        let Spent { programs, erases, .. } = *spent;
+impl WearFigures {
+    fn wear(&self, spent: &FlowEnergy, host_programs: u64, written_bytes: u64) -> WearSummary {
+        let FlowEnergy { programs, erases, .. } = *spent;
         let over = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let amplification = over(programs as f64, host_programs as f64);
         let per_second = over(programs as f64, self.length_s);
@@ -244,11 +245,11 @@ mod tests {
     #[test]
     fn more_than_64_bits_of_picojoules_are_left_out() {
         let (watt, month_ps) = (Power(1_000_000), 30 * 86_400 * 1_000_000_000_000_u64);
-        let idle = [Spent::default(); 2];
+        let idle = [FlowEnergy::default(); 2];
         let (_, drive) = energies(&idle, Power(5_000_000), month_ps).expect("13 MJ fit");
         assert_eq!(drive.total_pj, 5 * month_ps);
         assert_eq!(energies(&idle, Power(8_000_000), month_ps), None, "21 MJ do not");
-        let mut full = Spent::default();
+        let mut full = FlowEnergy::default();
         full.energy.reads_pj = u64::MAX;
         assert_eq!(energies(&[full.since(&full)], watt, 1), None, "a sum at its end is none");
     }
@@ -256,23 +257,23 @@ mod tests {
     #[test]
     fn years_and_terabytes_of_a_drive_that_is_written_once_a_day() {
         // A drive of 1000 pages of 4 KiB, 900 of them for hosts, rated for 365.25 cycles.
-        let book = Book {
+        let book = WearFigures {
             length_s: DAY_S,
             all_programs: 2_000,
             logical_bytes: 900 * 4_096,
             page_bytes: 4_096,
             rated_programs: Some(365_250.0),
         };
-        let spent = Spent { programs: 1_000, erases: 15, ..Spent::default() };
+        let spent = FlowEnergy { programs: 1_000, erases: 15, ..FlowEnergy::default() };
         let wear = book.wear(&spent, 500, 450 * 4_096);
         assert_eq!((wear.programs, wear.erases, wear.share), (1_000, 15, 0.5));
         assert_eq!(wear.write_amplification, Some(2.0));
         assert_eq!(wear.drive_writes_per_day, Some(0.5));
         assert_eq!(wear.years_to_rated_wear, Some(1.0), "365.25 times a thousand pages a day");
         assert_eq!(wear.tbw, Some(365_250.0 * 4_096.0 / 1e12 / 2.0));
-        let nothing = book.wear(&Spent::default(), 0, 0);
+        let nothing = book.wear(&FlowEnergy::default(), 0, 0);
         assert_eq!((nothing.write_amplification, nothing.years_to_rated_wear), (None, None));
-        let unrated = Book { rated_programs: None, ..book }.wear(&spent, 500, 1);
+        let unrated = WearFigures { rated_programs: None, ..book }.wear(&spent, 500, 1);
         assert_eq!((unrated.tbw, unrated.years_to_rated_wear), (None, None));
     }
 }

@@ -1,12 +1,13 @@
-//! What became of the records of a trace on their way to the drive.
+//! Changes to the records of a trace on their way to the drive.
 
 use super::summary::{FlowSummary, Summary};
 
-/// A warning stands above this share of a flow's records.
+/// Share of a flow's records above which there is a warning.
 const WARNED_ABOVE: f64 = 0.01;
 
 impl FlowSummary {
-    /// Counts of requests and lines that were not replayed as they are, with what happened to them.
+    /// Counts of requests and lines that were not replayed unchanged, with a description of each
+    /// change.
     #[must_use]
     pub fn input_changes(&self) -> Vec<(String, u64)> {
         let own = [
@@ -19,7 +20,8 @@ impl FlowSummary {
         own.chain(lines).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// Records of its trace that were wrapped, dropped, split, delayed or rejected.
+    /// Number of records of the flow's trace that were wrapped, dropped, split, delayed or
+    /// rejected.
     fn changed(&self) -> u64 {
         let own = self.wrapped_requests + self.clipped_requests + self.split_requests;
         own + self.changed_records
@@ -27,7 +29,7 @@ impl FlowSummary {
 }
 
 impl Summary {
-    /// A warning for each flow of which more than 1 % of the trace is not replayed as it is.
+    /// A warning for each flow of which more than 1 % of the trace is not replayed unchanged.
     #[must_use]
     pub fn input_warnings(&self) -> Vec<String> {
         let warning = |flow: &FlowSummary| {
@@ -49,7 +51,7 @@ impl Summary {
         self.flows.iter().filter_map(warning).collect()
     }
 
-    /// What was not replayed as it is, flow by flow: counts, then the first lines with the reason.
+    /// Changes to the trace of each flow: counts, then the first lines with the reason.
     #[must_use]
     pub fn input_changes(&self) -> Vec<String> {
         let mut lines = Vec::new();

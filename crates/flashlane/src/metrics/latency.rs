@@ -11,7 +11,7 @@ const BUCKET_BITS: u32 = 11;
 /// Collects latencies. Memory grows with the range of values, not with their number.
 #[derive(Clone, Debug)]
 pub(crate) struct LatencyRecorder {
-    /// Latencies by bucket; the buckets are those of the histogram that the summary is made from.
+    /// Latencies by bucket; the buckets are those of the histogram of the summary.
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
@@ -98,7 +98,7 @@ impl LatencyRecorder {
         self.max = self.max.max(other.max);
     }
 
-    /// The latencies of both.
+    /// The latencies of both recorders.
     pub(crate) fn with(mut self, other: &Self) -> Self {
         self.add(other);
         self
@@ -123,8 +123,8 @@ impl LatencyRecorder {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 / 1e6 }
     }
 
-    /// The distribution: latencies (unit: microseconds) and the share of all at or below each,
-    /// rising.
+    /// The distribution: latencies (unit: microseconds), each with the share of latencies at or
+    /// below it, in rising order.
     pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
         let Some(histogram) = self.histogram() else { return Vec::new() };
         let mut below = 0;
@@ -150,7 +150,7 @@ impl LatencyRecorder {
             mean,
             min,
             max,
-            // Not by `max`: which of two zeros that gives depends on the machine.
+            // `max` would not do: which of two zeros it returns depends on the machine.
             stddev: if variance > 0.0 { variance.sqrt() } else { 0.0 },
             p50: at(0.5),
             p90: at(0.9),

@@ -1,44 +1,46 @@
 //! Whether the drive keeps up with the load: requests outstanding at the start, in the middle and
 //! at the end of the window.
 //!
-//! When the middle comes is known only at the end, so outstanding requests are counted at equal
-//! distances in time. The distance doubles whenever there are too many counts: the middle is known
-//! within a sixty-fourth of the window.
+//! The middle of the window is known only at the end, so outstanding requests are counted at equal
+//! distances in time. The distance doubles whenever there are too many counts. The middle is thus
+//! known within a sixty-fourth of the window.
 
 use std::ops::Range;
 
 use flashlane_engine::Time;
 
+use super::window::TimeRange;
+
 /// The first distance between two counts.
 const FIRST_INTERVAL: Time = Time::from_us(16);
-/// Counts at most; half of them are dropped then.
+/// Most counts; beyond that, half of them are dropped.
 const COUNTS_MAX: usize = 64;
 /// A flow is saturated if this share of its arrivals piles up.
 const SHARE: f64 = 0.05;
 
-/// Requests by which a backlog has risen at least where it is said to rise.
+/// Least rise of a backlog that counts as rising. Unit: requests.
 const RISE_MIN: f64 = 16.0;
-/// Part of a rise since the first quarter that is a rise since the second, too: it goes on. It is
-/// 0.6 of an even rise.
+/// Least part of the rise since the first quarter that must come after the second quarter, so that
+/// the backlog counts as still rising. For an even rise it would be 0.6.
 const GOES_ON: f64 = 1.0 / 3.0;
-/// Counts that a quarter of the window has at least.
+/// Least number of counts in a quarter of the window.
 const QUARTER_MIN: usize = 4;
 
-/// A flow starves if at least this much of the window has passed without a completion of it. Longer
-/// than any single command of a flash.
+/// A flow can starve only after this much of the window without a completion. It is longer than any
+/// single command of a flash.
 const STARVED_SPAN_MIN: Time = Time::from_ms(20);
-/// Requests of other flows that have to complete meanwhile.
+/// Requests of other flows that must complete in that time.
 const STARVED_OTHERS_MIN: u64 = 1_000;
-/// The same as a multiple of those that were outstanding: the drive has served many that came
-/// later.
+/// Requests of other flows that must complete in that time, as a multiple of those that were
+/// outstanding. The drive has then served many that came later.
 const STARVED_OTHERS_TIMES: u64 = 10;
 
 /// Requests of a flow at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Level {
-    /// Arrived since the start of the run.
+    /// Requests that arrived since the start of the run.
     pub(crate) arrived: u64,
-    /// Of them, not complete.
+    /// Requests that arrived and are not complete.
     pub(crate) outstanding: u64,
 }
 
@@ -53,7 +55,7 @@ impl Level {
 pub(crate) struct Load {
     interval: Time,
     times: Vec<Time>,
-    /// One after the other the flows of each count.
+    /// For each count, the levels of all flows in order.
     levels: Vec<Level>,
     flows: usize,
 }
@@ -63,7 +65,7 @@ impl Load {
         Self { interval: FIRST_INTERVAL, times: Vec::new(), levels: Vec::new(), flows }
     }
 
-    /// Keeps a count; returns when the next one is due.
+    /// Adds a count. Returns the time of the next one.
     pub(crate) fn count(&mut self, at: Time, flows: &[Level]) -> Time {
         self.times.push(at);
         self.levels.extend_from_slice(flows);
@@ -94,11 +96,11 @@ impl Load {
         &self.levels[self.index(at) * self.flows..][..self.flows]
     }
 
-    /// The flows that starve between `from` and `to`, with the levels at `to`: over the second
-    /// half, requests of the flow are outstanding all the time and none completes, while those of
-    /// other flows do, which came later.
-    pub(crate) fn starved(&self, (from, to): (Time, Time), end: &[Level]) -> Vec<bool> {
-        let middle = Time(from.0 + (to.0 - from.0) / 2);
+    /// The flows that starve between `from` and `to`. `end`: the levels at `to`. Over the second
+    /// half, requests of such a flow are outstanding all the time and none completes, while
+    /// requests of other flows that came later complete.
+    pub(crate) fn starved(&self, range: TimeRange, end: &[Level]) -> Vec<bool> {
+        let (middle, to) = (range.middle(), range.to);
         if self.times.is_empty() || to - self.times[self.index(middle)] < STARVED_SPAN_MIN {
             return vec![false; self.flows];
         }
@@ -114,11 +116,13 @@ impl Load {
         halves().map(starves).collect()
     }
 
-    /// The flows whose outstanding requests rise between `from` and `to` and do not come back. In
-    /// the last quarter they are always above their mean in the first one, by more than chance
-    /// would make of them over so long a time if they neither rose nor fell and went on to vary as
-    /// in the first half; and a third of that rise comes after the second quarter.
-    fn rises(&self, (from, to): (Time, Time)) -> Vec<bool> {
+    /// The flows whose outstanding requests rise between `from` and `to` and do not come back.
+    ///
+    /// In the last quarter they are always above their mean in the first quarter. The difference is
+    /// more than chance would give over that time, if they varied as in the first half around a
+    /// constant level. At least a third of the rise comes after the second quarter.
+    fn rises(&self, range: TimeRange) -> Vec<bool> {
+        let TimeRange { from, to } = range;
         let quarter = Time((to.0 - from.0) / 4);
         let rows = |from: Time, to: Time| {
             let first = self.times.partition_point(|&time| time < from);
@@ -143,24 +147,24 @@ impl Load {
         (0..self.flows).map(rises).collect()
     }
 
-    /// The flows, of those that are open loops, that the drive does not keep up with between `from`
-    /// and `to`, with the levels at `to`: the outstanding requests have grown by more than 5 % of
-    /// the arrivals, over the second half, too; or they rise and do not come back.
+    /// The open loops that the drive does not keep up with between `from` and `to`. `end`: the
+    /// levels at `to`. Their outstanding requests have grown by more than 5 % of the arrivals, also
+    /// over the second half; or they rise and do not come back.
     pub(crate) fn saturated(
         &self,
-        (from, to): (Time, Time),
+        range: TimeRange,
         end: &[Level],
         open_loops: &[bool],
     ) -> Vec<bool> {
         if self.times.is_empty() {
             return vec![false; self.flows];
         }
-        let middle = Time(from.0 + (to.0 - from.0) / 2);
+        let (from, middle) = (range.from, range.middle());
         let grown = |before: &Level, after: &Level, least: f64| {
             let more = after.outstanding as f64 - before.outstanding as f64;
             more > (SHARE * (after.arrived - before.arrived) as f64).max(least)
         };
-        let rises = self.rises((from, to));
+        let rises = self.rises(range);
         let flows = self.at(from).iter().zip(self.at(middle)).zip(end).zip(open_loops).zip(rises);
         // The request that arrives last is always outstanding.
         flows
@@ -171,9 +175,9 @@ impl Load {
     }
 }
 
-/// By how much a level that takes so many steps like these at random, as often up as down, is off
-/// its start at the end: one standard deviation. A step is measured against the one before, so a
-/// level that rises evenly does not count as one that varies.
+/// Distance from its start of a level after `steps` random steps like these, as often up as down:
+/// one standard deviation. Each step is compared with the one before, so a level that rises evenly
+/// does not count as one that varies.
 fn wander(levels: &[f64], steps: usize) -> f64 {
     let turns = levels.windows(3).map(|three| three[2] - 2.0 * three[1] + three[0]);
     let (count, sum) =
@@ -185,9 +189,9 @@ fn wander(levels: &[f64], steps: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Two flows over 100 ms of which one completes a request each 20 us and has 8 outstanding;
-    /// the other has had `outstanding` requests since `since` and completes one at `completes`.
-    /// Unit: microseconds.
+    /// Two flows over 100 ms. The first completes a request each 20 us and has 8 outstanding. The
+    /// other has had `outstanding` requests since `since` and completes one at `completes`. Unit:
+    /// microseconds.
     fn starved(outstanding: u64, since: u64, completes: u64, end: u64) -> Vec<bool> {
         let mut load = Load::new(2);
         let levels = |us: u64| {
@@ -202,7 +206,7 @@ mod tests {
         while due < Time::from_us(end) {
             due = load.count(due, &levels(due.0 / 1_000_000));
         }
-        load.starved((Time::ZERO, Time::from_us(end)), &levels(end))
+        load.starved(TimeRange { from: Time::ZERO, to: Time::from_us(end) }, &levels(end))
     }
 
     #[test]
@@ -215,7 +219,8 @@ mod tests {
         assert_eq!(starved(4, 10, u64::MAX, 30_000), [false, false], "a short window");
     }
 
-    /// One flow with an arrival each microsecond, and this many outstanding after each; open loop.
+    /// An open loop with an arrival each microsecond, and this many requests outstanding after each
+    /// arrival.
     fn saturated(outstanding: impl Fn(u64) -> u64) -> bool {
         let mut load = Load::new(1);
         let (end, mut due) = (10_000, Time::ZERO);
@@ -224,7 +229,8 @@ mod tests {
             due = load.count(due, &[level(due.0 / 1_000_000)]);
         }
         assert!(load.times.len() <= COUNTS_MAX);
-        load.saturated((Time::ZERO, Time::from_us(end)), &[level(end)], &[true])[0]
+        let range = TimeRange { from: Time::ZERO, to: Time::from_us(end) };
+        load.saturated(range, &[level(end)], &[true])[0]
     }
 
     #[test]
@@ -261,7 +267,7 @@ mod tests {
     fn closed_loops_and_short_loads_are_not_saturated() {
         let mut load = Load::new(1);
         load.count(Time::ZERO, &[Level::default()]);
-        let span = (Time::ZERO, Time::from_us(10));
+        let span = TimeRange { from: Time::ZERO, to: Time::from_us(10) };
         let full = [Level { arrived: 100, outstanding: 90 }];
         assert_eq!(load.saturated(span, &full, &[true]), [true]);
         assert_eq!(load.saturated(span, &full, &[false]), [false]);

@@ -1,11 +1,11 @@
-//! Whether the model agrees with what traces say of their own response times.
+//! Comparison of the model with the response times that traces report.
 
 use super::summary::FlowSummary;
 use super::verdict::list;
 
-/// A model whose mean is this many times the measured one, or this many times less, is far off.
+/// A model is far off if its mean is this many times the measured mean, or this many times less.
 const FAR_OFF: f64 = 1.5;
-/// Measured requests below which a mean says too little for a verdict.
+/// Least number of measured requests for a verdict.
 const REQUESTS_MIN: u64 = 30;
 
 /// Measured and simulated mean of a flow.
@@ -28,14 +28,14 @@ impl Compared {
         }
     }
 
-    /// How many times the one mean is the other. Range: 1 and up.
+    /// Factor between the two means. Range: 1 and up.
     fn factor(&self) -> f64 {
         let ratio = self.simulated_us / self.measured_us;
         ratio.max(1.0 / ratio)
     }
 }
 
-/// The sentence about flows of which the model says something far from what was measured.
+/// The sentence about flows for which the model is far from the measurement.
 pub(super) fn far_off(flows: impl Iterator<Item = Compared>) -> Option<String> {
     let is_far = |flow: &Compared| {
         flow.count >= REQUESTS_MIN

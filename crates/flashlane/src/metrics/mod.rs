@@ -1,5 +1,5 @@
-//! Stage 8 of 8: what a run reports. Sees every request at its completion with the times of all
-//! stage boundaries; knows no other stage.
+//! Stage 8 of 8: the figures of a run. Receives every request at its completion, with the times of
+//! all stage boundaries; knows no other stage.
 
 pub(crate) mod empty;
 pub mod energy;

@@ -16,7 +16,7 @@ use crate::config::{DeviceConfig, InterfaceKind, MqsimFlowConfig, WorkloadConfig
 struct Writer {
     text: String,
     depth: usize,
-    /// As MQSim rounds.
+    /// True if numbers are truncated as in MQSim.
     cut: bool,
 }
 
@@ -48,7 +48,7 @@ impl Writer {
         self.element(tag, &number(rate));
     }
 
-    /// Unit: microseconds.
+    /// Writes a time. Unit: microseconds.
     fn time(&mut self, tag: &str, us: f64) {
         let text = self.time_text(us);
         self.element(tag, &text);
@@ -78,7 +78,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A text as ASCII, which is what the document declares: other characters by their numbers.
+/// A text as ASCII, as the document declares; other characters become their numbers.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -153,7 +153,7 @@ pub fn mqsim_results(
     w.text
 }
 
-/// The queues of the scheduler. Without classes those of all flows are one.
+/// Writes the queues of the scheduler. Without classes, the queues of all flows are counted as one.
 fn waiting(w: &mut Writer, queues: &[QueueStatistics], by_class: bool) {
     for queue in queues {
         let (channel, chip) = queue.chip;
@@ -163,7 +163,7 @@ fn waiting(w: &mut Writer, queues: &[QueueStatistics], by_class: bool) {
                 let class = ["URGENT", "HIGH", "MEDIUM", "LOW"][usize::from(class)];
                 (format!(".Priority.{class}"), format!("{name}@{class}"))
             }
-            // One class stands for all that there are.
+            // A single class stands for all.
             Some(class) if class > 0 => continue,
             _ => (String::new(), name),
         };
@@ -180,7 +180,7 @@ fn waiting(w: &mut Writer, queues: &[QueueStatistics], by_class: bool) {
         let longest = all.iter().map(|q| q.max_wait_us).fold(0.0, f64::max);
         let length = all.iter().map(|q| q.mean_length).sum::<f64>();
         let wait = |us: f64| match dequeued {
-            // What MQSim writes where nothing waited.
+            // MQSim writes this number where nothing waited.
             0 if w.cut => "9223372036854775808".to_owned(),
             _ => w.time_text(us),
         };
@@ -278,7 +278,7 @@ fn translation(summary: &Summary, cut: bool) -> Vec<(&'static str, String)> {
     vec![
         ("Issued_Flash_Read_CMD", count(read.single)),
         ("Issued_Flash_Interleaved_Read_CMD", count(read.interleaved)),
-        // MQSim has no tag for reads that are both.
+        // MQSim has no tag for reads that are both multi-plane and interleaved.
         ("Issued_Flash_Multiplane_Read_CMD", count(read.multiplane + read.interleaved_multiplane)),
         ("Issued_Flash_Program_CMD", count(program.single)),
         ("Issued_Flash_Interleaved_Program_CMD", count(program.interleaved)),

@@ -1,14 +1,14 @@
-//! Which flows write parts of pages, so that the drive has to read before it writes.
+//! Flows that write parts of pages, so that the drive has to read before it writes.
 
 use super::summary::{FlowSummary, Summary};
 
-/// Share of a flow's page writes above which its read-modify-writes are named.
+/// Share of read-modify-writes in a flow's page writes above which a sentence names them.
 const NAMED_ABOVE: f64 = 0.01;
 
 impl FlowSummary {
-    /// The share of the flow's page writes that bring part of a page, so that the rest of it is
-    /// read first; none where the flow writes no page. Range: 0..=1, but for writes that are read
-    /// for inside the window and programmed after it.
+    /// Share of the flow's page writes that bring only a part of a page, so that the rest is read
+    /// first; `None` if the flow writes no page. Range: 0..=1, except for writes whose read is
+    /// inside the window and whose program is after it.
     #[must_use]
     pub fn read_modify_write_share(&self) -> Option<f64> {
         (self.page_writes > 0).then(|| self.read_modify_writes as f64 / self.page_writes as f64)
@@ -16,8 +16,8 @@ impl FlowSummary {
 }
 
 impl Summary {
-    /// One sentence for each flow of whose page writes more than 1 % are read-modify-writes. Of
-    /// several seeds, the summary of the means says it over all of them.
+    /// A sentence for each flow with more than 1 % of read-modify-writes among its page writes.
+    /// With several seeds, the summary of the means covers all of them.
     #[must_use]
     pub fn partial_writes(&self) -> Vec<String> {
         let sentence = |flow: &FlowSummary| {

@@ -1,4 +1,4 @@
-//! What waited for the flash, by chip and kind.
+//! Lengths of the flash queues, by chip and kind.
 
 /// Transactions of a kind that waited at a chip, in the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,12 +13,12 @@ pub struct QueueStatistics {
     pub enqueued: u64,
     /// Transactions that left, for the flash or because they had become pointless.
     pub dequeued: u64,
-    /// Mean number of them that waited.
+    /// Mean number of waiting transactions.
     pub mean_length: f64,
-    /// Most that waited at a time.
+    /// Largest number of waiting transactions.
     pub max_length: u32,
-    /// Mean wait of those that left. Unit: microseconds.
+    /// Mean wait of the transactions that left. Unit: microseconds.
     pub mean_wait_us: f64,
-    /// Longest wait of those that left. Unit: microseconds.
+    /// Longest wait of the transactions that left. Unit: microseconds.
     pub max_wait_us: f64,
 }

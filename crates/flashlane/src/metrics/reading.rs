@@ -1,21 +1,21 @@
-//! What the device and the flows have done up to an instant. The difference of two readings is what
-//! happened between them: the summary's window, and what lies before and after it.
+//! Readings: counters of the device and the flows at an instant. The difference of two readings is
+//! the work between them: in the summary's window, before it, or after it.
 
 use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
-use super::energy::Spent;
+use super::energy::FlowEnergy;
 use super::load::{Level, Load};
 use super::recorder::Recorder;
 use super::steady::{ROUNDS_MAX, WINDOW_ROUNDS};
-use super::window::Edge;
+use super::window::{Edge, TimeRange};
 use crate::config::WindowRule;
 use crate::flash::FlashCounters;
 use crate::ftl::counts::FtlCounts;
 use crate::interface::processors::ProcessorReading;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 
-/// A chip up to an instant. Unit: picoseconds, unless named otherwise.
+/// Counters of a chip up to an instant. Unit: picoseconds, unless named otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ChipReading {
     /// Time with at least one die in an array operation.
@@ -24,20 +24,19 @@ pub(crate) struct ChipReading {
     pub(crate) by_source: [u128; 3],
     /// Transactions times the time that they waited.
     pub(crate) waited: u128,
-    /// Most transactions that waited at a time, since the window opened, or in the whole run where
-    /// all of it counts.
-    /// Unit: transactions.
+    /// Largest number of waiting transactions since the window opened, or in the whole run if all
+    /// of it counts. Unit: transactions.
     pub(crate) longest: u64,
 }
 
-/// What the device has done for a flow since the start of the run.
+/// Work of the device for a flow since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowWork {
     /// Host pages programmed.
     pub(crate) host_programs: u64,
     /// Pages programmed by collection and for translation on behalf of the flow.
     pub(crate) other_programs: u64,
-    /// Writes that brought part of a page, the rest of which was read first.
+    /// Writes of a part of a page for which the rest of the page was read first.
     pub(crate) read_modify_writes: u64,
     pub(crate) cmt_hits: u64,
     pub(crate) cmt_misses: u64,
@@ -45,12 +44,12 @@ pub(crate) struct FlowWork {
     pub(crate) cache_misses: u64,
 }
 
-/// A flow up to an instant.
+/// Counters of a flow up to an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowReading {
     /// Requests that arrived, counted or not.
     pub(crate) arrived: u64,
-    /// Requests that completed, counted or not, and their bytes.
+    /// Requests that completed, counted or not.
     pub(crate) completed: RequestCounts,
     pub(crate) bytes: ByteCounts,
     pub(crate) work: FlowWork,
@@ -60,7 +59,7 @@ pub(crate) struct FlowReading {
     pub(crate) waited: u128,
 }
 
-/// Everything up to an instant.
+/// All counters up to an instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) at: Time,
@@ -75,44 +74,44 @@ pub(crate) struct Reading {
     pub(crate) channels: Vec<u64>,
     pub(crate) chips: Vec<ChipReading>,
     pub(crate) flows: Vec<FlowReading>,
-    /// By flow, where energy is counted.
-    pub(crate) spent: Vec<Spent>,
+    /// Expenses by flow, where energy is counted.
+    pub(crate) spent: Vec<FlowEnergy>,
 }
 
 impl Reading {
-    /// The first reading of the drive that `later` is of: nothing has happened yet.
+    /// The reading at the start of the run of `later`, before anything happened.
     pub(crate) fn start(later: &Self) -> Self {
         Self {
             channels: vec![0; later.channels.len()],
             chips: vec![ChipReading::default(); later.chips.len()],
             flows: vec![FlowReading::default(); later.flows.len()],
-            spent: vec![Spent::default(); later.spent.len()],
+            spent: vec![FlowEnergy::default(); later.spent.len()],
             ..Self::default()
         }
     }
 
-    /// Requests that completed, of all flows.
+    /// Number of completed requests of all flows.
     pub(crate) fn completed(&self) -> u64 {
         self.flows.iter().map(|flow| flow.completed.all()).sum()
     }
 }
 
-/// The readings that the summary is made of.
+/// The readings that the summary is computed from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Readings {
     pub(super) opened: Option<Reading>,
     pub(super) closed: Option<Reading>,
-    /// With `--until-steady`: at the end of each round.
+    /// With `--until-steady`: readings at the end of each round.
     rounds: Vec<RoundReading>,
     /// By flow: requests that arrived in the window and were outstanding at its end.
     pub(super) backlog: Vec<u64>,
-    /// By flow: the drive does not keep up.
+    /// By flow: true if the drive does not keep up.
     pub(super) saturated: Vec<bool>,
-    /// By flow: it got nothing done over the second half of the window while others did.
+    /// By flow: true if it made no progress over the second half of the window while others did.
     pub(super) starved: Vec<bool>,
 }
 
-/// The end of a round.
+/// Reading at the end of a round.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundReading {
     pub(crate) reading: Reading,
@@ -122,7 +121,8 @@ pub(crate) struct RoundReading {
 }
 
 impl Recorder {
-    /// A request opened the window. True if outstanding requests are counted from now on.
+    /// Notes that a request opened the window. True if outstanding requests are counted from now
+    /// on.
     pub(crate) fn opened_by_request(&mut self, now: Time) -> bool {
         if self.window.is_until_steady() {
             let first = self.watch.as_ref().and_then(|watch| watch.next_end(now));
@@ -131,24 +131,24 @@ impl Recorder {
         self.open_loops.contains(&true) || self.open_loops.len() > 1
     }
 
-    /// The window opens: what was done before it.
+    /// Opens the window. `reading`: the counters before it.
     pub(crate) fn window_opens(&mut self, reading: Reading) {
         self.readings.opened = Some(reading);
     }
 
-    /// The whole run does not count: maxima begin with the window.
+    /// True if only a part of the run counts, so that maxima begin with the window.
     pub(crate) fn counts_part(&self) -> bool {
         self.window.rule == WindowRule::Steady
     }
 
-    /// Requests of each flow so far.
+    /// Counts the outstanding requests of each flow.
     pub(crate) fn count_outstanding(&mut self, at: Time, levels: &[Level]) {
         let load = self.load.get_or_insert_with(|| Load::new(levels.len()));
         let next = load.count(at, levels);
         self.window.set(Edge::Sample, next);
     }
 
-    /// The load that counts is over, or the window that outlasts it. True if the window ends.
+    /// Ends the load that counts, or the window if that lasts longer. True if the window ends.
     pub(crate) fn load_ends(&mut self, at: Time, levels: &[Level]) -> bool {
         self.window.set(Edge::Sample, Time::MAX);
         if self.readings.saturated.is_empty() {
@@ -157,65 +157,68 @@ impl Recorder {
         self.window.rule == WindowRule::Steady && self.window.is_over()
     }
 
-    /// Compares the load with what is done, when it ends at `at`.
+    /// Compares the load with the completed work when the load ends at `at`.
     fn judge_load(&mut self, at: Time, levels: &[Level]) {
-        // A burst, which is over before anything completes, says nothing about rates.
+        // A burst is over before anything completes, and so says nothing about rates.
         if self.window.is_burst() {
             return;
         }
-        let Some((load, opened)) = self.load.as_ref().zip(self.window.opened()) else { return };
-        self.readings.saturated = load.saturated((opened, at), levels, &self.open_loops);
-        self.readings.starved = load.starved((opened, at), levels);
+        let Some((load, from)) = self.load.as_ref().zip(self.window.opened()) else { return };
+        let range = TimeRange { from, to: at };
+        self.readings.saturated = load.saturated(range, levels, &self.open_loops);
+        self.readings.starved = load.starved(range, levels);
     }
 
-    /// A flow has had no completion for so long, while others had, that it starves.
+    /// Notes that a flow starves: it has had no completion for too long, while other flows had
+    /// some.
     pub(crate) fn note_starved(&mut self, flow: FlowId) {
         self.starved[flow] = true;
     }
 
-    /// The flow is known to starve.
+    /// True if the flow is known to starve.
     pub(crate) fn is_starved(&self, flow: FlowId) -> bool {
         self.starved[flow]
     }
 
-    /// Some flow starves: the load may end without it.
+    /// True if some flow starves, so that the load may end without it.
     pub(crate) fn some_starve(&self) -> bool {
         self.starved.contains(&true)
     }
 
-    /// Where the window began that ends at `at`.
+    /// Start of the window that ends at `at`.
     pub(crate) fn window_since(&self, at: Time) -> Time {
         self.window.opened().unwrap_or(at)
     }
 
-    /// The window ends: what was done up to then, and the requests that are left of it.
+    /// Ends the window. `reading`: the counters up to its end; `backlog`: the requests that are
+    /// left of it.
     pub(crate) fn window_ends(&mut self, reading: Reading, backlog: Vec<u64>) {
         self.readings.backlog = backlog;
         self.readings.closed = Some(reading);
     }
 
-    /// With `--until-steady`: where the window would begin if it ended with the round that ends at
-    /// `at`.
+    /// With `--until-steady`: start of the window, if it ended with the round that ends at `at`.
     pub(crate) fn rounds_since(&self, at: Time) -> Time {
         let rounds = &self.readings.rounds;
         let first = rounds.len().checked_sub(WINDOW_ROUNDS).map(|first| rounds[first].reading.at);
         first.or(self.window.opened()).unwrap_or(at)
     }
 
-    /// A round of `--until-steady` ends.
+    /// Ends a round of `--until-steady`.
     pub(crate) fn round_ends(&mut self, round: RoundReading) {
         let next = self.watch.as_ref().and_then(|watch| watch.next_end(round.reading.at));
         self.readings.rounds.push(round);
-        // Short rounds may all be over before a request completes, which is when they are judged.
+        // Short rounds may all end before a request completes, which is when they are judged.
         let next = next.filter(|_| self.readings.rounds.len() < ROUNDS_MAX);
         self.window.set(Edge::Round, next.unwrap_or(Time::MAX));
     }
 
-    /// The run is over: the window is that of the rounds that count. True if it has no end yet.
+    /// Sets the window to the rounds that count, at the end of the run. True if the window has no
+    /// end yet.
     pub(crate) fn settle_rounds(&mut self) -> bool {
         let rounds = std::mem::take(&mut self.readings.rounds);
         if self.watch.as_ref().is_some_and(|watch| watch.finished()) {
-            let (from, to) = self.window.span();
+            let TimeRange { from, to } = self.window.span();
             for round in rounds {
                 if round.reading.at == from {
                     self.readings.opened = Some(round.reading);

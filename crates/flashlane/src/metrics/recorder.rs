@@ -1,4 +1,4 @@
-//! Collects what the summary says of each flow.
+//! Collects the figures of each flow for the summary.
 
 use flashlane_engine::{Array, Time};
 use flashlane_units::{FlowId, RequestOp};
@@ -15,7 +15,7 @@ use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
 use crate::transaction::{Op, Transaction};
 
-/// Operations with latencies of their own: reads, writes, trims, flushes.
+/// Operations with separate latencies: reads, writes, trims, flushes.
 pub(crate) const OPERATIONS: usize = 4;
 
 /// Sums of the times of each stage. Unit: picoseconds.
@@ -57,21 +57,22 @@ impl TransactionSums {
     }
 }
 
-/// What is known of a flow.
+/// Figures of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
-    /// Response times of requests that entered their submission queue when they arrived, for which
-    /// they are the end-to-end times too: reads, writes, trims, flushes. A recorder without
+    /// Response times of requests that entered their submission queue when they arrived, for reads,
+    /// writes, trims and flushes. For them the end-to-end time is the same. A recorder without
     /// latencies has no histogram.
     prompt: [LatencyRecorder; OPERATIONS],
-    /// Response times of the requests that waited for a place there, in the same order.
+    /// Response times of requests that waited for a place in the submission queue, in the same
+    /// order.
     delayed: [LatencyRecorder; OPERATIONS],
-    /// End-to-end times of the same requests.
+    /// End-to-end times of the requests in `delayed`.
     delayed_end_to_end: LatencyRecorder,
     pub(crate) requests: RequestCounts,
     pub(crate) bytes: ByteCounts,
     stages: StageSums,
-    /// Reads, writes.
+    /// Sums for reads and for writes.
     pub(crate) transactions: [TransactionSums; 2],
     pub(crate) series: Option<Series>,
     pub(crate) windows: Option<Windows>,
@@ -82,14 +83,14 @@ pub(crate) struct FlowRecord {
 pub(crate) struct Recorder {
     pub(crate) flows: Array<FlowId, FlowRecord>,
     pub(crate) window: Window,
-    /// By flow: its requests come by the clock.
+    /// By flow: true if its requests arrive by the clock.
     pub(super) open_loops: Vec<bool>,
-    /// Outstanding requests over time, where a flow is an open loop.
+    /// Outstanding requests over time, if some flow is an open loop.
     pub(super) load: Option<Load>,
     pub(super) readings: Readings,
-    /// Flows that have had no completion for so long that the run does not wait for them.
+    /// Flows without a completion for so long that the run does not wait for them.
     pub(super) starved: Array<FlowId, bool>,
-    /// Ends the run with steady state.
+    /// Ends the run when it reaches steady state.
     pub(super) watch: Option<Box<Watch>>,
 }
 
@@ -107,12 +108,12 @@ impl Recorder {
         }
     }
 
-    /// Ends the run with steady state.
+    /// Makes the run end with steady state.
     pub(crate) fn watch_for(&mut self, watch: Watch) {
         self.watch = Some(Box::new(watch));
     }
 
-    /// Share of the work that is done, where the run ends with steady state.
+    /// Share of the work that is done, if the run ends with steady state.
     pub(crate) fn progress(&self) -> Option<f64> {
         self.watch.as_ref().map(|watch| watch.progress())
     }
@@ -129,7 +130,7 @@ impl Recorder {
         self.flows[flow].windows = Some(windows);
     }
 
-    /// A request is back at the host.
+    /// Adds a completed request.
     #[inline(always)]
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time) {
         if !request.counted {
@@ -179,7 +180,7 @@ impl Recorder {
             (&mut stages.firmware, request.begun - request.received),
             (&mut stages.transfer_out, now - request.served),
         ];
-        // None of the differences is negative.
+        // True only if no difference is negative.
         let all = parts.iter().fold(0, |all, (_, part)| all | part.0);
         assert!(all >> 63 == 0, "the stages of a request follow each other");
         for (sum, part) in parts {
@@ -199,7 +200,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the rounds whose time is over; false where that was the last one.
+    /// Ends the rounds whose time is over; false if the last round has ended.
     fn end_rounds_by_time(&mut self, now: Time) -> bool {
         loop {
             let opened = self.window.opened().unwrap_or(Time::ZERO);
@@ -232,8 +233,8 @@ impl Recorder {
         }
     }
 
-    /// The run is over: what counts are the rounds of the window. Without a whole round it is what
-    /// there was.
+    /// Reduces the records to the rounds of the window, at the end of the run. Without a whole
+    /// round, keeps everything.
     pub(crate) fn settle(&mut self) {
         let Some(records) = self.watch.as_mut().and_then(|watch| watch.take_records()) else {
             return;
@@ -244,7 +245,7 @@ impl Recorder {
         }
     }
 
-    /// A transaction of a host request is done.
+    /// Adds a completed transaction of a host request.
     #[inline(always)]
     pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
         let side = usize::from(tr.op != Op::Read);
@@ -267,8 +268,8 @@ impl Recorder {
 }
 
 impl FlowRecord {
-    /// Adds the record of another span of time; the series stays, and so does what counts from the
-    /// start.
+    /// Adds the record of another span of time. The series and the counts from the start of the run
+    /// stay as they are.
     pub(crate) fn add(&mut self, other: &Self) {
         for (sum, more) in self.prompt.iter_mut().zip(&other.prompt) {
             sum.add(more);
@@ -297,7 +298,7 @@ impl FlowRecord {
         }
     }
 
-    /// Requests that completed.
+    /// Number of completed requests.
     pub(crate) fn completed(&self) -> u64 {
         self.prompt.iter().chain(&self.delayed).map(LatencyRecorder::count).sum()
     }
@@ -318,7 +319,7 @@ impl FlowRecord {
         self.prompt.iter().fold(self.delayed_end_to_end.clone(), LatencyRecorder::with)
     }
 
-    /// Mean per stage.
+    /// Mean time per stage.
     pub(crate) fn breakdown(&self) -> BreakdownSummary {
         let count = self.completed();
         let mean = |sum: u128| if count == 0 { 0.0 } else { sum as f64 / count as f64 / 1e6 };

@@ -12,14 +12,15 @@ use crate::metrics::summary::{
     AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, SCHEMA,
     SchedulerOverhead, Summary, TransactionFairness,
 };
+use crate::metrics::window::TimeRange;
 use crate::metrics::{Fairness, energy};
 use crate::options::RunOptions;
 use crate::workload::SourceReport;
 
-/// A run that is over, as far as its summary is concerned.
+/// A finished run, as the summary needs it.
 pub(crate) struct Ended<'a> {
     pub(crate) recorder: &'a Recorder,
-    /// What was done up to the end.
+    /// Counters at the end.
     pub(crate) end: Reading,
     /// Events handled.
     pub(crate) events: u64,
@@ -31,11 +32,11 @@ pub(crate) struct Ended<'a> {
     pub(crate) isolation_sets: Option<IsolationSummary>,
     pub(crate) scheduler_overhead: Option<SchedulerOverhead>,
     pub(crate) memory: MemorySummary,
-    /// What hosts can keep on the drive. Unit: bytes.
+    /// Capacity of the drive for host data. Unit: bytes.
     pub(crate) logical_bytes: u64,
 }
 
-/// The summary of a run, without what needs other runs or a wall clock.
+/// The summary of a run, without the parts that need other runs or a wall clock.
 pub(crate) fn summarise(
     run: &Ended<'_>,
     input: impl Fn(usize) -> SourceReport,
@@ -43,7 +44,7 @@ pub(crate) fn summarise(
     workload: &WorkloadConfig,
     options: &RunOptions,
 ) -> Summary {
-    let (opened, closed) = run.recorder.window.span();
+    let TimeRange { from: opened, to: closed } = run.recorder.window.span();
     let spans = Spans::of(run.recorder, &run.end);
     let window = &spans.window();
     let of_flow = |flow| flow_summary(run, input(flow), workload, flow, window);
@@ -97,7 +98,7 @@ pub(crate) fn summarise(
     summary
 }
 
-/// What the summary says of one flow.
+/// The summary of one flow.
 pub(crate) fn flow_alone(
     run: &Ended<'_>,
     input: SourceReport,
@@ -107,7 +108,7 @@ pub(crate) fn flow_alone(
     flow_summary(run, input, workload, flow, &Spans::of(run.recorder, &run.end).window())
 }
 
-/// A rate; 0 in no time. Unit: of `amount`, a second.
+/// A rate; 0 if no time has passed. Unit: that of `amount`, per second.
 fn per_second(amount: u64, time: Time) -> f64 {
     if time > Time::ZERO { amount as f64 / time.as_s() } else { 0.0 }
 }
@@ -122,7 +123,7 @@ fn flow_summary(
     let config = &workload.flows[flow];
     let record = &run.recorder.flows[FlowId::at(flow)];
     let readings = &run.recorder.readings;
-    let (opened, closed) = run.recorder.window.span();
+    let TimeRange { from: opened, to: closed } = run.recorder.window.span();
     let rate = |amount: u64| per_second(amount, closed - opened);
     let [read_transactions, write_transactions, transactions] = record.transaction_summaries();
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));
@@ -163,7 +164,7 @@ fn flow_summary(
     }
 }
 
-/// What became of the requests of a trace; everything else is empty.
+/// A summary with only the changes to the requests of a trace; everything else is empty.
 fn of_input(input: SourceReport) -> FlowSummary {
     FlowSummary {
         wrapped_requests: input.wrapped,
@@ -201,7 +202,7 @@ pub(crate) fn slowdowns(flow: &mut FlowSummary, alone: &FlowSummary) {
     });
 }
 
-/// A single flow is alone already.
+/// Fills in slowdowns of 1 for a single flow, which is alone already.
 pub(crate) fn alone_is_shared(summary: &mut Summary) {
     for flow in &mut summary.flows {
         let alone = flow.clone();
@@ -222,7 +223,7 @@ pub(crate) fn fairness(summary: &mut Summary) {
         Fairness { fairness, max_slowdown, stdev_slowdown, weighted_speedup, by_transaction };
 }
 
-/// The four metrics of some slowdowns; of none, nothing.
+/// The four metrics of some slowdowns; empty if there are none.
 pub(crate) fn comparison(slowdowns: &[f64]) -> TransactionFairness {
     if slowdowns.is_empty() {
         return TransactionFairness::default();
@@ -240,7 +241,7 @@ pub(crate) fn comparison(slowdowns: &[f64]) -> TransactionFairness {
     }
 }
 
-/// Peak resident memory of the process, where the system tells; 0 elsewhere. Unit: bytes.
+/// Peak resident memory of the process, if the system reports it; 0 otherwise. Unit: bytes.
 pub(crate) fn peak_rss_bytes() -> u64 {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 0 };
     status

@@ -10,9 +10,9 @@ use super::summary::Summary;
 /// Schema name written into every `seeds.json`.
 pub const SEEDS_SCHEMA: &str = "flashlane.seeds/1";
 
-/// Paths of numbers that are no metrics. The seed and the numbers of channels and chips say *which*
-/// one; the others depend on the machine, or lie in lists whose elements belong to different
-/// moments in each run, so that element 3 of one run has nothing to do with element 3 of another.
+/// Paths of numbers that are no metrics. The seed and the numbers of channels and chips are
+/// identifiers. The others depend on the machine, or are in lists whose elements belong to
+/// different moments in each run: element 3 of one run has nothing to do with element 3 of another.
 const NOT_METRICS: &[&str] = &[
     "seed",
     "channels[].channel",
@@ -32,7 +32,7 @@ const NOT_METRICS: &[&str] = &[
     "steady_state.window_first",
 ];
 
-/// One metric over the seeds.
+/// A metric over the seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Mean of the values.
@@ -80,7 +80,8 @@ pub struct SeedStatistics {
     pub schema: String,
     /// The seeds, in the order of the values of each metric.
     pub seeds: Vec<u64>,
-    /// What to know before any other number, over all seeds: see [`SeedStatistics::verdict()`].
+    /// Warnings that come before any other number, over all seeds: see
+    /// [`SeedStatistics::verdict()`].
     #[serde(default)]
     pub verdict: Vec<String>,
     /// Estimates by the path of the metric in `summary.json`, for example
@@ -94,7 +95,8 @@ impl SeedStatistics {
     /// The statistics of one scenario from its summary under each seed.
     ///
     /// # Panics
-    /// Never: summaries are plain data.
+    ///
+    /// Never, because summaries are plain data.
     #[must_use]
     pub fn of(summaries: &[Summary]) -> Self {
         let mut values: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
@@ -122,7 +124,8 @@ impl SeedStatistics {
     /// the verdict are calculated from the values anew.
     ///
     /// # Errors
-    /// In words: what is not as it should be.
+    ///
+    /// A text that says what is wrong.
     pub fn from_json(text: &str, first: &Summary) -> Result<Self, String> {
         let mut read: Self =
             serde_json::from_str(text).map_err(|error| format!("is no seeds.json: {error}"))?;
@@ -172,7 +175,8 @@ impl SeedStatistics {
     /// Wall times, lists over time and the chips of sets stay those of the first seed.
     ///
     /// # Errors
-    /// In words, where a mean does not fit its place, as in a file that somebody edited.
+    ///
+    /// A text, if a mean does not fit its place, as in a file that was edited.
     pub fn mean_summary(&self, first: &Summary) -> Result<Summary, String> {
         let mut tree = serde_json::to_value(first).map_err(|error| error.to_string())?;
         self.put_means("", &mut tree);
@@ -180,7 +184,7 @@ impl SeedStatistics {
         let mut mean = mean.map_err(|error| format!("means over the seeds: {error}"))?;
         mean.verdict = self.verdict(first);
         for (index, flow) in mean.flows.iter_mut().enumerate() {
-            // A backlog that grows in half of the seeds is one that grows.
+            // A backlog that grows in half of the seeds counts as growing.
             let in_half = |key: &str| {
                 let share = self.get(&format!("flows[{index}].{key}"));
                 share.is_some_and(|share| share.mean >= 0.5)
@@ -254,7 +258,7 @@ fn visit(path: &str, pattern: &str, value: &Value, found: &mut dyn FnMut(&str, f
     }
 }
 
-/// The 0.975 quantile of Student's t distribution with so many degrees of freedom, from 1.
+/// The 0.975 quantile of Student's t distribution. `degrees`: degrees of freedom, at least 1.
 #[must_use]
 pub fn student_t_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [

@@ -4,24 +4,24 @@ use flashlane_engine::Time;
 
 use flashlane_units::RequestOp;
 
-/// One interval of a `Series`.
+/// An interval of a `Series`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Start, from the beginning of the run. Unit: seconds.
     pub start_s: f64,
-    /// Counted reads that completed in it.
+    /// Counted reads that completed in the interval.
     pub reads: u64,
-    /// Their mean response time. Unit: microseconds; 0 without reads.
+    /// Mean response time of these reads. Unit: microseconds; 0 without reads.
     pub read_mean_us: f64,
-    /// Counted writes that completed in it.
+    /// Counted writes that completed in the interval.
     pub writes: u64,
-    /// Their mean response time. Unit: microseconds; 0 without writes.
+    /// Mean response time of these writes. Unit: microseconds; 0 without writes.
     pub write_mean_us: f64,
     /// Bytes of these writes.
     pub written_bytes: u64,
 }
 
-/// Sums of one interval, reads and writes. Unit of the sums: picoseconds.
+/// Sums of an interval, for reads and for writes. Unit of the sums: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: [u64; 2],
@@ -43,7 +43,7 @@ impl Series {
         Self { interval, sums: Vec::new() }
     }
 
-    /// A counted request of so many bytes completes at `now`.
+    /// Adds a counted request of `bytes` bytes that completes at `now`.
     pub(crate) fn record(&mut self, op: RequestOp, bytes: u64, response: Time, now: Time) {
         let side = match op {
             RequestOp::Read => 0,

@@ -1,4 +1,4 @@
-//! Whether tenants get what they were promised.
+//! Checks of the promises to tenants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 use super::summary::{FlowSummary, Latency, Summary};
 use crate::config::{SloConfig, WorkloadConfig};
 
-/// Goals of a tenant, and what became of them.
+/// Goals of a tenant, with their results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
-    /// All goals are met.
+    /// True if all goals are met.
     pub met: bool,
     /// The goals, in the order of the keys of `slo`.
     pub goals: Vec<GoalSummary>,
 }
 
-/// One goal.
+/// A goal of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoalSummary {
-    /// Its key, for example `p99` or `min_iops`.
+    /// Key of the goal, for example `p99` or `min_iops`.
     pub goal: String,
-    /// What was promised. Unit: microseconds for times, bytes per second for `min_bandwidth`, else
-    /// one.
+    /// The promised value. Unit: microseconds for times, bytes per second for `min_bandwidth`,
+    /// otherwise 1.
     pub limit: f64,
-    /// What the tenant got, in the same unit; null where no request was counted.
+    /// The value that the tenant got, in the same unit; null where no request was counted.
     pub value: Option<f64>,
-    /// The promise is kept.
+    /// True if the promise is kept.
     pub met: bool,
 }
 
@@ -34,13 +34,13 @@ impl GoalSummary {
         Self { goal: goal.to_owned(), limit, value, met: false }
     }
 
-    /// More is better: the limit is the least that keeps the promise.
+    /// True if more is better: the limit is then the least value that keeps the promise.
     #[must_use]
     pub fn is_floor(&self) -> bool {
         self.goal.starts_with("min_")
     }
 
-    /// The value is a time.
+    /// True if the value is a time.
     #[must_use]
     pub fn is_time(&self) -> bool {
         !self.is_floor() && self.goal != "slowdown"
@@ -62,8 +62,8 @@ impl GoalSummary {
         if self.is_floor() { "at least" } else { "at most" }
     }
 
-    /// How far the value goes beyond the limit, or keeps away from it below 1: the value over the
-    /// limit, and the other way round where more is better. Infinite without a value.
+    /// How far the value exceeds the limit: the value over the limit, or the limit over the value
+    /// where more is better. Below 1 the goal is met. Infinite without a value.
     #[must_use]
     pub fn strain(&self) -> f64 {
         match self.value {
@@ -99,9 +99,9 @@ impl SloSummary {
         judged
     }
 
-    /// Judges the values that are there. Where the drive does not keep up with the tenant, or
-    /// serves nothing of it, times and slowdown grow with the length of the run, and exceed any
-    /// limit in the end.
+    /// Judges all goals. `grow`: the drive does not keep up with the tenant, or serves nothing of
+    /// it. Then times and slowdown grow with the length of the run, and exceed any limit in the
+    /// end.
     pub(crate) fn judge(&mut self, grow: bool) {
         for goal in &mut self.goals {
             goal.met = goal.strain() <= 1.0 && (goal.is_floor() || !grow);
@@ -110,7 +110,7 @@ impl SloSummary {
     }
 }
 
-/// The figure of a distribution that a goal is about. Unit: microseconds.
+/// The figure of a distribution that a goal refers to. Unit: microseconds.
 fn percentile(latency: &Latency, key: &str) -> f64 {
     match key {
         "mean" => latency.mean,
@@ -125,7 +125,7 @@ fn percentile(latency: &Latency, key: &str) -> f64 {
 }
 
 impl Summary {
-    /// Judges every tenant that was promised something.
+    /// Judges every tenant with a promise.
     pub(crate) fn judge(&mut self, workload: &WorkloadConfig) {
         for (flow, config) in self.flows.iter_mut().zip(&workload.flows) {
             let slo = config.slo.as_ref().filter(|slo| !slo.is_empty());
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Which goals of `slo` a flow meets.
+    /// The goals of `slo` that a flow meets.
     fn met(slo: &SloConfig, flow: &FlowSummary) -> Vec<bool> {
         let judged = SloSummary::of(slo, flow);
         assert_eq!(judged.met, judged.goals.iter().all(|goal| goal.met));

@@ -1,9 +1,9 @@
-//! What the device did between two readings: in the window, before it, after it.
+//! Work of the device between two readings: in the window, before it, or after it.
 
 use flashlane_engine::Time;
 use flashlane_units::ChipId;
 
-use super::energy::Spent;
+use super::energy::FlowEnergy;
 use super::reading::{FlowWork, Reading};
 use super::recorder::Recorder;
 use super::summary::{
@@ -24,7 +24,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// Of a run that is over, with the reading at its end.
+    /// Cuts a finished run. `end`: the reading at its end.
     pub(crate) fn of(recorder: &Recorder, end: &Reading) -> Self {
         let (start, end) = (Reading::start(end), end.clone());
         let readings = &recorder.readings;
@@ -33,8 +33,7 @@ impl Spans {
             WindowRule::Steady => (readings.opened.clone(), readings.closed.clone()),
         };
         let closed = closed.unwrap_or_else(|| end.clone());
-        // A window that was given may open with the run. Without a request that counts there is
-        // none.
+        // A given window may open with the run. If no request counts, there is no window.
         let window = &recorder.window;
         let whole = window.rule == WindowRule::WholeRun || window.opened() == Some(Time::ZERO);
         let opened = opened.unwrap_or_else(|| if whole { &start } else { &closed }.clone());
@@ -54,19 +53,19 @@ impl Spans {
     }
 }
 
-/// What lies between two readings.
+/// The difference of two readings.
 pub(crate) struct Span<'a> {
     from: &'a Reading,
     to: &'a Reading,
 }
 
-/// Page programs of all kinds over host page programs; 0 without these.
+/// Page programs of all kinds divided by host page programs; 0 without host programs.
 pub(crate) fn amplification(host: u64, all: u64) -> f64 {
     if host == 0 { 0.0 } else { all as f64 / host as f64 }
 }
 
 impl Span<'_> {
-    /// Unit: picoseconds.
+    /// Length of the span. Unit: picoseconds.
     pub(crate) fn length(&self) -> u64 {
         self.to.at.saturating_sub(self.from.at).0
     }
@@ -81,7 +80,7 @@ impl Span<'_> {
         if length == 0 { 0.0 } else { self.count(of) as f64 / length as f64 }
     }
 
-    /// A sum over what goes on side by side, as a multiple of the span.
+    /// A sum over parallel activities, as a multiple of the span.
     fn average(&self, of: impl Fn(&Reading) -> u128) -> f64 {
         let length = self.length();
         let area = of(self.to).saturating_sub(of(self.from));
@@ -108,7 +107,7 @@ impl Span<'_> {
         }
     }
 
-    /// What the device did for a flow.
+    /// Work of the device for a flow.
     pub(crate) fn work(&self, flow: usize) -> FlowWork {
         let count = |of: fn(&FlowWork) -> u64| self.count(|r| of(&r.flows[flow].work));
         FlowWork {
@@ -122,22 +121,22 @@ impl Span<'_> {
         }
     }
 
-    /// The same of all flows together.
+    /// Work of the device for all flows together.
     fn work_of_all(&self, of: fn(&FlowWork) -> u64) -> u64 {
         self.count(|reading| reading.flows.iter().map(|flow| of(&flow.work)).sum())
     }
 
-    /// What each flow spent; empty where that is not counted.
-    pub(crate) fn spent(&self) -> Vec<Spent> {
+    /// Expenses of each flow; empty where they are not counted.
+    pub(crate) fn spent(&self) -> Vec<FlowEnergy> {
         self.to.spent.iter().zip(&self.from.spent).map(|(to, from)| to.since(from)).collect()
     }
 
-    /// Mean number of a flow's transactions that wait at a chip.
+    /// Mean number of a flow's waiting transactions per chip.
     pub(crate) fn mean_queue_length(&self, flow: usize) -> f64 {
         self.average(|reading| reading.flows[flow].waited) / self.to.chips.len().max(1) as f64
     }
 
-    /// Array time by host, collection and mapping, of a flow or of all.
+    /// Array time by host, collection and mapping; of a flow, or of all.
     pub(crate) fn device_time(&self, geometry: Geometry, flow: Option<usize>) -> DeviceTime {
         let flows = || (0..self.to.flows.len()).filter(|&f| flow.is_none_or(|flow| flow == f));
         let seconds = |by: usize| {
@@ -291,7 +290,7 @@ impl Span<'_> {
             .collect()
     }
 
-    /// As a part of the run that is not the window.
+    /// The summary of this span, as a part of the run outside the window.
     pub(crate) fn outside(&self) -> OutsideWindow {
         OutsideWindow {
             length_s: Time(self.length()).as_s(),

@@ -2,8 +2,8 @@
 //!
 //! A round is a span of simulated time or a number of completed requests. The window is the last
 //! five rounds. It is steady when the tracked value ranges over at most 20 % of its mean, and the
-//! line of least squares through it over at most 10 %. After 25 rounds the run ends without.
-//! Source: SNIA Solid State Storage Performance Test Specification 2.0.2.
+//! line of least squares through it over at most 10 %. After 25 rounds the run ends without steady
+//! state. Source: SNIA Solid State Storage Performance Test Specification 2.0.2.
 
 use std::collections::VecDeque;
 
@@ -12,52 +12,53 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recorder::FlowRecord;
+use super::window::TimeRange;
 pub use crate::options::{Round, SteadyRule, Tracked};
 
-/// Rounds of the window.
+/// Number of rounds of the window.
 pub const WINDOW_ROUNDS: usize = 5;
-/// Rounds of a run at most.
+/// Most rounds of a run.
 pub const ROUNDS_MAX: usize = 25;
-/// Range of the values of the window at most, as a share of their mean.
+/// Largest range of the values of the window, as a share of their mean.
 pub const RANGE_MAX: f64 = 0.20;
-/// Range of the line through them at most, as a share of their mean.
+/// Largest range of the line through the values, as a share of their mean.
 pub const SLOPE_MAX: f64 = 0.10;
 
-/// One round.
+/// A round of a run until steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundSummary {
     /// From the beginning of the run. Unit: seconds.
     pub start_s: f64,
-    /// Unit: seconds.
+    /// End, from the beginning of the run. Unit: seconds.
     pub end_s: f64,
     /// The tracked value.
     pub value: f64,
 }
 
-/// What came of a run until steady state, and its plot data.
+/// Result of a run until steady state, with its plot data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadySummary {
-    /// Both criteria were met.
+    /// True if both criteria were met.
     pub reached: bool,
-    /// What was tracked.
+    /// The tracked quantity.
     pub tracked: Tracked,
     /// Every round.
     pub rounds: Vec<RoundSummary>,
-    /// First round of the window, counted from 0; the window goes to the last one.
+    /// First round of the window, counted from 0; the window ends with the last round.
     pub window_first: usize,
     /// Mean of the values in the window.
     pub mean: f64,
-    /// 90 % and 110 % of it.
+    /// 90 % and 110 % of the mean.
     pub band: [f64; 2],
     /// Largest less smallest value in the window, as a share of the mean. Allowed: 0.2.
     pub range: f64,
     /// The line of least squares at the first and at the last round of the window.
     pub line: [f64; 2],
-    /// The difference of these two, as a share of the mean. Allowed: 0.1.
+    /// The difference of these two values, as a share of the mean. Allowed: 0.1.
     pub slope: f64,
 }
 
-/// Both criteria over the values of a window.
+/// The two criteria of steady state, over the values of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Criteria {
     mean: f64,
@@ -106,7 +107,7 @@ pub(crate) struct Watch {
     start: Option<Time>,
     /// Starts and ends of the last rounds.
     spans: VecDeque<(Time, Time)>,
-    /// The last round is over.
+    /// True if the last round is over.
     finished: bool,
 }
 
@@ -122,17 +123,17 @@ impl Watch {
         }
     }
 
-    /// The last round is over.
+    /// True if the last round is over.
     pub(crate) fn finished(&self) -> bool {
         self.finished
     }
 
-    /// Share of the rounds that are over, of all that there can be.
+    /// Share of the largest number of rounds that is over.
     pub(crate) fn progress(&self) -> f64 {
         self.rounds.len() as f64 / ROUNDS_MAX as f64
     }
 
-    /// End of the current round, if it is over at `now` by the clock.
+    /// End of the current round, if the clock has ended it at `now`.
     pub(crate) fn over_by_time(&mut self, opened: Time, now: Time) -> Option<Time> {
         let start = *self.start.get_or_insert(opened);
         match self.rule.round {
@@ -143,7 +144,7 @@ impl Watch {
         }
     }
 
-    /// Where time ends rounds: the end of the round that starts at `start`.
+    /// End of the round that starts at `start`, if time ends rounds.
     pub(crate) fn next_end(&self, start: Time) -> Option<Time> {
         match self.rule.round {
             Round::Time(span) if !self.finished => Some(Time(start.0.saturating_add(span))),
@@ -151,7 +152,7 @@ impl Watch {
         }
     }
 
-    /// The current round is over with so many requests.
+    /// True if `completed` requests end the current round.
     pub(crate) fn over_by_count(&self, completed: u64) -> bool {
         matches!(self.rule.round, Round::Requests(count) if completed >= count)
     }
@@ -195,8 +196,8 @@ impl Watch {
     }
 
     /// Start and end of the window.
-    pub(crate) fn span(&self) -> Option<(Time, Time)> {
-        Some((self.spans.front()?.0, self.spans.back()?.1))
+    pub(crate) fn span(&self) -> Option<TimeRange> {
+        Some(TimeRange { from: self.spans.front()?.0, to: self.spans.back()?.1 })
     }
 
     /// All records of the window together.

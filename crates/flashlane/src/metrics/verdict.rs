@@ -1,20 +1,20 @@
-//! Whether the numbers of a run can be trusted: the sentences that every report prints first.
+//! Whether the figures of a run can be trusted: the sentences that every report prints first.
 
 use super::measured::{self, Compared};
 use super::seeds::SeedStatistics;
 use super::summary::{FlowSummary, OverloadSummary, Summary};
 
-/// Flows that the verdict names; it counts the others.
+/// Most flows that the verdict names; it counts the others.
 const NAMED: usize = 4;
 
 impl Summary {
-    /// What has to be known before any other number of the run: flows that starve, flows that the
+    /// Sentences that come before any other number of the run: flows that starve, flows that the
     /// drive does not keep up with, and flows without a request in the window. Empty where there
     /// are none. Text, reports, Python and comparisons print the same words; `summary.json` has
     /// them under `verdict`.
     #[must_use]
     pub fn verdict(&self) -> Vec<String> {
-        let flows = self.flows.iter().map(|flow| Judged {
+        let flows = self.flows.iter().map(|flow| FlowFacts {
             name: flow.name.clone(),
             offered_iops: flow.offered_iops,
             iops: flow.iops,
@@ -30,7 +30,7 @@ impl Summary {
 }
 
 impl SeedStatistics {
-    /// The verdict over all seeds: it says in how many of them the drive does not keep up with a
+    /// The verdict over all seeds: it says in how many seeds the drive does not keep up with a
     /// flow. Its figures are means over the seeds. `first` is the summary of the first seed.
     #[must_use]
     pub fn verdict(&self, first: &Summary) -> Vec<String> {
@@ -48,7 +48,7 @@ impl SeedStatistics {
                 let values = metric(key).map_or(&[][..], |metric| &metric.values);
                 Seeds { count: values.iter().filter(|value| **value == Some(1.0)).count(), all }
             };
-            Judged {
+            FlowFacts {
                 name: flow.name.clone(),
                 offered_iops: mean("offered_iops", flow.offered_iops),
                 iops: mean("iops", flow.iops),
@@ -98,7 +98,7 @@ fn ended(one: &OverloadSummary) -> String {
     )
 }
 
-/// In how many seeds something is so.
+/// Number of seeds in which something holds.
 #[derive(Clone, Copy, Debug)]
 struct Seeds {
     count: usize,
@@ -116,9 +116,9 @@ impl Seeds {
     }
 }
 
-/// What the verdict needs of a flow.
+/// The facts about a flow that the verdict needs.
 #[derive(Debug)]
-struct Judged {
+struct FlowFacts {
     name: String,
     offered_iops: f64,
     iops: f64,
@@ -128,12 +128,12 @@ struct Judged {
     silent: Seeds,
 }
 
-fn sentences(flows: &[Judged]) -> Vec<String> {
-    let starved: Vec<&Judged> = flows.iter().filter(|flow| flow.starved.count > 0).collect();
+fn sentences(flows: &[FlowFacts]) -> Vec<String> {
+    let starved: Vec<&FlowFacts> = flows.iter().filter(|flow| flow.starved.count > 0).collect();
     let mut verdict = if starved.is_empty() { Vec::new() } else { starvation(&starved) };
-    // What is known of a flow that starves is said already.
-    let saturated = |flow: &&Judged| flow.saturated.count > flow.starved.count;
-    let saturated: Vec<&Judged> = flows.iter().filter(saturated).collect();
+    // A flow that starves has been named already.
+    let saturated = |flow: &&FlowFacts| flow.saturated.count > flow.starved.count;
+    let saturated: Vec<&FlowFacts> = flows.iter().filter(saturated).collect();
     if !saturated.is_empty() {
         verdict.extend(saturation(&saturated));
     }
@@ -154,8 +154,8 @@ fn sentences(flows: &[Judged]) -> Vec<String> {
     verdict
 }
 
-/// A flow by its name, with its figures, and in how many seeds something is so.
-fn described(flow: &Judged, which: Seeds) -> String {
+/// A flow by its name, with its figures and the number of seeds in which something holds.
+fn described(flow: &FlowFacts, which: Seeds) -> String {
     let (seeds, means) = match which.text() {
         Some(seeds) => (format!("{seeds}; "), "on average "),
         None => (String::new(), ""),
@@ -170,8 +170,8 @@ fn described(flow: &Judged, which: Seeds) -> String {
     )
 }
 
-/// The flows that starve, and what that means.
-fn starvation(flows: &[&Judged]) -> Vec<String> {
+/// The sentences about flows that starve.
+fn starvation(flows: &[&FlowFacts]) -> Vec<String> {
     let named: Vec<String> = flows.iter().map(|flow| described(flow, flow.starved)).collect();
     let (flow, these, them) = match flows {
         [_] => ("flow", "this flow", "it"),
@@ -189,10 +189,10 @@ fn starvation(flows: &[&Judged]) -> Vec<String> {
     ]
 }
 
-/// The flows that the drive does not keep up with, and what that means.
-fn saturation(flows: &[&Judged]) -> Vec<String> {
-    let each = |flow: &&Judged| {
-        // The window is the whole run.
+/// The sentences about flows that the drive does not keep up with.
+fn saturation(flows: &[&FlowFacts]) -> Vec<String> {
+    let each = |flow: &&FlowFacts| {
+        // Then the window is the whole run.
         if flow.backlog_at_end == 0.0 {
             let seeds = flow.saturated.text().map_or_else(String::new, |seeds| seeds + "; ");
             let piles = "its requests pile up until its load ends";
@@ -215,7 +215,7 @@ fn saturation(flows: &[&Judged]) -> Vec<String> {
     ]
 }
 
-/// `a, b and c`; of many, the first ones and the number of the others.
+/// `a, b and c`; of many items, the first ones and the number of the others.
 pub(super) fn list(items: &[String]) -> String {
     let named = &items[..items.len().min(NAMED)];
     let more = match items.len().saturating_sub(NAMED) {
@@ -231,7 +231,7 @@ pub(super) fn list(items: &[String]) -> String {
     if first.is_empty() { last.clone() } else { format!("{} and {last}", first.join(", ")) }
 }
 
-/// A number without decimals from 100 on, thousands apart.
+/// A number with groups of thousands, without decimals from 100 on.
 fn grouped(value: f64) -> String {
     if value < 100.0 && value.fract() != 0.0 {
         return format!("{value:.2}");

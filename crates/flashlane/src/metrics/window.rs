@@ -1,33 +1,33 @@
-//! Which requests count, and over which span rates and counters are formed.
+//! The measurement window: the requests that count, and the span of rates and counters.
 //!
 //! The window opens with the first arrival after the warm-up. Arrivals count until every flow has
 //! ended its first pass, or until the first flow ends that does not start over, whichever comes
-//! first: from then on the load would not be the one asked for. Flows that start over go on until
-//! everything that counts has completed, but for no longer than the window was open.
+//! first. After that the load would not be the one that was asked for. Flows that start over go on
+//! until everything that counts has completed, but for no longer than the window was open.
 //!
-//! The window ends with the last arrival that may count. Two kinds of load have no end of that
-//! sort: a closed loop that is alone with its load ends with its last completion, and a load that
-//! is over before any of its requests has completed (a burst) ends when all of them have.
+//! The window ends with the last arrival that may count. Two kinds of load have no such end. A
+//! closed loop that is alone ends the window with its last completion. A load that is over before
+//! any of its requests has completed (a burst) ends the window when all of them have.
 //!
-//! Whatever has to be read at a certain time is an edge: the run loop compares the clock with the
-//! next one and stops there when everything up to that instant has happened.
+//! Edges are the times at which something has to be read. The run loop compares the clock with the
+//! next edge and stops there when everything up to that instant has happened.
 
 use flashlane_engine::Time;
 
 use crate::config::WindowRule;
 use crate::options::Warmup;
 
-/// Largest part of the window's length for which the load goes on after it.
+/// Longest time for which the load goes on after the window, as a multiple of the window's length.
 const TAIL: u64 = 1;
 
-/// What happens at an edge.
+/// The reason for an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     /// The window of another run opens.
     Open,
     /// The load that counts has ended; the window may last longer.
     Close,
-    /// Requests that are outstanding are counted, for the verdict about saturation.
+    /// Outstanding requests are counted, for the verdict about saturation.
     Sample,
     /// A round ends.
     Round,
@@ -44,33 +44,49 @@ pub(crate) struct Window {
     warmup: Warmup,
     /// Requests that arrived, counted or not.
     arrivals: u64,
-    /// First and last instant at which an arrival counts; the end of time where that is not known
-    /// yet.
+    /// First and last instant at which an arrival counts; the end of time while it is not known.
     from: Time,
     to: Time,
     /// End of the window, once it is known.
     ended: Option<Time>,
-    /// The window was given and does not depend on this run.
+    /// True if the window was given and does not depend on this run.
     fixed: bool,
-    /// The load ends with the window, and what ends it is a closed loop.
+    /// True if the load ends with the window, and a closed loop ends it.
     drains: bool,
-    /// The load goes on after the window.
+    /// True if the load goes on after the window.
     load_goes_on: bool,
-    /// Every flow has ended its first pass.
+    /// True if every flow has ended its first pass.
     passes_over: bool,
-    /// Rounds decide: whether the run ends with steady state, and whether they are over.
+    /// With `--until-steady`: whether the run ends with steady state, and whether the rounds are
+    /// over.
     until_steady: bool,
     rounds_over: bool,
-    /// It opens no earlier.
+    /// The window opens at this time or later.
     earliest: Time,
     counted: u64,
     completed: u64,
     /// The window ends with this many completions of counted requests.
     ends_with: u64,
     last_completion: Time,
-    /// The next instant after which something is read.
+    /// Next instant after which something is read.
     pub(crate) edge: Time,
     edges: [Time; EDGES.len()],
+}
+
+/// A range of simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeRange {
+    /// Start.
+    pub(crate) from: Time,
+    /// End.
+    pub(crate) to: Time,
+}
+
+impl TimeRange {
+    /// The middle of the range.
+    pub(crate) fn middle(self) -> Time {
+        Time(self.from.0 + (self.to.0 - self.from.0) / 2)
+    }
 }
 
 impl Window {
@@ -99,7 +115,7 @@ impl Window {
         }
     }
 
-    /// The same, if every flow has to load the drive: the last one starts at `start`.
+    /// Delays the window until every flow loads the drive; the last one starts at `start`.
     pub(crate) fn after(self, start: Time) -> Self {
         match self.rule {
             WindowRule::Steady => Self { earliest: start, ..self },
@@ -112,21 +128,21 @@ impl Window {
         Self { until_steady: true, ..Self::new(WindowRule::Steady, warmup) }
     }
 
-    /// Flows start over until rounds end the run.
+    /// True if flows start over until rounds end the run.
     pub(crate) fn is_until_steady(&self) -> bool {
         self.until_steady
     }
 
-    /// The rounds are over; these are the start and the end of the last ones.
-    pub(crate) fn rounds_ended(&mut self, (opened, closed): (Time, Time)) {
-        self.from = opened;
-        self.to = closed;
-        self.ended = Some(closed);
+    /// Sets the window to the last rounds, which are over.
+    pub(crate) fn rounds_ended(&mut self, rounds: TimeRange) {
+        self.from = rounds.from;
+        self.to = rounds.to;
+        self.ended = Some(rounds.to);
         self.load_goes_on = true;
         self.rounds_over = true;
     }
 
-    /// The window of another run.
+    /// The window of another run, as a fixed window.
     pub(crate) fn fixed(other: &Self) -> Self {
         let mut window = Self::new(other.rule, Warmup::None);
         if other.rule == WindowRule::Steady {
@@ -135,7 +151,7 @@ impl Window {
             window.fixed = true;
             window.load_goes_on = other.load_goes_on;
             if window.from > Time::ZERO {
-                // What happens at its first instant is inside.
+                // Events at the first instant belong to the window.
                 window.set(Edge::Open, Time(window.from.0 - 1));
             }
             window.set(Edge::Close, window.ended.unwrap_or(Time::MAX));
@@ -148,12 +164,12 @@ impl Window {
         (self.from < Time::MAX).then_some(self.from)
     }
 
-    /// The last instant at which arrivals count, once that is known.
+    /// The last instant at which arrivals count, once it is known.
     pub(crate) fn load_ended(&self) -> Option<Time> {
         (self.to < Time::MAX).then_some(self.to)
     }
 
-    /// A request arrives: does it count?
+    /// True if a request that arrives now counts.
     #[inline]
     pub(crate) fn admits(&mut self, now: Time) -> bool {
         self.arrivals += 1;
@@ -162,14 +178,14 @@ impl Window {
         counts
     }
 
-    /// The window is not open, and this run decides when it opens.
+    /// True if the window is not open and this run decides when it opens.
     #[inline]
     pub(crate) fn may_open(&self) -> bool {
         self.from == Time::MAX && !self.fixed
     }
 
-    /// A request has arrived at `now` before the window is open: it opens the window if the warm-up
-    /// is over.
+    /// A request arrives before the window is open. Opens the window if the warm-up is over; true
+    /// if it does.
     pub(crate) fn opens(&mut self, now: Time) -> bool {
         let open = match self.warmup {
             Warmup::None => true,
@@ -185,7 +201,7 @@ impl Window {
         false
     }
 
-    /// A counted request has completed.
+    /// Notes that a counted request has completed.
     #[inline]
     pub(crate) fn completed(&mut self, now: Time) {
         self.completed += 1;
@@ -196,7 +212,7 @@ impl Window {
         }
     }
 
-    /// The load that was asked for ends now. `drains`: what ends is a closed loop.
+    /// Ends the load that was asked for. `drains`: a closed loop ends it.
     pub(crate) fn close(&mut self, now: Time, load_goes_on: bool, drains: bool) {
         if self.rule == WindowRule::Steady && self.to == Time::MAX && !self.until_steady {
             self.to = now;
@@ -206,7 +222,8 @@ impl Window {
         }
     }
 
-    /// Everything up to the end of the load has happened. True if the window is over, too.
+    /// Called when everything up to the end of the load has happened. True if the window is over,
+    /// too.
     pub(crate) fn is_over(&mut self) -> bool {
         if self.ended.is_none() {
             if (self.drains || self.completed == 0) && self.completed < self.counted {
@@ -218,22 +235,22 @@ impl Window {
         true
     }
 
-    /// Every flow has ended its first pass: where all requests count, none starts over any more.
+    /// Every flow has ended its first pass. Where all requests count, no flow starts over any more.
     pub(crate) fn passes_ended(&mut self, now: Time) {
         self.passes_over = true;
         if self.rule == WindowRule::WholeRun && self.to == Time::MAX {
-            // Later arrivals count, too; the verdict is about the load up to here.
+            // Later arrivals count, too, but the verdict is about the load up to here.
             self.set(Edge::Close, now);
         }
     }
 
-    /// The load ends now, before its time. Rounds go on with what is outstanding.
+    /// Ends the load before its time. Rounds go on with the outstanding requests.
     pub(crate) fn cut(&mut self, now: Time) {
         self.passes_ended(now);
         self.close(now, false, false);
     }
 
-    /// No more requests are needed.
+    /// True if no more requests are needed.
     #[inline]
     pub(crate) fn generation_over(&self, now: Time) -> bool {
         if self.until_steady {
@@ -254,32 +271,32 @@ impl Window {
         assert_eq!(self.completed, self.counted, "every request that counts completes once");
     }
 
-    /// No counted request has completed yet.
+    /// True if no counted request has completed yet.
     pub(crate) fn is_burst(&self) -> bool {
         self.completed == 0
     }
 
-    /// No arrival counts: the warm-up lasted as long as the load.
+    /// True if no arrival counts, because the warm-up lasted as long as the load.
     pub(crate) fn is_empty(&self) -> bool {
         self.counted == 0
     }
 
-    /// Start and end over which rates are formed.
-    pub(crate) fn span(&self) -> (Time, Time) {
+    /// Start and end of the span of rates.
+    pub(crate) fn span(&self) -> TimeRange {
         let ended = self.ended.unwrap_or(self.last_completion);
         match self.rule {
-            WindowRule::WholeRun => (Time::ZERO, self.last_completion),
-            WindowRule::Steady => (self.from.min(ended), ended),
+            WindowRule::WholeRun => TimeRange { from: Time::ZERO, to: self.last_completion },
+            WindowRule::Steady => TimeRange { from: self.from.min(ended), to: ended },
         }
     }
 
-    /// Has the run loop stop after `at`.
+    /// Makes the run loop stop after `at`.
     pub(crate) fn set(&mut self, edge: Edge, at: Time) {
         self.edges[edge as usize] = at;
         self.edge = self.edges.into_iter().min().unwrap_or(Time::MAX);
     }
 
-    /// The edge that comes next, and its time; it is over now.
+    /// Takes the next edge, with its time.
     pub(crate) fn take_edge(&mut self) -> Option<(Edge, Time)> {
         let edge = EDGES.into_iter().min_by_key(|&edge| self.edges[edge as usize])?;
         let at = self.edges[edge as usize];

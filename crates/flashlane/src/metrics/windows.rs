@@ -7,13 +7,13 @@ use flashlane_engine::Time;
 use super::report::comparison;
 use super::summary::{FlowWindow, SlowdownWindow, WindowedSlowdown};
 
-/// Requests and their end-to-end times by window, for windows that have any.
+/// Requests and their end-to-end times by window, for windows with requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Windows {
-    /// Unit: picoseconds.
+    /// Length of a window. Unit: picoseconds.
     length: u64,
-    /// Requests belong to the window of their arrival; in a closed loop, where arrivals depend on
-    /// the rest of the load, to that of their completion.
+    /// True if requests belong to the window of their arrival. In a closed loop arrivals depend on
+    /// the rest of the load, so requests belong to the window of their completion.
     by_arrival: bool,
     /// Count and sum (unit: picoseconds) by index of the window from the start of the run.
     sums: BTreeMap<u64, (u64, u128)>,
@@ -26,7 +26,7 @@ impl Windows {
         Self { length, by_arrival, sums: BTreeMap::new() }
     }
 
-    /// A counted request completes at `now`.
+    /// Adds a counted request that completes at `now`.
     pub(crate) fn record(&mut self, arrival: Time, now: Time) {
         let at = if self.by_arrival { arrival } else { now };
         let sum = self.sums.entry(at.0 / self.length).or_default();
@@ -34,14 +34,16 @@ impl Windows {
         sum.1 += u128::from((now - arrival).0);
     }
 
-    /// Requests of a window and their mean. Unit: microseconds.
-    pub(crate) fn of(&self, index: u64) -> (u64, Option<f64>) {
+    /// The requests of a window.
+    pub(crate) fn of(&self, index: u64) -> WindowMean {
         let (count, sum) = self.sums.get(&index).copied().unwrap_or_default();
-        (count, (count > 0).then(|| sum as f64 / count as f64 / 1e6))
+        let mean = (count > 0).then(|| sum as f64 / count as f64 / 1e6);
+        WindowMean { requests: count, end_to_end_us: mean }
     }
 }
 
-/// Slowdowns in every window in which some flow has a request. Flows in the order of the workload.
+/// Slowdowns in every window in which some flow has a request. Flows are in the order of the
+/// workload.
 pub(crate) fn slowdowns(shared: &[Windows], alone: &[Windows]) -> WindowedSlowdown {
     assert_eq!(shared.len(), alone.len(), "every flow ran alone");
     let length = shared.first().map_or(0, |windows| windows.length);
@@ -67,19 +69,31 @@ pub(crate) fn slowdowns(shared: &[Windows], alone: &[Windows]) -> WindowedSlowdo
     }
 }
 
-fn flow_window(
-    (requests, end_to_end_us): (u64, Option<f64>),
-    (alone_requests, alone_end_to_end_us): (u64, Option<f64>),
-) -> FlowWindow {
-    let slowdown = end_to_end_us.zip(alone_end_to_end_us).map(|(shared, alone)| shared / alone);
-    FlowWindow { requests, end_to_end_us, alone_requests, alone_end_to_end_us, slowdown }
+/// The requests of a flow in a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WindowMean {
+    /// Number of requests.
+    pub(crate) requests: u64,
+    /// Mean time from arrival to completion; `None` without requests. Unit: microseconds.
+    pub(crate) end_to_end_us: Option<f64>,
+}
+
+fn flow_window(shared: WindowMean, alone: WindowMean) -> FlowWindow {
+    let slowdown = shared.end_to_end_us.zip(alone.end_to_end_us);
+    FlowWindow {
+        requests: shared.requests,
+        end_to_end_us: shared.end_to_end_us,
+        alone_requests: alone.requests,
+        alone_end_to_end_us: alone.end_to_end_us,
+        slowdown: slowdown.map(|(shared, alone)| shared / alone),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Windows of 10 us with requests of these arrivals and completions. Unit: microseconds.
+    /// Windows of 10 us with requests at these arrivals and completions. Unit: microseconds.
     fn windows(by_arrival: bool, requests: &[(u64, u64)]) -> Windows {
         let mut windows = Windows::new(Time::from_us(10).0, by_arrival);
         for &(arrival, now) in requests {
@@ -92,14 +106,15 @@ mod tests {
     fn requests_fall_into_the_window_of_arrival_or_completion() {
         let requests = [(1, 3), (9, 13), (12, 20)];
         let open = windows(true, &requests);
+        let mean = |requests, end_to_end_us| WindowMean { requests, end_to_end_us };
         assert_eq!(
-            (open.of(0), open.of(1), open.of(2)),
-            ((2, Some(3.0)), (1, Some(8.0)), (0, None))
+            [0, 1, 2].map(|index| open.of(index)),
+            [mean(2, Some(3.0)), mean(1, Some(8.0)), mean(0, None)]
         );
         let closed = windows(false, &requests);
         assert_eq!(
-            (closed.of(0), closed.of(1), closed.of(2)),
-            ((1, Some(2.0)), (1, Some(4.0)), (1, Some(8.0)))
+            [0, 1, 2].map(|index| closed.of(index)),
+            [mean(1, Some(2.0)), mean(1, Some(4.0)), mean(1, Some(8.0))]
         );
     }
 

@@ -1,5 +1,5 @@
-//! What an observer is told of a request that is over: which part of the time it waited, and for
-//! whom.
+//! The call at the completion of a request: the parts of its time, and the flows that it waited
+//! for.
 
 use flashlane_engine::Time;
 use flashlane_units::RequestId;
@@ -11,41 +11,41 @@ use super::timeline::recorder::TimelineRecorder;
 use crate::request::{Request, Requests};
 use crate::transaction::{Source, Transactions};
 
-/// The stages of a request that is over, waiting and working told apart. Unit: picoseconds.
+/// The stages of a completed request, with waits and work separated. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts {
     /// End-to-end time.
     pub(crate) whole: u64,
-    /// Before the submission queue.
+    /// Wait before the submission queue.
     pub(crate) host: u64,
-    /// In the submission queue.
+    /// Wait in the submission queue.
     pub(crate) submission: u64,
     pub(crate) link_in: u64,
     pub(crate) firmware: u64,
-    /// For room in the data cache, or for write-backs.
+    /// Wait for room in the data cache, or for write-backs.
     pub(crate) room: u64,
-    /// Of the critical path in mapping and scheduler.
+    /// Time of the critical path in mapping and scheduler.
     pub(crate) flash: u64,
-    /// The part of that in the scheduler.
+    /// The part of that time in the scheduler.
     pub(crate) queue: u64,
-    /// When it was served.
+    /// Time at which the request was served.
     pub(crate) served: u64,
-    /// For the memory of the data cache.
+    /// Wait for the memory of the data cache.
     pub(crate) memory: u64,
-    /// For a place in the completion queue.
+    /// Wait for a place in the completion queue.
     pub(crate) completion: u64,
     pub(crate) link_out: u64,
-    /// In the device: fetched to served.
+    /// Time in the device: fetched to served.
     pub(crate) device: u64,
     /// Own work on the link and in firmware.
     pub(crate) link_work: u64,
     pub(crate) firmware_work: u64,
-    /// Between fetch and the end of firmware.
+    /// Time between fetch and the end of firmware.
     pub(crate) fetching: u64,
 }
 
 impl Observer {
-    /// A request is back at the host. `requests` and `transactions` are those under way.
+    /// A request is back at the host. `requests` and `transactions`: those under way.
     #[cold]
     pub(crate) fn completion(
         &mut self,
@@ -78,7 +78,7 @@ impl Observer {
     }
 }
 
-/// Waiting and working of a request that is over, told apart.
+/// The parts of the time of a completed request.
 fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> Parts {
     let Front { sata, work, .. } = front;
     let stage = |from: Time, to: Time| (to - from).0;
@@ -95,7 +95,7 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
     let firmware_work = work.firmware + noted.firmware;
     let submission = stage(request.enqueued, request.fetched) - work.submission;
     let transfer_in = stage(request.fetched, request.received) - work.transfer_in;
-    // SATA: the tag is there, and the command waits for the link only.
+    // SATA: the tag is there, and the command waits only for the link.
     let (submission, link_in) =
         if *sata { (0, submission + transfer_in) } else { (submission, transfer_in) };
     Parts {
@@ -118,7 +118,7 @@ fn parts(now: Time, request: &Request, front: &Front, noted: &RequestWaits) -> P
     }
 }
 
-/// Everything that may still be charged began at this time or later.
+/// Earliest start of all waits that may still be charged.
 fn oldest_wait(
     now: Time,
     account: &Account,

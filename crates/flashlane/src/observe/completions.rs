@@ -1,4 +1,4 @@
-//! What is kept of requests when they are over: a record of each, sums by windows of time.
+//! Data that is kept of completed requests: a record of each, and sums by windows of time.
 
 use flashlane_engine::Time;
 
@@ -11,19 +11,19 @@ use crate::layout::Geometry;
 use crate::metrics::windows::Windows;
 use crate::request::Request;
 
-/// Takes requests that are over. Nothing else has to happen while they are under way.
+/// Receives completed requests. It needs no calls while requests are under way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completions {
     records: Option<Records>,
     series: Option<SeriesRecorder>,
-    /// For the caller of a drive that is stepped from outside.
+    /// Completions for the caller of a drive that is stepped from outside.
     returned: Option<Vec<Completion>>,
-    /// Of a flow alone: its end-to-end times by windows of the series of all flows.
+    /// In a run alone: end-to-end times by windows of the series of all flows.
     alone: Option<Windows>,
 }
 
 impl Completions {
-    /// `None` if nobody asked for any of it.
+    /// `None` if the options ask for none of these.
     pub(crate) fn new(
         observe: &Observe,
         geometry: &Geometry,
@@ -43,31 +43,32 @@ impl Completions {
         }))
     }
 
-    /// Of a flow alone, keeps what the slowdowns of a series want. `length` of its windows in
-    /// picoseconds.
+    /// In a run alone: keeps the end-to-end times from which slowdowns over time are computed.
+    /// `length`: that of a window, in picoseconds.
     pub(crate) fn alone(length: u64, open_loop: bool) -> Box<Self> {
         let alone = Some(Windows::new(length, open_loop));
         Box::new(Self { alone, ..Self::default() })
     }
 
-    /// Keeps them until the caller of a drive takes them.
+    /// Keeps completions until the caller of a drive takes them.
     pub(crate) fn returned() -> Box<Self> {
         Box::new(Self { returned: Some(Vec::new()), ..Self::default() })
     }
 
-    /// Moves what it keeps for the caller of a drive to the end of `taken`.
+    /// Moves the completions for the caller of a drive to the end of `taken`.
     pub(crate) fn hand_over(&mut self, taken: &mut Vec<Completion>) {
         taken.append(self.returned.as_mut().unwrap_or(&mut Vec::new()));
     }
 
-    /// What it kept.
+    /// The end-to-end times of a run alone.
     pub(crate) fn into_alone(self) -> Option<Windows> {
         self.alone
     }
-    /// A request is back at the host; `pages` counts the pages that it touches.
+    /// Adds a completed request. `pages`: number of pages that it touches.
     ///
     /// # Errors
-    /// Of the sink of request records.
+    ///
+    /// Errors of the sink of request records.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -96,11 +97,12 @@ impl Completions {
         self.series.as_ref().map(SeriesRecorder::last_instant)
     }
 
-    /// A window of a series is over: what the device has done up to its end; `chips` by flow, where
-    /// sets of chips move.
+    /// Ends a window of a series. `counters`: work of the device up to its end; `chips`: by flow,
+    /// where sets of chips move.
     ///
     /// # Errors
-    /// Where the series has too many windows.
+    ///
+    /// If the series has too many windows.
     pub(crate) fn row_ends(
         &mut self,
         counters: Counters,
@@ -109,10 +111,11 @@ impl Completions {
         self.series.as_mut().map_or(Ok(()), |series| series.next(counters, chips))
     }
 
-    /// The run is over. `counters` and `chips` as for a window of a series.
+    /// Ends the run. `counters` and `chips`: as for a window of a series.
     ///
     /// # Errors
-    /// Of the sink of request records.
+    ///
+    /// Errors of the sink of request records.
     pub(crate) fn finish(
         self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Whom a collection is charged to: those whose writes use up the blocks.
+//! The flow that a collection is charged to: one whose writes use up the blocks.
 
 use flashlane_engine::place_of;
 use flashlane_units::{FlowId, JobId, PlaneId};
@@ -7,29 +7,30 @@ use crate::config::{DeviceConfig, MappingKind};
 use crate::layout::Geometry;
 use crate::transaction::{Source, Transaction};
 
-/// Accounts of pages written, by plane and flow, and whose collection each job is.
+/// Accounts of pages written, by plane and flow, and the flow that each collection job is charged
+/// to.
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
     flows: usize,
-    /// Pages written less pages that collections freed.
+    /// Pages written, less pages that collections freed.
     written: Vec<i64>,
     /// By job.
     jobs: Vec<FlowId>,
     pages_per_block: i64,
-    /// There are jobs with numbers.
+    /// True if collection has jobs with numbers.
     by_page: bool,
 }
 
 impl Credits {
-    /// Nothing is written on the drive.
+    /// Credits of a drive on which nothing is written yet.
     pub(crate) fn of(device: &DeviceConfig, flows: usize) -> Self {
         let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
         let planes = Geometry::new(&device.flash).planes();
         Self::new(flows, planes, device.flash.pages_per_block, by_page)
     }
 
-    /// Nothing is written. With hybrid mapping (`by_page` false) merges belong to the owner of the
-    /// page.
+    /// Credits without writes. With hybrid mapping (`by_page` false) merges belong to the owner of
+    /// the page.
     pub(crate) fn new(flows: usize, planes: u32, pages_per_block: u32, by_page: bool) -> Self {
         Self {
             flows,
@@ -40,16 +41,17 @@ impl Credits {
         }
     }
 
-    /// A flow wrote a page on a plane, of its data or of its mapping.
+    /// Counts a page that a flow wrote on a plane, of its data or of its mapping.
     pub(crate) fn wrote(&mut self, plane: PlaneId, flow: FlowId) {
         self.written[plane.index() * self.flows + flow.index()] += 1;
     }
 
-    /// A collection of a block of `owner` with so many valid pages starts on a plane.
+    /// Notes the start of a collection on a plane. `owner`: the flow of the block. `valid`: its
+    /// valid pages.
     pub(crate) fn job_starts(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {
         let accounts = &mut self.written[plane.index() * self.flows..][..self.flows];
         let ahead = (0..self.flows).rev().max_by_key(|&flow| accounts[flow]).unwrap_or(0);
-        // Before anybody wrote, blocks are collected that were full at the start.
+        // Before the first write, collection empties blocks that were full at the start.
         let culprit = if accounts[ahead] > 0 { FlowId::at(ahead) } else { owner };
         accounts[culprit.index()] -= self.pages_per_block - i64::from(valid);
         let at = place_of(job);
@@ -59,13 +61,14 @@ impl Credits {
         self.jobs[at] = culprit;
     }
 
-    /// Whose work a transaction is: collection belongs to those whose writes use up the blocks.
+    /// The flow that a transaction is charged to. Collection belongs to the flows whose writes use
+    /// up the blocks.
     #[inline]
     pub(crate) fn culprit_of(&self, tr: &Transaction) -> FlowId {
         if tr.source == Source::Gc { self.culprit(tr.job(), tr.flow) } else { tr.flow }
     }
 
-    /// Whom the work of a job is charged to, on a page of `owner`.
+    /// The flow that the work of a job on a page of `owner` is charged to.
     pub(crate) fn culprit(&self, job: JobId, owner: FlowId) -> FlowId {
         if self.by_page { self.jobs.get(place_of(job)).copied().unwrap_or(owner) } else { owner }
     }

@@ -1,5 +1,4 @@
-//! What an observer is told of the work that is charged to flows: writes, collections, operations
-//! and data.
+//! Calls for work that is charged to flows: writes, collections, operations and data transfers.
 
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId};
@@ -11,20 +10,20 @@ use crate::flash::timing::FlashTiming;
 use crate::transaction::{Op, Transaction};
 
 impl Observer {
-    /// The accounts of blame, and whose work is whose; none where nobody asked for blame.
+    /// The accounts of blame, and the credits; none if blame was not asked for.
     pub(super) fn accounts(&mut self) -> Option<(&mut Account, &Credits)> {
         self.account.as_mut().zip(self.credits.as_ref())
     }
 
-    /// A flow wrote a page, of its data or of its mapping.
+    /// Notes that a flow wrote a page, of its data or of its mapping.
     pub(super) fn wrote(&mut self, tr: &Transaction) {
         if let Some(credits) = &mut self.credits {
             credits.wrote(tr.plane, tr.flow);
         }
     }
 
-    /// A page of a command, or an erase, is over in the array of its die, at its place in the
-    /// block.
+    /// Notes the end of a page of a command, or of an erase, in the array of its die. `page`: index
+    /// in the block.
     #[cold]
     pub(crate) fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming) {
         if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
@@ -33,7 +32,7 @@ impl Observer {
         }
     }
 
-    /// The data of a page crosses the channel for so long.
+    /// Notes that the data of a page crosses the channel for `time`.
     #[cold]
     pub(crate) fn data_moves(&mut self, tr: &Transaction, time: Time) {
         if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
@@ -41,7 +40,7 @@ impl Observer {
         }
     }
 
-    /// The collection of a block of a flow starts.
+    /// Notes the start of a collection of a block of a flow.
     #[cold]
     pub(crate) fn job(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {
         if let Some(credits) = &mut self.credits {

@@ -1,4 +1,4 @@
-//! What each flow has the drive spend: energy, and programs and erases of its flash.
+//! Expenses of the drive for each flow: energy, and programs and erases of its flash.
 //!
 //! Energy is the power of a part times the time that it works. Each operation is rounded to whole
 //! picojoules, so that sums over flows are exact. Work belongs to the flow that it is done for;
@@ -9,14 +9,14 @@ use flashlane_engine::{Array, Time};
 use flashlane_units::{FlowId, Power};
 
 use crate::config::EnergyConfig;
-use crate::metrics::energy::Spent;
+use crate::metrics::energy::FlowEnergy;
 use crate::transaction::{Op, Source};
 
-/// Counts what is spent.
+/// Counts the expenses.
 #[derive(Clone, Debug)]
 pub(crate) struct EnergyMeter {
     powers: EnergyConfig,
-    flows: Array<FlowId, Spent>,
+    flows: Array<FlowId, FlowEnergy>,
 }
 
 /// Energy of a power over a time. Unit: picojoules, rounded to the nearest.
@@ -27,17 +27,17 @@ pub(crate) fn picojoules(power: Power, time: Time) -> u64 {
 }
 
 impl EnergyMeter {
-    /// Nothing is spent.
+    /// A meter before the first operation.
     pub(crate) fn new(powers: &EnergyConfig, flows: usize) -> Self {
-        Self { powers: powers.clone(), flows: Array::of(Spent::default(), flows) }
+        Self { powers: powers.clone(), flows: Array::of(FlowEnergy::default(), flows) }
     }
 
-    /// What each flow has spent since the start of the run.
-    pub(crate) fn spent(&self) -> Vec<Spent> {
+    /// Expenses of each flow since the start of the run.
+    pub(crate) fn spent(&self) -> Vec<FlowEnergy> {
         self.flows.iter().copied().collect()
     }
 
-    /// A page, or an erase, is over in the array of its die, which worked for so long.
+    /// Adds a page, or an erase, for which the array of a die worked for `time`.
     pub(super) fn operation(&mut self, flow: FlowId, source: Source, op: Op, time: Time) {
         let spent = &mut self.flows[flow];
         let (power, sum) = match op {
@@ -56,7 +56,7 @@ impl EnergyMeter {
         spent.collects(source, energy);
     }
 
-    /// The data of a page crosses its channel for so long.
+    /// Adds the data of a page, which crosses its channel for `time`.
     pub(super) fn transfer(&mut self, flow: FlowId, source: Source, time: Time) {
         let energy = picojoules(self.powers.transfer_power, time);
         let spent = &mut self.flows[flow];
@@ -64,7 +64,7 @@ impl EnergyMeter {
         spent.collects(source, energy);
     }
 
-    /// The memory of the data cache works for a flow for so long.
+    /// Adds work of the memory of the data cache for a flow, for `time`.
     pub(super) fn dram(&mut self, flow: FlowId, time: Time) {
         let sum = &mut self.flows[flow].energy.dram_pj;
         *sum = sum.saturating_add(picojoules(self.powers.dram_power, time));

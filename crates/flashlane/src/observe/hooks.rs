@@ -1,4 +1,5 @@
-//! What an observer is told. Called only where a run is watched; nothing here changes it.
+//! Calls to an observer. They happen only in a run that is watched, and nothing here changes the
+//! run.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, FlowId, Lpa, RequestId, TransactionId};
@@ -20,33 +21,34 @@ pub(crate) struct DieAt {
     pub(crate) die: DieId,
 }
 
-/// The way of a request that is over through the front of the drive.
+/// The way of a completed request through the front of the drive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Front {
-    /// It came by a SATA drive's one queue.
+    /// True if the request came by the single queue of a SATA drive.
     pub(crate) sata: bool,
-    /// Pool of the data cache.
+    /// Pool of the data cache that the flow uses.
     pub(crate) pool: usize,
-    /// What it worked outside of cache and flash.
+    /// Time that the request itself needed outside of cache and flash.
     pub(crate) work: HostWork,
 }
 
 impl Observer {
-    /// A submission entry is about to be fetched; `at_limit`: it takes the last place of its queue.
+    /// A submission entry is about to be fetched. `at_limit`: the request takes the last place of
+    /// its queue.
     #[cold]
     pub(crate) fn fetch(&mut self, id: RequestId, at_limit: bool) {
         let Some(account) = &mut self.account else { return };
         account.request(id).at_limit = at_limit;
     }
 
-    /// What the firmware of a command works, where the processors are modelled. Unit: picoseconds.
+    /// Firmware time of a command, where the processors are modelled. Unit: picoseconds.
     #[cold]
     pub(crate) fn firmware(&mut self, id: RequestId, work: u64) {
         let Some(account) = &mut self.account else { return };
         account.request(id).firmware = work;
     }
 
-    /// The processors work for the drive itself: commands wait for that. Unit: picoseconds.
+    /// The processors work for the drive itself, and commands wait for that. Unit: picoseconds.
     #[cold]
     pub(crate) fn own_firmware(&mut self, tr: &Transaction, work: u64) {
         let Some((account, credits)) = self.accounts() else { return };
@@ -86,7 +88,7 @@ impl Observer {
         let mut index = 0;
         id = command.head;
         while id != TransactionId::NONE {
-            // The pages of a command had die and channel one after the other, as far as blame goes.
+            // For blame, the pages of the command had die and channel one after the other.
             let tr = &transactions[id];
             let cause = Cause::of(tr.source, command.op);
             let flow = credits.culprit_of(tr);
@@ -132,7 +134,8 @@ impl Observer {
         timeline.command((at.channel, at.die), command.op, times, pages, resumed);
     }
 
-    /// A page of read data begins to cross the channel; `more`: others of its die wait for that.
+    /// A page of read data begins to cross the channel. `more`: other pages of its die wait for
+    /// that.
     #[cold]
     pub(crate) fn transfer(
         &mut self,
@@ -165,7 +168,7 @@ impl Observer {
         log.push(end, flow, if more { State::Holds(cause) } else { State::Idle });
     }
 
-    /// A suspended operation goes on.
+    /// A suspended operation resumes.
     #[cold]
     pub(crate) fn resumption(
         &mut self,
@@ -194,7 +197,7 @@ impl Observer {
         log.push(command.until.0, FlowId::new(0), State::Idle);
     }
 
-    /// A die has nothing to do, although it held data.
+    /// A die is idle, although it held data before.
     #[cold]
     pub(crate) fn idle(&mut self, now: Time, die: DieId) {
         let Some(account) = &mut self.account else { return };
@@ -227,8 +230,8 @@ impl Observer {
         account.write_back_ends(id, tr.flow, pool, tr.chain.total());
     }
 
-    /// A translation page, which `read` has read, is here: a transaction that waited for it since
-    /// then goes on.
+    /// A translation page that `read` has read is here: a transaction that waited since `since`
+    /// goes on.
     #[cold]
     pub(crate) fn translation(
         &mut self,
@@ -260,7 +263,7 @@ impl Observer {
         self.wrote(tr);
     }
 
-    /// An entry of the cached mapping table made room for one of a flow.
+    /// An entry of the cached mapping table made room for an entry of a flow.
     #[cold]
     pub(crate) fn eviction(&mut self, lpa: Lpa, flow: FlowId) {
         if let Some(account) = &mut self.account {
@@ -268,7 +271,7 @@ impl Observer {
         }
     }
 
-    /// A read waited for a program of its page, or a write for a free block, since `mark`; the die
+    /// A read waited since `mark` for a program of its page, or a write for a free block; the die
     /// decides.
     #[cold]
     pub(crate) fn die_wait(
@@ -285,7 +288,7 @@ impl Observer {
         }
     }
 
-    /// A write waited for another one to the same page.
+    /// A write waited for an earlier write to the same page.
     #[cold]
     pub(crate) fn same_page(
         &mut self,
@@ -299,8 +302,8 @@ impl Observer {
         }
     }
 
-    /// The memory of the data cache, busy until `free`, began an access now or will then, which
-    /// ends at `end`. It was asked for at `asked`, or has waited for its turn.
+    /// The memory of the data cache is busy until `free`, and begins an access then or now, which
+    /// ends at `end`. The access was asked for at `asked`, or has waited for its turn.
     #[cold]
     pub(crate) fn dram(
         &mut self,

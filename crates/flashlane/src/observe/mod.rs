@@ -1,6 +1,6 @@
-//! What watches a run beside the summary: a record of every request, windows over time, who made
-//! whom wait, and a timeline of the flash. Nothing of it changes a result, and nothing costs
-//! anything where it is not asked for.
+//! Observation of a run beside the summary: a record of every request, windows over time, blame
+//! (which flow delays which), and a timeline of the flash. Observation does not change results, and
+//! costs nothing where it is not asked for.
 
 pub mod blame;
 pub mod queues;
@@ -21,7 +21,7 @@ use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::layout::Geometry;
-use crate::metrics::energy::Spent;
+use crate::metrics::energy::FlowEnergy;
 use blame::account::Account;
 pub(crate) use completions::Completions;
 use credit::Credits;
@@ -45,14 +45,14 @@ pub(crate) struct Observer {
     timeline: Option<TimelineRecorder>,
     queues: Option<QueueRecorder>,
     energy: Option<EnergyMeter>,
-    /// Whose work is whose, for blame and energy.
+    /// The flows that work is charged to, for blame and energy.
     credits: Option<Credits>,
-    /// The pages of the command that is being looked at.
+    /// The pages of the command that is being handled.
     pages: Vec<Page>,
 }
 
 impl Observer {
-    /// `None` if nobody asked for blame, a timeline, queues or energy.
+    /// `None` if the options ask for no blame, timeline, queues or energy.
     pub(crate) fn new(
         observe: &Observe,
         device: &DeviceConfig,
@@ -80,12 +80,12 @@ impl Observer {
         }))
     }
 
-    /// What each flow has spent; nothing where that is not counted.
-    pub(crate) fn spent(&self) -> Vec<Spent> {
+    /// Expenses of each flow; empty where they are not counted.
+    pub(crate) fn spent(&self) -> Vec<FlowEnergy> {
         self.energy.as_ref().map_or_else(Vec::new, EnergyMeter::spent)
     }
 
-    /// The run is over: what was watched.
+    /// Ends the run, and adds the results to `observed`.
     pub(crate) fn finish(self, now: Time, names: &[String], observed: &mut Observed) {
         if let Some(mut account) = self.account {
             account.end_block();
@@ -98,7 +98,7 @@ impl Observer {
     }
 }
 
-/// What was watched.
+/// Results of observation.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     pub(crate) blame: Option<Blame>,
@@ -107,7 +107,7 @@ pub(crate) struct Observed {
     pub(crate) queues: Vec<QueueStatistics>,
     /// Length of the windows of the series. Unit: picoseconds.
     pub(crate) series_window: u64,
-    /// Mean end-to-end times of its windows and flows, which slowdowns are made of. Unit:
+    /// Mean end-to-end times by window and flow, from which slowdowns are computed. Unit:
     /// microseconds.
     pub(crate) slowed: Vec<Vec<Option<f64>>>,
 }

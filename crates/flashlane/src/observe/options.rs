@@ -1,4 +1,4 @@
-//! What to watch.
+//! Choice of the data to record.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,8 +6,8 @@ use super::requests::RequestSink;
 use super::timeline::TimelineOptions;
 use crate::drive::recording::Submissions;
 
-/// What to watch during a run, beside what the summary says. Of a simulation with runs alone, the
-/// run of all flows together is watched.
+/// Data to record during a run, beside the summary. In a simulation with runs alone, only the run
+/// of all flows together is watched.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
     /// Takes a record of every request, many at a time, in the order of completion.
@@ -22,20 +22,21 @@ pub struct Observe {
     pub queues: bool,
     /// Counts energy and wear by flow, for the summary.
     pub energy: bool,
-    /// Takes what the flows submitted, when the run is over, for [`crate::drive::Drive::replay`].
+    /// Takes the submissions of the flows, when the run is over, for
+    /// [`crate::drive::Drive::replay`].
     pub submissions: Option<Submissions>,
 }
 
 /// Windows of a time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeriesOptions {
-    /// Length of a window. Unit: picoseconds. Without it windows start at 1 ms and double in length
+    /// Length of a window. Unit: picoseconds. By default windows start at 1 ms and double in length
     /// whenever there are more than 2,048.
     pub window: Option<u64>,
 }
 
 impl Observe {
-    /// True if nothing is watched.
+    /// True if nothing is recorded.
     #[must_use]
     pub fn nothing(&self) -> bool {
         self.requests.is_none()

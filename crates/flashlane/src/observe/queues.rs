@@ -1,5 +1,5 @@
-//! What waited for the flash, chip by chip and kind by kind, as the released MQSim reports it for
-//! the queues of its scheduler. Here queues are per die; a row counts those of a chip.
+//! Lengths of the flash queues by chip and kind, as the released MQSim reports them. Here queues
+//! are per die; a row sums the dies of a chip.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChipId, TransactionId};
@@ -8,11 +8,11 @@ use super::blame::account::slot;
 use crate::metrics::queues::QueueStatistics;
 use crate::transaction::{Op, Source, Transaction};
 
-/// Names of the kinds, as MQSim has them. With the first two go the classes of hosts.
+/// Names of the kinds in MQSim. The first two also have the classes of hosts.
 const KINDS: [&str; 7] =
     ["User_Read", "User_Write", "Mapping_Read", "Mapping_Write", "GC_Read", "GC_Write", "GC_Erase"];
 const CLASSES: usize = 4;
-/// Rows of a chip: four classes of each kind of hosts, then the other kinds.
+/// Rows of a chip: four classes for each kind of hosts, then the other kinds.
 const ROWS: usize = 2 * CLASSES + 5;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,17 +21,17 @@ struct Row {
     dequeued: u64,
     length: u32,
     max_length: u32,
-    /// Unit: picoseconds.
+    /// Total wait. Unit: picoseconds.
     waited: u128,
     max_wait: u64,
 }
 
-/// Counts while the run goes on.
+/// Counts during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueRecorder {
     chips_per_channel: u32,
     rows: Vec<[Row; ROWS]>,
-    /// When each transaction that waits came, by its number.
+    /// By the number of a transaction: the time at which it came, if it waits.
     came: Vec<Option<Time>>,
 }
 
@@ -64,7 +64,8 @@ impl QueueRecorder {
         row.max_length = row.max_length.max(row.length);
     }
 
-    /// It waits no longer. The program of a copyback never did: its chip goes on with it by itself.
+    /// A transaction waits no longer. The program of a copyback never waited: its chip continues
+    /// with it.
     pub(crate) fn left(&mut self, now: Time, chip: ChipId, id: TransactionId, tr: &Transaction) {
         let Some(came) = slot(&mut self.came, id).take() else { return };
         let waited = (now - came).0;
@@ -75,7 +76,7 @@ impl QueueRecorder {
         row.max_wait = row.max_wait.max(waited);
     }
 
-    /// The run is over: the rows, those of a kind together.
+    /// The rows at the end of the run, ordered by kind.
     pub(crate) fn finish(&self, end: Time) -> Vec<QueueStatistics> {
         let mut found = Vec::new();
         for row in 0..ROWS {

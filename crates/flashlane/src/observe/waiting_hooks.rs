@@ -1,4 +1,4 @@
-//! What an observer is told of work that begins to wait for the flash, or waits no longer.
+//! Calls to an observer about work that begins to wait for the flash, or stops waiting.
 
 use flashlane_engine::Time;
 use flashlane_units::{ChipId, FlowId, RequestId, TransactionId};
@@ -30,7 +30,7 @@ impl Observer {
         queues.came(now, chip, id, tr);
     }
 
-    /// It waits no longer: it goes to its chip, or has become pointless.
+    /// A transaction stops waiting: it goes to its chip, or has become pointless.
     #[cold]
     pub(crate) fn delisted(
         &mut self,
@@ -43,7 +43,7 @@ impl Observer {
         queues.left(now, chip, id, tr);
     }
 
-    /// The old data of a partial write is here: what the read waited for, the write waited for.
+    /// The old data of a partial write is here: the waits of the read become waits of the write.
     #[cold]
     pub(crate) fn merged(
         &mut self,

@@ -1,4 +1,5 @@
-//! Every block holds the pages of its flow in the flow's order, and both tables say so.
+//! Checks that every block holds the pages of its flow in the flow's order, and that both tables
+//! say so.
 
 use flashlane_units::Ppa;
 
@@ -8,7 +9,8 @@ use crate::config::load::{self, Overrides};
 use crate::ftl::blocks::BlockState;
 use crate::workload::footprint::PageSet;
 
-/// 60 planes of unlike owners: more than are filled together, and no multiple of that.
+/// Flows with 60 planes in all and different lists: more planes than are filled together, and no
+/// multiple of that number.
 const SETS: &[&str] = &[
     "flash.channels=3",
     "flash.chips_per_channel=5",

@@ -1,10 +1,10 @@
-//! Writes the page tables of steady state: which logical pages the blocks hold, and where those
-//! lie.
+//! Writes the page tables of steady state: the logical pages that the blocks hold, and the places
+//! of these pages.
 //!
-//! Logical pages go to their blocks in random order, so that only one direction can be written in
-//! sequence. Planes are filled some at a time. Where the pages of each went is put down by itself
-//! first, which the processor's cache holds; since neighbouring logical pages lie on neighbouring
-//! planes, it is then copied into the table row by row.
+//! Logical pages go to their blocks in random order, so only one direction can be written in
+//! sequence. Planes are filled some at a time. The places of the pages of each plane are first
+//! collected in a small table, which the processor's cache holds. Neighbouring logical pages lie on
+//! neighbouring planes, so this table is then copied into the page table row by row.
 
 use flashlane_engine::{Table, prefetch};
 use flashlane_units::{FlowId, Lpa, PlaneId, Ppa};
@@ -16,23 +16,23 @@ use crate::ftl::blocks::Stream;
 use crate::ftl::pages::PageTables;
 use crate::layout::Layout;
 
-/// Planes filled together at most: as many as a cache line has entries of the table.
+/// Most planes that are filled together: as many as a cache line has entries of the table.
 const TOGETHER: u64 = 16;
 
-/// What is put down by itself at most, unless the table is large. Unit: pages.
+/// Largest size of the small table, unless the page table is large. Unit: pages.
 const PUT_DOWN: u64 = 16 << 20;
 
-/// What is put down by itself at most, as a share of a large table.
+/// Largest size of the small table, as a fraction of a large page table.
 const PUT_DOWN_SHARE: u64 = 32;
 
-/// Pages of a plane after which the copy turns to the next plane, where they are no neighbours.
+/// Pages of a plane after which the copy turns to the next plane, if the planes are not neighbours.
 const TURN: usize = 64;
 
-/// Some logical pages of a flow, all on one plane. Numbers are relative to the flow.
+/// Some logical pages of a flow on one plane. Numbers are relative to the flow.
 pub(super) enum PagesOn {
     /// `index`, `index + period`, ...: the plane is the `index`th of `period` planes.
     Stride { index: u32, period: u32, count: u32 },
-    /// Rising.
+    /// In rising order.
     List(Vec<u32>),
 }
 
@@ -58,14 +58,14 @@ pub(super) struct Part {
     /// First logical page of the flow.
     pub(super) first: Lpa,
     pub(super) pages: PagesOn,
-    /// First of the places where it is put down where its pages went.
+    /// First entry of these pages in the small table.
     pub(super) at: u32,
 }
 
 impl Part {
     /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid`
-    /// pages of each hold logical pages in the given order, the others are invalid. The other
-    /// direction goes to `places`, plus one.
+    /// pages of each hold logical pages in the given order, and the others are invalid. The places
+    /// of the logical pages go to `places`, plus one.
     pub(super) fn fill_blocks(
         &self,
         plane: PlaneId,
@@ -122,8 +122,8 @@ impl Part {
     }
 }
 
-/// Puts drawn pages at offsets of a block, in both directions. A function of its own, so that all
-/// that it needs stays in registers.
+/// Puts drawn pages at offsets of a block, in both directions. It is a separate function, so that
+/// all its variables stay in registers.
 #[inline(never)]
 fn place(
     offsets: &[u32],
@@ -139,14 +139,14 @@ fn place(
     }
 }
 
-/// Planes filled together.
+/// Number of planes that are filled together.
 pub(super) fn planes_together(layout: &Layout) -> usize {
     let planes = u64::from(layout.geometry.planes());
     let room = PUT_DOWN.max(layout.logical_pages / PUT_DOWN_SHARE);
     (room * planes / layout.logical_pages.max(1)).clamp(1, TOGETHER) as usize
 }
 
-/// Copies where the pages of some planes went into the table.
+/// Copies the places of the pages of some planes from the small table into the page table.
 pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTables) {
     parts.sort_by_key(|part| match part.pages {
         PagesOn::Stride { index, .. } => (part.flow, index),
@@ -175,12 +175,12 @@ pub(super) fn copy_places(parts: &mut [Part], places: &Table, pages: &mut PageTa
     }
 }
 
-/// A place as [`Filler::places`] keeps it: plus one.
+/// A place from an entry of [`Filler::places`], which is stored plus one.
 fn place_of(entry: u32) -> Ppa {
     Ppa::new(entry - 1)
 }
 
-/// Copies where the pages of neighbouring planes went. `first`: first logical page of the first
+/// Copies the places of the pages of neighbouring planes. `first`: first logical page of the first
 /// plane.
 fn copy_neighbours(
     parts: &[Part],
@@ -189,7 +189,7 @@ fn copy_neighbours(
     places: &Table,
     pages: &mut PageTables,
 ) {
-    // The last of them may have one page less than the others.
+    // The last planes may have one page less than the others.
     let all = parts.last().map_or(0, |part| part.pages.len());
     let rows: Vec<&[[u8; 4]]> = parts.iter().map(|part| places.row(part.at, all)).collect();
     for k in 0..all {
@@ -205,7 +205,7 @@ fn copy_neighbours(
     }
 }
 
-/// The pages of two planes take turns.
+/// True if the pages of two planes alternate.
 fn are_neighbours(one: &Part, other: &Part) -> bool {
     match (&one.pages, &other.pages) {
         (

@@ -8,7 +8,7 @@ use crate::config::{FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use crate::ftl::FtlState;
 use crate::layout::{Layout, SECTOR_BYTES};
 
-/// Where accesses of a flow may start. Unit: sectors.
+/// Alignment of the accesses of a flow. Unit: sectors.
 fn alignment(flow: &FlowConfig) -> u64 {
     match (&flow.synthetic, &flow.mqsim) {
         (_, Some(MqsimFlowConfig::Synthetic(config))) if config.aligned => {
@@ -21,7 +21,7 @@ fn alignment(flow: &FlowConfig) -> u64 {
     .max(1)
 }
 
-/// Leaves one sector in every page that holds data, where an access can start.
+/// Leaves one sector in every page with data, at a place where an access can start.
 pub(super) fn keep(workload: &WorkloadConfig, layout: &Layout, state: &mut FtlState, seed: u64) {
     let sectors = u64::from(layout.geometry.sectors_per_page);
     for (index, (flow, space)) in workload.flows.iter().zip(&layout.flows).enumerate() {

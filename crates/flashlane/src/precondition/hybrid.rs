@@ -1,5 +1,5 @@
-//! Steady state of hybrid mapping: data blocks that hold what was written, and random log blocks
-//! with the latest writes.
+//! Steady state of hybrid mapping: data blocks hold the written pages, and random log blocks the
+//! latest writes.
 
 use flashlane_engine::Rng;
 use flashlane_units::{FlowId, Lpa, Ppa};
@@ -11,8 +11,8 @@ use crate::ftl::allocation::Allocator;
 use crate::layout::Layout;
 use crate::workload::footprint::Footprint;
 
-/// Places every written page in its data block; then the pages that the workload writes most
-/// recently move to the log blocks, all of which are full but the last. Streams leave nothing
+/// Places every written page in its data block. Then it moves the pages that the workload writes
+/// most recently to the log blocks, which are all full except the last. Streams leave no pages
 /// there.
 pub(super) fn place(
     layout: &Layout,

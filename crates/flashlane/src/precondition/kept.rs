@@ -1,13 +1,14 @@
-//! States of drives that are kept on disk, since making one is most of the time of a short run.
+//! States of drives that are kept on disk, because making a state takes most of the time of a short
+//! run.
 //!
 //! A state is kept under a key: a digest of the program and of everything that [`precondition`]
-//! reads. The file begins with a page that says how long its parts are and what their checksums
-//! are; each part is a table of 32-bit numbers in the order of the machine. A run maps the tables
-//! and shares them with the file but for what it changes. A file that is not what its first page
-//! says is taken away, and the state is made anew.
+//! reads. The file begins with a page with the lengths and checksums of its parts. Each part is a
+//! table of 32-bit numbers in the byte order of the machine. A run maps the tables, and shares them
+//! with the file except for the parts that it changes. A file that does not match its first page is
+//! removed, and the state is made again.
 //!
-//! Kept are states of drives with page-level mapping and without MQSim's arithmetic, if making them
-//! takes a noticeable time.
+//! States are kept for drives with page-level mapping and without MQSim's arithmetic, if making
+//! them takes a noticeable time.
 //!
 //! [`precondition`]: super::precondition
 
@@ -39,26 +40,27 @@ const SMALLEST: u64 = 16 << 20;
 /// Bytes of the first page: a checksum of the rest of it, then JSON, then spaces.
 const FIRST_PAGE: usize = 4096;
 
-/// Parts begin at multiples of this. Unit: bytes. A multiple of every machine's pages.
+/// Parts begin at multiples of this. This is a multiple of the page size of every machine. Unit:
+/// bytes.
 const ALIGNMENT: u64 = 1 << 16;
 
-/// What is written between two words on progress. Unit: bytes.
+/// Bytes that are written between two reports of progress.
 const PIECE: usize = 8 << 20;
 
-/// Where states are kept. Several threads and programs may use one at a time.
+/// Place where states are kept. Several threads and programs may use it at the same time.
 pub trait StateStore: fmt::Debug + Send + Sync {
     /// The file under a key, open to be read.
     fn find(&self, key: &str) -> Option<File>;
 
-    /// Keeps what `write` writes, so many bytes, under a key: whole or not at all. Where that
-    /// cannot be done, the next run makes the state anew.
+    /// Keeps `bytes` bytes, which `write` writes, under a key: completely or not at all. If that
+    /// fails, the next run makes the state again.
     fn keep(&self, key: &str, bytes: u64, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>);
 
-    /// Takes a file away that is not what it should be.
+    /// Removes a file that is damaged.
     fn discard(&self, key: &str);
 
     /// Waits until nobody else makes the state of a key. Others wait until the claim is dropped.
-    /// `None` where that cannot be had: two may make the same state then.
+    /// `None` if there can be no claim: two processes may then make the same state.
     fn claim(&self, _key: &str) -> Option<Box<dyn std::any::Any + Send>> {
         None
     }
@@ -72,7 +74,7 @@ pub struct KeptStates {
     files: InputFiles,
 }
 
-/// What the first page of a file says.
+/// Contents of the first page of a file.
 #[derive(Deserialize, Serialize)]
 struct FirstPage {
     schema: String,
@@ -85,7 +87,7 @@ struct FirstPage {
 struct Part {
     /// 32-bit numbers.
     numbers: u64,
-    /// XXH3 of their bytes.
+    /// XXH3 checksum of the bytes of these numbers.
     checksum: u64,
 }
 
@@ -111,7 +113,7 @@ impl KeptStates {
         Self { store, program, files: InputFiles::new() }
     }
 
-    /// The key of a state; `None` for one that is not kept.
+    /// The key of a state; `None` if the state is not kept.
     pub(crate) fn key(
         &self,
         device: &DeviceConfig,
@@ -138,7 +140,8 @@ impl KeptStates {
         Some(hex(&Sha256::digest(serde_json::to_vec(&identity).ok()?)))
     }
 
-    /// The state under a key, if there is one and it is whole. `empty`: a drive of the same kind.
+    /// The state under a key, if it exists and is complete. `empty`: a drive with the same
+    /// configuration.
     pub(crate) fn find(&self, key: &str, empty: FtlState) -> Option<FrozenState> {
         let found = read(self.store.find(key)?, key, empty);
         if found.is_none() {
@@ -147,13 +150,13 @@ impl KeptStates {
         found
     }
 
-    /// Waits until nobody else makes the state of a key, on this machine or on another one that
-    /// shares the place. Others wait until the claim is dropped.
+    /// Waits until nobody else makes the state of a key, on this machine or on another machine with
+    /// the same folder. Others wait until the claim is dropped.
     pub(crate) fn claim(&self, key: &str) -> Option<Box<dyn std::any::Any + Send>> {
         self.store.claim(key)
     }
 
-    /// Keeps a state under a key. `progress` hears of the share that is written.
+    /// Keeps a state under a key. Calls `progress` with the share that is written.
     pub(crate) fn keep(&self, key: &str, state: &FtlState, progress: &dyn Fn(f64)) {
         let Some(numbers) = state.numbers() else { return };
         let numbers: Vec<u8> = numbers.into_iter().flat_map(u32::to_ne_bytes).collect();
@@ -178,7 +181,7 @@ impl KeptStates {
     }
 }
 
-/// Where parts of so many bytes begin, and where the file ends.
+/// Start of each part, from the lengths of the parts in bytes, and the end of the file.
 fn places(lens: impl Iterator<Item = u64>) -> (Vec<u64>, u64) {
     let mut end = FIRST_PAGE as u64;
     let mut place = |len: u64| {
@@ -204,7 +207,7 @@ fn first_page(key: &str, parts: &[&[u8]]) -> Option<Vec<u8>> {
     Some([&checksum(&text).to_le_bytes()[..], &text].concat())
 }
 
-/// Reads a file. `None` if it is not what it should be.
+/// Reads a file. `None` if it is damaged.
 fn read(file: File, key: &str, empty: FtlState) -> Option<FrozenState> {
     let file = KeptFile::new(file).ok()?;
     let page = file.table(0, FIRST_PAGE / 4).ok()?.copy();
@@ -230,8 +233,8 @@ fn read(file: File, key: &str, empty: FtlState) -> Option<FrozenState> {
     empty.take(tables, words.iter().map(|&word| u32::from_ne_bytes(word)))
 }
 
-/// The device as far as it decides a state. What is replaced here decides nothing, for
-/// preconditioning is given what this returns.
+/// The device, with every key replaced that does not affect its state. Preconditioning gets this
+/// device, so the replaced keys cannot matter.
 pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
     DeviceConfig {
         name: String::new(),

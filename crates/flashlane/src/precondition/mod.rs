@@ -2,8 +2,8 @@
 //!
 //! Every plane gets, for each of its flows, full blocks whose numbers of valid pages follow the
 //! mean-field distribution of the collection policy in use; the free pool is at the level at which
-//! collection starts. Which logical pages share a block is random, except for streams, whose blocks
-//! are written in sequence. Source: MQSim (FAST'18) section 5.
+//! collection starts. Logical pages share blocks at random, except for streams, whose blocks are
+//! written in sequence. Source: MQSim (FAST'18) section 5.
 
 mod fill;
 mod first_sectors;
@@ -34,11 +34,11 @@ use fill::{PagesOn, Part, copy_places, planes_together};
 pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;
-use random::PlacesAtRandom;
+use random::{PlacesAtRandom, PlaneTurn};
 use scatter::Scatter;
 pub(crate) use warm::warm;
 
-/// What a flow's logical space holds: touched pages first, then the lowest others.
+/// The pages of a flow's logical space that hold data: touched pages first, then the lowest others.
 struct Holding<'a> {
     footprint: &'a Footprint,
     /// Logical pages that hold data.
@@ -67,7 +67,7 @@ impl<'a> Holding<'a> {
         Self { footprint, written, touched_below, others_below }
     }
 
-    /// A page holds data.
+    /// True if a page holds data.
     fn holds(&self, page: u64) -> bool {
         match self.footprint {
             Footprint::Pages(set) => {
@@ -77,8 +77,7 @@ impl<'a> Holding<'a> {
         }
     }
 
-    /// The pages that hold data and lie on the `index`th of `period` planes, as numbers relative to
-    /// the flow.
+    /// The pages with data on the `index`th of `period` planes, as numbers relative to the flow.
     fn pages_on(&self, index: u64, period: u64, pages: u64) -> PagesOn {
         match self.footprint {
             Footprint::Pages(_) if self.written < pages => PagesOn::List(
@@ -96,7 +95,7 @@ impl<'a> Holding<'a> {
     }
 }
 
-/// Puts an empty drive into steady state. `progress` hears of the share of the planes that is
+/// Puts an empty drive into steady state. Calls `progress` with the share of the planes that is
 /// filled.
 pub(crate) fn precondition(
     (device, workload, layout): (&DeviceConfig, &WorkloadConfig, &Layout),
@@ -128,7 +127,7 @@ pub(crate) fn precondition(
         return;
     }
     place_translation_pages(layout, &allocator, &holdings, state);
-    // Which flows share a plane, and the flow's position of the plane in its order.
+    // The flows that share a plane, with the flow's position of the plane in its order.
     let mut owners: Vec<Vec<(usize, u64)>> = vec![Vec::new(); layout.geometry.planes() as usize];
     for flow in 0..layout.flows.len() {
         for (index, &plane) in allocator.order(FlowId::at(flow)).iter().enumerate() {
@@ -168,24 +167,24 @@ pub(crate) fn precondition(
     }
 }
 
-/// What planes are filled from.
+/// The inputs for filling planes.
 struct Filler<'a> {
     device: &'a DeviceConfig,
     layout: &'a Layout,
     allocator: &'a Allocator,
     holdings: &'a [Holding<'a>],
     seed: u64,
-    /// Where pages lie on planes at random.
+    /// Positions of pages, if they lie on planes at random.
     placed: Option<PlacesAtRandom>,
     planner: Planner,
     order: Scatter,
-    /// Where the pages of the planes went that are filled together.
+    /// Places of the pages of the planes that are filled together.
     places: Table,
 }
 
 impl Filler<'_> {
-    /// Fills a plane. `flows`: those that it holds data of, each with the position of the plane in
-    /// its order. `parts`: what was filled together with it so far.
+    /// Fills a plane. `flows`: the flows with data on it, each with the position of the plane in
+    /// its order. `parts`: the parts that were filled together with it so far.
     fn fill(
         &mut self,
         plane: PlaneId,
@@ -200,7 +199,9 @@ impl Filler<'_> {
                 let period = self.allocator.order(FlowId::at(flow)).len() as u64;
                 let (holding, all) = (&self.holdings[flow], layout.flows[flow].pages);
                 match &self.placed {
-                    Some(places) => places.pages_on(holding, flow, (index, period), all),
+                    Some(places) => {
+                        places.pages_on(holding, flow, PlaneTurn { index, period }, all)
+                    }
                     None => holding.pages_on(index, period, all),
                 }
             })
@@ -208,13 +209,13 @@ impl Filler<'_> {
         let total: u64 = pages.iter().map(|pages| u64::from(pages.len())).sum();
         let reserve = u64::from(reserve_blocks(&device.ftl.gc));
         let per_block = u64::from(layout.geometry.pages_per_block);
-        // Blocks that the flows not filled yet need at least.
+        // Least number of blocks for the flows that were not filled yet.
         let mut least: u64 =
             pages.iter().map(|pages| u64::from(pages.len()).div_ceil(per_block)).sum();
         make_room(flows, plane, least + reserve, state);
         let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
         let mut left = total;
-        // Blocks of all flows together, each flow's spread over the same span of time.
+        // Blocks of all flows, with the blocks of each flow spread over the same span of time.
         let span = room as u32;
         for (&(flow, _), pages) in flows.iter().zip(pages) {
             let count = u64::from(pages.len());
@@ -245,7 +246,7 @@ impl Filler<'_> {
     }
 }
 
-/// All planes, those next to each other on which neighbouring pages of the first flow lie.
+/// All planes in an order in which neighbouring pages of the first flow lie on neighbouring planes.
 fn in_order(layout: &Layout, allocator: &Allocator) -> Vec<PlaneId> {
     let all = layout.geometry.planes();
     let mut seen = vec![false; all as usize];
@@ -281,16 +282,16 @@ fn usable_blocks(
     let pool = pool_level(device, layout);
     let free = state.blocks.planes[plane].free;
     let frontiers = if device.ftl_settings().opens_frontiers_at_start() { 0 } else { 2 * flows };
-    // A nearly full plane keeps a smaller pool: one block more than its pages need, at least.
+    // A nearly full plane keeps a smaller pool: at least one block more than its pages need.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));
     let most = u64::from(free.saturating_sub(reserve + frontiers));
     usual.max(needed).min(most.max(needed.saturating_sub(u64::from(flows))))
 }
 
-/// Gives the blocks of empty frontiers back to the pool of a plane, where frontiers are open from
-/// the start, until so many blocks are free. The last block of every flow may hold few pages; with
-/// all frontiers open, such blocks may leave none for collection, which then could never begin.
+/// Returns the blocks of empty frontiers to the pool of a plane until `blocks` blocks are free,
+/// where frontiers are open from the start. The last block of every flow may hold few pages. With
+/// all frontiers open, such blocks may leave none for collection, which could then never begin.
 fn make_room(flows: &[(usize, u64)], plane: PlaneId, blocks: u64, state: &mut FtlState) {
     for stream in [Stream::Mapping, Stream::Host] {
         for &(flow, _) in flows {
@@ -301,8 +302,8 @@ fn make_room(flows: &[(usize, u64)], plane: PlaneId, blocks: u64, state: &mut Ft
     }
 }
 
-/// Opens the blocks that the flows of a plane are writing, as long as its pool keeps its level: a
-/// plane begins to collect when it has filled one of them.
+/// Opens the blocks that the flows of a plane are writing, as long as the pool keeps its level. A
+/// plane begins to collect when it has filled one of these blocks.
 fn open_blocks(
     device: &DeviceConfig,
     layout: &Layout,
@@ -323,7 +324,7 @@ fn open_blocks(
     }
 }
 
-/// Every translation page of a flow that holds data is on flash.
+/// Places every translation page of a flow with data on flash.
 fn place_translation_pages(
     layout: &Layout,
     allocator: &Allocator,
@@ -341,7 +342,8 @@ fn place_translation_pages(
     state.mapping = Some(table);
 }
 
-/// Every whole translation page is on flash although nothing was written, as in the released MQSim.
+/// Places every whole translation page on flash although nothing was written, as in the released
+/// MQSim.
 pub(crate) fn place_empty_translation_pages(
     device: &DeviceConfig,
     layout: &Layout,

@@ -1,8 +1,9 @@
-//! What the released MQSim puts on a drive before a run: the pages of the requests that are to
-//! come.
+//! The data that the released MQSim puts on a drive before a run: the pages of the requests that
+//! are to come.
 //!
-//! It draws from the flow's generator, with the flow's seed, until enough pages were met. The run
-//! then repeats these requests from the first one on: it writes nothing that is not there already.
+//! It draws from the flow's generator, with the flow's seed, until it has met enough pages. The run
+//! then repeats these requests from the first one on, so it writes only pages that are there
+//! already.
 
 use flashlane_engine::Time;
 
@@ -12,14 +13,14 @@ use crate::layout::FlowSpace;
 use crate::workload;
 use crate::workload::footprint::{Footprint, PageSet};
 
-/// Pages that a flow must touch for each that it holds, or addresses are drawn from its whole
+/// Least ratio of touched pages to held pages; below it, addresses are drawn from the flow's whole
 /// space.
 const TOUCHED_PER_HELD: f64 = 1.1;
 
-/// Share of its space that a flow holds at most.
+/// Largest share of its space that a flow holds.
 const HELD_MAX: f64 = 0.9;
 
-/// Draws for each page to be met, at most.
+/// Most draws for each page to be met.
 const DRAWS_PER_PAGE: u64 = 16;
 
 /// With `compat.occupied_by_own_requests`, the pages that the first requests of a uniform MQSim

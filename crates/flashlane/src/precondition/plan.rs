@@ -1,13 +1,13 @@
-//! How many valid pages each block gets, and where in the block they are.
+//! The number of valid pages of each block, and their positions in it.
 
 use crate::ftl::gc::{Victim, VictimPolicy, build, steady_state};
 use crate::layout::Geometry;
 
-/// Plans blocks; planes that ask for the same share one plan.
+/// Plans blocks. Planes with equal needs share a plan.
 pub(super) struct Planner {
     policy: Box<dyn VictimPolicy>,
     geometry: Geometry,
-    /// Pages, blocks and kind of the plans made so far, and the plans.
+    /// The plans made so far, each with its number of pages, its number of blocks and its kind.
     plans: Vec<((u64, u64, bool), Vec<u32>)>,
 }
 
@@ -16,8 +16,8 @@ impl Planner {
         Self { policy: build(victim), geometry, plans: Vec::new() }
     }
 
-    /// Valid pages of each of `blocks` blocks that hold `pages` pages together, those filled first
-    /// in front.
+    /// Valid pages of each of `blocks` blocks that together hold `pages` pages. The block that was
+    /// filled first comes first.
     pub(super) fn valid_pages(&mut self, pages: u64, blocks: u64, streaming: bool) -> &[u32] {
         let key = (pages, blocks, streaming);
         let known = self.plans.iter().position(|(k, _)| *k == key);
@@ -31,9 +31,11 @@ impl Planner {
     }
 }
 
-/// Valid pages of each of `blocks` blocks, those filled first in front, summing to `pages` exactly.
+/// Valid pages of each of `blocks` blocks, which sum to `pages` exactly. The block that was filled
+/// first comes first.
 ///
-/// They follow the steady state of the policy; rounding is made up for one page at a time.
+/// They follow the steady state of the policy; the error of rounding is corrected one page at a
+/// time.
 fn blocks_by_valid_pages(
     policy: &dyn VictimPolicy,
     geometry: Geometry,
@@ -77,7 +79,7 @@ fn correct_sum(valid: &mut [u32], pages: u64, per_block: u32) {
 
 /// Offsets of `count` valid pages spread evenly over a block.
 pub(super) fn spread(count: u32, pages_per_block: u32) -> impl Iterator<Item = u32> {
-    // Where floor(page * count / pages_per_block) grows, by additions alone.
+    // The places where floor(page * count / pages_per_block) grows, found by additions alone.
     let mut share = 0;
     (0..pages_per_block).filter(move |_| {
         share += count;

@@ -1,4 +1,4 @@
-//! What a flow wrote last, drawn from its footprint.
+//! The pages that a flow wrote last, drawn from its footprint.
 
 use flashlane_engine::Rng;
 
@@ -9,7 +9,7 @@ pub(super) struct Recent<'a> {
     footprint: &'a Footprint,
     pages: u64,
     sectors_per_page: u64,
-    /// The touched pages, where they are known one by one.
+    /// The touched pages, if they are known one by one.
     touched: Vec<u32>,
 }
 

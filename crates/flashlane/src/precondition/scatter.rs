@@ -5,7 +5,7 @@ use flashlane_engine::Rng;
 /// Rounds of the network.
 const ROUNDS: usize = 4;
 
-/// What a round mixes into the other half of a number, by half.
+/// Values that a round mixes into the other half of a number, indexed by half.
 type Round = [u16; 1 << u16::BITS];
 
 /// A bijection on `0..n`: a four-round Feistel network on the next even power of two, walked until
@@ -18,14 +18,14 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    /// The order of nothing, to be set.
+    /// An empty order, to be set later.
     pub(super) fn new() -> Self {
         let rounds: Box<[Round]> = vec![[0; 1 << u16::BITS]; ROUNDS].into();
         let rounds = rounds.try_into().expect("as many as there are rounds");
         Self { n: 0, half_bits: 0, random: false, rounds }
     }
 
-    /// Becomes the order for one flow on one plane.
+    /// Sets the order for a flow on a plane.
     pub(super) fn set(&mut self, n: u32, random: bool, seed: u64, plane: u64, flow: u64) {
         let bits = 32 - n.max(2).saturating_sub(1).leading_zeros();
         (self.n, self.half_bits, self.random) = (n, bits.div_ceil(2), random);
@@ -44,9 +44,9 @@ impl Scatter {
 
     /// The numbers at `first`, `first + 1`, ... of the order; all positions below `n`.
     ///
-    /// Every number takes its steps together with the others that are still out of range, without a
-    /// branch that depends on the values: a branch mispredicted every other time would cost more
-    /// than the steps.
+    /// All numbers that are still out of range take a step together, without a branch on their
+    /// values. Such a branch would be mispredicted every other time, which costs more than the
+    /// steps.
     pub(super) fn fill(&self, first: u32, numbers: &mut [u32]) {
         for (number, k) in numbers.iter_mut().zip(first..) {
             *number = k;
@@ -54,8 +54,8 @@ impl Scatter {
         if !self.random {
             return;
         }
-        // One step of the walk: a bijection on the power of two. Halves are 16 bits at most, which
-        // spares the look-ups the check of their index.
+        // One step of the walk: a bijection on the power of two. Halves have at most 16 bits, so
+        // the look-ups need no check of the index.
         let [a, b, c, d] = &*self.rounds;
         let mask = (1 << self.half_bits) - 1;
         let step = |value: u32| {
@@ -87,14 +87,14 @@ impl Scatter {
     }
 }
 
-/// Numbers that are drawn together at most.
+/// Most numbers that are drawn together.
 pub(super) const CHUNK: usize = 256;
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
 
-    /// The same order, one number at a time.
+    /// The number at one position of this order.
     pub(in crate::precondition) fn at(k: u32, n: u32, seed: u64, plane: u64, flow: u64) -> u32 {
         let mut rng = Rng::stream(seed, "precondition.order", plane << 16 | flow);
         let keys: [u64; 4] = std::array::from_fn(|_| rng.next_u64() | 1);

@@ -1,4 +1,5 @@
-//! Where the released MQSim puts the data of a flow that holds more than it touches: anywhere.
+//! The place of the data of a flow that holds more pages than it touches, in the released MQSim:
+//! anywhere.
 
 use flashlane_engine::Rng;
 use flashlane_units::{FlowId, Ppa};
@@ -10,7 +11,7 @@ use crate::layout::{FlowSpace, Layout};
 use crate::workload::Scatter;
 use crate::workload::footprint::{Footprint, PageSet};
 
-/// Pages that a flow must touch for each that it holds, or its data lies anywhere.
+/// Least ratio of touched pages to held pages; below it, the data lies anywhere.
 const TOUCHED_PER_HELD: f64 = 1.1;
 
 /// The order in which the pages of a flow get their data.
@@ -19,8 +20,8 @@ fn order(space: &FlowSpace, seed: u64) -> Scatter {
     Scatter::new(space.pages, rng.next_u64())
 }
 
-/// With `compat.scattered_occupancy`, what each flow holds instead of its footprint. A flow that
-/// touches more than it holds, and one that streams, keeps its own.
+/// With `compat.scattered_occupancy`: the pages that each flow holds, instead of its footprint. A
+/// flow that touches more pages than it holds, and a flow that streams, keeps its footprint.
 pub(super) fn footprints(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -54,8 +55,8 @@ pub(super) fn footprints(
         .then(|| flows.map(|((flow, space), own)| scattered(flow, space, own)).collect())
 }
 
-/// The cached mapping table starts with entries of the lowest pages that hold data, an equal share
-/// of each flow.
+/// Fills the cached mapping table with entries of the lowest pages with data, an equal share for
+/// each flow.
 pub(super) fn warm_entries(layout: &Layout, state: &mut FtlState) {
     let Some(table) = &mut state.mapping else { return };
     let share = table.capacity() / layout.flows.len() as u64;

@@ -1,15 +1,16 @@
 //! The data cache and the cached mapping table as the workload would have left them.
 //!
-//! The flows' own sources are asked for their past: other draws from the same distributions, or the
+//! The flows' sources are asked for their past: other draws from the same distributions, or the
 //! round of a stream or a trace before the run. Their requests are replayed in the order of their
-//! times, without taking any, until what is full has been turned over once more. So every flow has
-//! the share that its rate and its addresses earn it, hot pages are there first, and pages and
-//! entries are changed or not as they would be. Source: MQSim (FAST'18) section 5, which asks for
-//! arrival rate and address distribution.
+//! times, in no time, until the full caches have been turned over once more. Every flow thus gets
+//! the share that its rate and its addresses earn. Hot pages are cached first, and pages and
+//! entries are changed or unchanged as in a long run. Source: MQSim (FAST'18) section 5, which asks
+//! for arrival rate and address distribution.
 //!
-//! The past of a source ends where its run begins. How long the past has to be shows only when
-//! caches are full. So where the addresses of a source have an order, the past is replayed twice:
-//! the first time tells how far each source goes, and the second time it starts so far back.
+//! The past of a source ends where its run begins. The length of the past is only known when the
+//! caches are full. Therefore, if the addresses of a source have an order, the past is replayed
+//! twice: the first replay tells how far each source goes, and the second replay starts that far
+//! back.
 
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, Ppa};
@@ -24,15 +25,15 @@ use crate::ftl::pages::PageTables;
 use crate::layout::{FlowSpace, Layout};
 use crate::workload::{self, Planned, RequestOp, RequestSource};
 
-/// Requests replayed at most.
+/// Most requests that are replayed.
 const REQUESTS_MAX: u64 = 16_000_000;
-/// Requests replayed for every page and entry that fits, at most.
+/// Most requests that are replayed for every page and entry that fits.
 const REQUESTS_PER_PLACE: u64 = 6;
-/// Requests without anything new after which nothing new is expected, at least.
+/// Least number of requests without a new page or entry after which none is expected.
 const NOTHING_NEW: u64 = 4096;
 
 /// A flow on its way through its past.
-struct Past<'a> {
+struct FlowReplay<'a> {
     flow: FlowId,
     source: Box<dyn RequestSource>,
     space: &'a FlowSpace,
@@ -45,20 +46,20 @@ struct Past<'a> {
     zero: u128,
     /// Start of the running pass by the clock of the source.
     pass_start: Time,
-    /// How far the source had gone up to the last request that was replayed.
+    /// Distance that the source had gone up to the last replayed request.
     gone: u64,
 }
 
-/// The past, as it was replayed once.
-struct Course {
+/// The course of the first replay.
+struct FirstReplay {
     /// The flow of each request, in order.
     order: Vec<u16>,
-    /// How far each source went.
+    /// Distance that each source went.
     gone: Vec<u64>,
 }
 
-impl Past<'_> {
-    /// Plans the next request after `at`; the flow falls silent where it has none.
+impl FlowReplay<'_> {
+    /// Plans the next request after `at`. A flow without further requests falls silent.
     fn advance(&mut self, at: u128, device: &DeviceConfig) -> Result<(), Error> {
         let clock = Time(u64::try_from(at - self.zero).unwrap_or(u64::MAX));
         let open = self.source.closed_loop().is_none();
@@ -68,7 +69,7 @@ impl Past<'_> {
         }
         let Some(planned) = &self.next else { return Ok(()) };
         self.at = match self.source.closed_loop() {
-            // Each of the outstanding requests takes about one operation of the array.
+            // Each outstanding request takes about one operation of the array.
             Some(depth) => {
                 let flash = &device.flash;
                 let times = if planned.op == RequestOp::Read {
@@ -84,7 +85,7 @@ impl Past<'_> {
     }
 
     /// Starts another pass at `at`, which is `clock` by the clock of the source. Sets that clock to
-    /// zero where a pass as long as the last one might not end within simulated time.
+    /// zero if another pass of this length might not end within simulated time.
     fn start_over(&mut self, at: u128, mut clock: Time) -> Result<(), Error> {
         let length = (clock - self.pass_start).0;
         if clock + Time(length.saturating_mul(2)) >= Time::END {
@@ -119,7 +120,8 @@ pub(crate) fn warm(
     if !(warm_cache || warm_table) {
         return Ok(());
     }
-    // What is not wanted is warmed all the same, for what is wanted depends on it, and dropped.
+    // Both caches are always warmed, because each depends on the other; the one that is not wanted
+    // is dropped.
     let past = Replay { device, workload, layout, pages: &state.pages, seed };
     let (mut past_cache, mut past_table) = (cache.clone(), state.mapping.clone());
     let course = past.first(&mut past_cache, &mut past_table)?;
@@ -137,7 +139,7 @@ pub(crate) fn warm(
     Ok(())
 }
 
-/// What the past is made of.
+/// The inputs of a replay.
 struct Replay<'a> {
     device: &'a DeviceConfig,
     workload: &'a WorkloadConfig,
@@ -147,8 +149,8 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// The flows that have sources, each so far before the start of its run.
-    fn flows(&self, back: &[u64]) -> Result<Vec<Past<'a>>, Error> {
+    /// The flows with sources. `back`: the distance of each flow from the start of its run.
+    fn flows(&self, back: &[u64]) -> Result<Vec<FlowReplay<'a>>, Error> {
         let Self { device, workload, layout, seed, .. } = *self;
         let mut flows = Vec::new();
         for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
@@ -168,18 +170,19 @@ impl<'a> Replay<'a> {
             source.diverge(back.get(flows.len()).copied().unwrap_or(0))?;
             let (at, zero, pass_start, gone) = (0, 0, Time::ZERO, 0);
             let flow = FlowId::at(index as usize);
-            let mut past = Past { flow, source, space, next: None, at, zero, pass_start, gone };
+            let mut past =
+                FlowReplay { flow, source, space, next: None, at, zero, pass_start, gone };
             past.advance(0, device)?;
             flows.push(past);
         }
         Ok(flows)
     }
 
-    /// Replays the next request of a flow at a time. The cache asks only whether two times are of
-    /// the same epoch.
+    /// Replays the next request of a flow at a time. The cache only needs to know whether two times
+    /// are in the same epoch.
     fn step(
         &self,
-        flow: &mut Past<'_>,
+        flow: &mut FlowReplay<'_>,
         now: u128,
         cache: &mut Cache,
         table: &mut Option<MappingTable>,
@@ -196,8 +199,12 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Replays requests until everything is full, and as many again.
-    fn first(&self, cache: &mut Cache, table: &mut Option<MappingTable>) -> Result<Course, Error> {
+    /// Replays requests until everything is full, and then as many again.
+    fn first(
+        &self,
+        cache: &mut Cache,
+        table: &mut Option<MappingTable>,
+    ) -> Result<FirstReplay, Error> {
         let mut flows = self.flows(&[])?;
         let logical_pages = self.layout.logical_pages;
         let places = cache.capacity().min(logical_pages)
@@ -215,20 +222,21 @@ impl<'a> Replay<'a> {
             if held > size {
                 (size, grown_at) = (held, replayed);
                 if size == places {
-                    // Once more as many, so that what is changed and what is not settles.
+                    // As many again, so that the numbers of changed and unchanged entries settle.
                     limit = limit.min(2 * replayed);
                 }
             } else if replayed - grown_at > NOTHING_NEW.max(size) {
                 break;
             }
         }
-        Ok(Course { order, gone: flows.iter().map(|flow| flow.gone).collect() })
+        Ok(FirstReplay { order, gone: flows.iter().map(|flow| flow.gone).collect() })
     }
 
-    /// Replays as many requests of each flow in the same order, up to where the run begins.
+    /// Replays the same numbers of requests of each flow in the same order, up to the beginning of
+    /// the run.
     fn again(
         &self,
-        course: &Course,
+        course: &FirstReplay,
         cache: &mut Cache,
         table: &mut Option<MappingTable>,
     ) -> Result<(), Error> {
@@ -243,7 +251,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// One past request.
+/// Replays one past request.
 fn recall(
     planned: &Planned,
     flow: FlowId,

@@ -1,4 +1,4 @@
-//! A configuration on its way: a tree of values in layers, later ones over earlier ones.
+//! A configuration that is not finished: a tree of values in layers, later ones over earlier ones.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,15 +10,15 @@ use super::refuse;
 use crate::error::{Error, Problem};
 use crate::visible::shortened;
 
-/// Levels of a key, and of dictionaries and lists inside each other, at most. Configurations have
-/// less than ten. Files are parsed by a library that has a limit of its own, 80.
+/// Most levels of a key, and of nested dictionaries and lists. Configurations have fewer than ten.
+/// The library that parses files has a separate limit of 80.
 pub const LEVELS_MAX: usize = 32;
 
-/// Keys whose table names one of several alternatives, so that another layer replaces it whole.
+/// Keys whose table names one of several alternatives, so that a later layer replaces it whole.
 const CHOICES: &[&str] =
     &["scheduler", "isolation", "allocation", "victim", "arbitration", "address", "size"];
 
-/// Values and where they were written.
+/// Values, with the places where they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
     pub(crate) value: Table,
@@ -34,12 +34,12 @@ impl Draft {
         Ok(Self { value, places: Places::new(file) })
     }
 
-    /// Lays `over` on top: tables merge, everything else is replaced.
+    /// Adds the layer `over`: tables merge, everything else is replaced.
     pub(crate) fn merge(&mut self, over: Self) {
         merge_tables("", &mut self.value, over.value, &mut self.places, &over.places);
     }
 
-    /// Sets one key; refusals are about `place`.
+    /// Sets a key. Refusals name `place`.
     pub(crate) fn set(&mut self, path: &str, value: Value, place: &str) -> Result<(), Problem> {
         let levels = 1 + path.matches(['.', '[']).count();
         if levels > LEVELS_MAX {
@@ -100,7 +100,7 @@ fn merge_tables(path: &str, under: &mut Table, over: Table, to: &mut Places, fro
     }
 }
 
-/// One step down from `target`, which is at `above`.
+/// Goes down from `target`, which is at `above`, by one step of the key.
 fn descend<'a>(
     target: &'a mut Value,
     above: &str,
@@ -112,7 +112,7 @@ fn descend<'a>(
         return Ok((join_index(above, index), &mut list[index]));
     }
     let replace = match target {
-        // `scheduler = "fcfs"` gives way to `scheduler.read-priority. ...`.
+        // `scheduler = "fcfs"` is replaced by `scheduler.read-priority. ...`.
         Value::Table(table) => is_choice(above) && !table.contains_key(step) && !table.is_empty(),
         _ => true,
     };
@@ -144,7 +144,7 @@ fn element(list: &[Value], above: &str, step: &str, place: &str) -> Result<usize
     })
 }
 
-/// The value that the text after `=` stands for: TOML, and a bare word is a string.
+/// The value of the text after `=`, which is TOML or a bare word for a string.
 pub(crate) fn parse_value(text: &str) -> Value {
     let parsed = toml::from_str::<Table>(&format!("value = {text}")).ok();
     parsed

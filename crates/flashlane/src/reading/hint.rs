@@ -1,12 +1,13 @@
 //! "Did you mean": the nearest of a few allowed words.
 
-/// Longest word that may be a slip of the pen for another one. Unit: bytes.
+/// Longest word that may be a misspelling. Unit: bytes.
 const LENGTH_MAX: usize = 256;
 
-/// The allowed word that `found` most likely stands for.
+/// The allowed word that is nearest to `found`.
 #[must_use]
 pub fn nearest<'a>(found: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A long text is no slip of the pen, and comparing it takes the square of its length.
+    // A long text is no misspelling, and the time of a comparison grows with the square of its
+    // length.
     if found.len() > LENGTH_MAX {
         return None;
     }
@@ -20,13 +21,14 @@ pub fn nearest<'a>(found: &str, allowed: impl IntoIterator<Item = &'a str>) -> O
         .map(|(_, word)| word)
 }
 
-/// 1 for the same word, 0 for nothing in common. One slip of the pen in a short word counts little.
+/// 1 for equal words, 0 for words without anything in common. A single slip in a short word counts
+/// little.
 fn likeness(a: &str, b: &str) -> f64 {
     let slip = a.len() >= 3 && strsim::osa_distance(a, b) == 1;
     strsim::jaro_winkler(a, b).max(if slip { 0.9 } else { 0.0 })
 }
 
-/// `` did you mean `x`? `` and the list of what is allowed, for the end of a message.
+/// `` did you mean `x`? `` and the list of what is allowedfor the end of a message.
 #[must_use]
 pub fn allowed(found: &str, allowed: &[&str]) -> String {
     let list = allowed.join(", ");

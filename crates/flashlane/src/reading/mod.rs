@@ -1,7 +1,7 @@
 //! Reads TOML files so that every refusal names the file and line, the value and the rule.
 //!
-//! Knows no configuration: [`crate::config`] reads devices and workloads with it, and
-//! [`crate::workload::clone`] files of clone parameters.
+//! This module knows no configuration. [`crate::config`] reads devices and workloads with it, and
+//! [`crate::workload::clone`] reads files of clone parameters.
 
 mod draft;
 mod hint;

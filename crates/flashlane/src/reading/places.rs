@@ -1,4 +1,5 @@
-//! Where each key of a configuration was written: file and line, preset, or command line.
+//! The places where the keys of a configuration were written: file and line, preset, or command
+//! line.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ pub(crate) fn join_index(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
 
-/// `device.toml:12: flash.channels`; the key alone where nobody wrote it into a file.
+/// `device.toml:12: flash.channels`; only the key if no file has it.
 pub(crate) fn at(place: &str, key: &str) -> String {
     match (place.is_empty(), key.is_empty()) {
         (true, _) => key.to_owned(),
@@ -34,12 +35,12 @@ fn is_below(path: &str, above: &str) -> bool {
     path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Where each key of a configuration was written.
+/// The places where the keys of a configuration were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// The file as a whole; nothing for a configuration that a program gives key by key.
+    /// The file as a whole; empty for a configuration that a program gives key by key.
     file: String,
-    /// Key path to `file:line` or to the option that set it.
+    /// From key path to `file:line`, or to the option that set the key.
     keys: BTreeMap<String, String>,
 }
 
@@ -56,7 +57,7 @@ impl Places {
         &self.file
     }
 
-    /// `device.toml:12: flash.read_time[0]`; a key that nobody wrote is at its default.
+    /// `device.toml:12: flash.read_time[0]`. A key that was not written is at its default.
     #[must_use]
     pub fn locate(&self, key: &str) -> String {
         match self.keys.get(key) {
@@ -65,7 +66,7 @@ impl Places {
         }
     }
 
-    /// The same, at the line of the nearest table that was written.
+    /// The place of a key, at the line of the nearest table that was written.
     pub(crate) fn locate_nearest(&self, key: &str) -> String {
         let mut above = Some(key);
         while let Some(path) = above {
@@ -77,7 +78,7 @@ impl Places {
         at(&self.file, key)
     }
 
-    /// Keys without a line of their own now belong to `file`.
+    /// Moves keys without a line to `file`.
     pub(crate) fn rename(&mut self, file: &str) {
         file.clone_into(&mut self.file);
     }
@@ -95,14 +96,14 @@ impl Places {
         self.keys.extend(taken.map(|(path, place)| (path.clone(), place.clone())));
     }
 
-    /// `key` and everything below it. Looks at no other keys but those that begin like it.
+    /// `key` and everything below it. Looks only at keys that begin like it.
     fn below<'a>(&'a self, key: &'a str) -> impl Iterator<Item = (&'a String, &'a String)> {
         let same_start = self.keys.range(key.to_owned()..);
         let same_start = same_start.take_while(move |(path, _)| path.starts_with(key));
         same_start.filter(move |(path, _)| is_below(path, key))
     }
 
-    /// Takes over the places of `other` for `key` and everything below it, as those of `name`.
+    /// Takes over the places of `other` for `key` and everything below it, under the key `name`.
     pub(crate) fn take_over_as(&mut self, key: &str, other: &Self, name: &str) {
         let taken = other.below(key);
         self.keys.extend(taken.map(|(path, place)| (path.replacen(key, name, 1), place.clone())));

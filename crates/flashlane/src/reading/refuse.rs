@@ -1,4 +1,4 @@
-//! From an error of the deserialiser to a problem that names place, value and rule.
+//! Turns an error of the deserialiser into a problem that names place, value and rule.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::places::{Places, join, join_index};
 use crate::error::Problem;
 use crate::visible::shortened;
 
-/// The problem that a deserialisation error at `path` stands for.
+/// The problem for a deserialisation error at `path`.
 pub(crate) fn problem(path: &Path, message: &str, places: &Places) -> Problem {
     let mut key = key_path(path);
     let (word, text) = explain(message.trim());
@@ -47,7 +47,7 @@ fn key_path(path: &Path) -> String {
     key
 }
 
-/// Our words for the deserialiser's, and the key that they are about where it is one.
+/// Our words for the deserialiser's message, and the key that it is about, if it names one.
 fn explain(message: &str) -> (Option<String>, String) {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     if message.starts_with("unknown field")
@@ -77,7 +77,7 @@ fn explain(message: &str) -> (Option<String>, String) {
     (None, message.to_owned())
 }
 
-/// A Rust type as users would call it.
+/// The name of a Rust type for users.
 fn plain_type(expected: &str) -> String {
     let text = match expected {
         "u8" => "a whole number from 0 to 255",

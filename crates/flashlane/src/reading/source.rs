@@ -1,4 +1,4 @@
-//! Reading configuration files: everything that can be wrong before the first key.
+//! Reads configuration files, and checks everything that can be wrong before the first key.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Draft, Error> {
         Error::Config(vec![Problem { place, message }])
     };
     let (tree, errors) = DeTable::parse_recoverable(text);
-    // What follows a slip is often only its consequence.
+    // Later errors are often only consequences of the first.
     let first =
         errors.iter().min_by_key(|error| error.span().map_or(usize::MAX, |span| span.start));
     if let Some(error) = first {

@@ -24,13 +24,13 @@ use crate::stopwatch::Stopwatch;
 use crate::tenants::{Overload, Run};
 use crate::waf_only;
 
-/// Simulations as jobs: all flows together first, then each one alone.
+/// Simulations as jobs: first all flows together, then each flow alone.
 pub(super) struct Runs<'a> {
     pub(super) simulations: &'a [Simulation<'a>],
     pub(super) progress: &'a (dyn Fn(usize, f64) + Sync),
 }
 
-/// What the run of all flows leaves to the runs alone.
+/// Results of the run of all flows that the runs alone need.
 pub(super) struct Together<'a> {
     prepared: Prepared<'a>,
     /// The state in which all runs start; `None`: a new empty drive.
@@ -39,16 +39,17 @@ pub(super) struct Together<'a> {
     over_time: Vec<Windows>,
     summary: Summary,
     details: Details,
-    /// What slowdowns over time are made of.
+    /// Results from which slowdowns over time are computed.
     observed: Observed,
-    /// Runs done, this one included.
+    /// Number of finished runs, this one included.
     done: AtomicUsize,
 }
 
-/// What a flow by itself came to.
+/// Results of the run of a flow alone.
 pub(super) struct Alone {
     summary: FlowSummary,
-    /// Its end-to-end times by windows, if they are asked for, and by those of the time series.
+    /// End-to-end times of the flow by windows, if they are asked for, and by the windows of the
+    /// time series.
     windows: Option<Windows>,
     observed: Option<Windows>,
     overload: Option<OverloadSummary>,
@@ -205,7 +206,7 @@ impl<'a> Runs<'a> {
         Ok(Ok((summary, Details::default())))
     }
 
-    /// One flow by itself over the same window.
+    /// Runs a flow alone over the window of the shared run.
     fn alone(&self, job: usize, together: &Together<'_>, flow: usize) -> Result<Alone, Error> {
         let prepared = &together.prepared;
         let state = match &together.start {
@@ -283,13 +284,13 @@ impl<'a> Jobs for Runs<'a> {
     }
 }
 
-/// What the summary says of a load that ended before its time.
+/// The summary of a load that ended before its time.
 fn overload_summary(one: Overload, workload: &WorkloadConfig, alone: bool) -> OverloadSummary {
     let flow = workload.flows[one.flow].name.clone();
     OverloadSummary { flow, alone, at_s: one.at.as_s(), outstanding: one.outstanding }
 }
 
-/// Refuses promises that the options leave without an answer.
+/// Refuses promises that cannot be judged with the options.
 fn promises_fit(workload: &WorkloadConfig, options: &RunOptions) -> Result<(), Error> {
     let Some(flow) = workload.flows.iter().find(|flow| flow.slo.is_some()) else { return Ok(()) };
     let place = format!("flow.{}.slo", flow.name);
@@ -305,7 +306,7 @@ fn promises_fit(workload: &WorkloadConfig, options: &RunOptions) -> Result<(), E
     Ok(())
 }
 
-/// What follows from the slowdowns of all flows.
+/// Fills in the figures that depend on the slowdowns of all flows.
 fn finish_alone(
     summary: &mut Summary,
     options: &RunOptions,

@@ -1,4 +1,4 @@
-//! What traces say of their own response times, beside what the model says of them.
+//! Response times that traces report, beside those of the model.
 
 use flashlane_engine::Time;
 use flashlane_trace::{Completions, Event};
@@ -7,19 +7,20 @@ use crate::config::{FlowConfig, WorkloadConfig};
 use crate::error::Error;
 use crate::metrics::Summary;
 use crate::metrics::latency::LatencyRecorder;
+use crate::metrics::window::TimeRange;
 use crate::observe::TimeSeries;
 use crate::workload::trace::{open_completions, scaled, trace_error};
 
-/// Fills in the measured response times of the flows whose traces have completions, by window of
-/// the time series too. `counted`: first and last arrival that counts.
+/// Fills in the measured response times of the flows whose traces have completions, also by window
+/// of the time series. `counted`: first and last arrival that counts.
 pub(crate) fn fill(
     summary: &mut Summary,
     mut series: Option<&mut TimeSeries>,
     workload: &WorkloadConfig,
-    counted: (Time, Time),
+    counted: TimeRange,
 ) -> Result<(), Error> {
     for (index, flow) in workload.flows.iter().enumerate() {
-        // In a closed loop the times of the trace decide nothing.
+        // In a closed loop the times of the trace do not matter.
         let Some(trace) = flow.trace.as_ref().filter(|trace| trace.queue_depth.is_none()) else {
             continue;
         };
@@ -41,11 +42,11 @@ pub(crate) fn fill(
     Ok(())
 }
 
-/// The measured response times of a flow's requests that count.
+/// The measured response times of those requests of a flow that count.
 fn measure(
     flow: &FlowConfig,
     mut events: Completions,
-    (from, to): (Time, Time),
+    counted: TimeRange,
     windows: &mut Windows,
 ) -> Result<LatencyRecorder, Error> {
     let time_scale = flow.trace.as_ref().map_or(1.0, |trace| trace.time_scale);
@@ -53,7 +54,7 @@ fn measure(
     while let Some(event) = events.next().map_err(trace_error)? {
         let Event::Completion { record, response_ps, .. } = event else { continue };
         let arrival = flow.starts_at().0.saturating_add(scaled(record.time_ps, time_scale));
-        if (from.0..=to.0).contains(&arrival) {
+        if (counted.from.0..=counted.to.0).contains(&arrival) {
             measured.record(Time(response_ps));
             windows.add(arrival.saturating_add(response_ps), response_ps);
         }
@@ -63,7 +64,7 @@ fn measure(
 
 /// Sums of measured response times by window of the time series.
 struct Windows {
-    /// Unit: picoseconds; 0 without a time series.
+    /// Length of a window. Unit: picoseconds; 0 without a time series.
     length_ps: u64,
     /// Requests, and the sum of their response times in picoseconds.
     sums: Vec<(u64, u128)>,

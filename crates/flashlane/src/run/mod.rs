@@ -25,26 +25,27 @@ use crate::workload::{self, RequestSource};
 use flashlane_units::FlowId;
 use jobs::Runs;
 
-/// Slowdowns are asked for, by the caller or by what a tenant was promised.
+/// True if slowdowns are needed, because the caller or a promise to a tenant asks for them.
 fn wants_slowdowns(workload: &WorkloadConfig, options: &RunOptions) -> bool {
     let promised = |flow: &FlowConfig| flow.slo.as_ref().is_some_and(|slo| slo.slowdown.is_some());
     options.alone || workload.flows.iter().any(promised)
 }
 
-/// Every flow also runs by itself: a single one already did.
+/// True if every flow also runs alone. A single flow does so already.
 #[must_use]
 pub fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
     wants_slowdowns(workload, options) && workload.flows.len() > 1
 }
 
-/// A scenario that is ready to run: input checked, drive preconditioned.
+/// A scenario that is ready to run: its input is checked, and its drive is preconditioned.
 pub(crate) struct Prepared<'a> {
     device: &'a DeviceConfig,
     workload: &'a WorkloadConfig,
     options: &'a RunOptions,
     layout: Layout,
     state: FtlState,
-    /// What `state` is a copy of, if that was kept from an earlier run. Its caches are cold.
+    /// The kept state of which `state` is a copy, if it was kept by an earlier run. Its caches are
+    /// cold.
     kept: Option<FrozenState>,
     cache: Cache,
 }
@@ -63,7 +64,7 @@ impl<'a> Prepared<'a> {
         let (mut state, mut kept) = (None, None);
         let mut cache =
             Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry);
-        // Memory that is written in place keeps no trace of what was written before.
+        // Memory that is written in place keeps no trace of earlier writes.
         if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
             let footprints: Vec<Footprint> = (0..)
                 .zip(&workload.flows)
@@ -82,7 +83,7 @@ impl<'a> Prepared<'a> {
             kept = find();
             let mut claim = None;
             if let (None, Some((states, key))) = (&kept, &place) {
-                // Whoever was waited for has made it.
+                // If another process made the state while this one waited, it is there now.
                 claim = states.claim(key);
                 kept = claim.as_ref().and_then(|_| find());
             }
@@ -110,7 +111,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { device, workload, options, layout, state, kept, cache })
     }
 
-    /// Nothing was ever written.
+    /// True if nothing was ever written.
     fn is_new(&self) -> bool {
         !self.device.ftl.precondition.enabled && !self.device.compat.translation_pages_from_start
     }
@@ -176,7 +177,7 @@ impl<'a> Prepared<'a> {
             recorder,
             self.options.check,
         );
-        // The tenants bound what is outstanding.
+        // The tenants limit the outstanding requests themselves.
         ssd.host.limit_outstanding(usize::MAX);
         let drive = ssd.with_stop(self.options.stop.clone());
         Ok(Run { drive, tenants, recorder: None })
@@ -186,29 +187,29 @@ impl<'a> Prepared<'a> {
 /// A distribution of times: bounds in microseconds, and the share of requests up to each.
 pub type Distribution = Vec<(f64, f64)>;
 
-/// What a summary has no room for, of the flows of a run in the order of the workload.
+/// Details of a run that are not in the summary, by flow in the order of the workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// Distribution of the response times of each flow: latencies (unit: microseconds) and the
-    /// share of requests at or below each, rising.
+    /// Distribution of the response times of each flow: latencies (unit: microseconds) each with
+    /// the share of requests at or below it, in rising order.
     pub distributions: Vec<Distribution>,
-    /// The same of reads alone.
+    /// Distribution of the response times of reads.
     pub read_distributions: Vec<Distribution>,
-    /// The same of writes alone.
+    /// Distribution of the response times of writes.
     pub write_distributions: Vec<Distribution>,
-    /// The same of trims alone.
+    /// Distribution of the response times of trims.
     pub trim_distributions: Vec<Distribution>,
-    /// The same of flushes alone.
+    /// Distribution of the response times of flushes.
     pub flush_distributions: Vec<Distribution>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
-    /// Who made whom wait, with [`Observe::blame`](crate::observe::Observe::blame).
+    /// Which flow delays which, with [`Observe::blame`](crate::observe::Observe::blame).
     pub blame: Option<Blame>,
     /// The run in windows, with [`Observe::series`](crate::observe::Observe::series).
     pub time_series: Option<TimeSeries>,
-    /// What the flash did, with [`Observe::timeline`](crate::observe::Observe::timeline).
+    /// Work of the flash, with [`Observe::timeline`](crate::observe::Observe::timeline).
     pub timeline: Option<Timeline>,
-    /// What waited for the flash by chip and kind, with
+    /// Queues of the flash by chip and kind, with
     /// [`Observe::queues`](crate::observe::Observe::queues).
     pub queues: Vec<QueueStatistics>,
 }
@@ -230,8 +231,9 @@ impl Details {
 /// Runs one scenario.
 ///
 /// # Errors
-/// [`Error::Config`] and [`Error::Trace`] for input that is refused, [`Error::Stuck`] where the
-/// device cannot finish the work.
+///
+/// [`Error::Config`] and [`Error::Trace`] for input that is refused, [`Error::Stuck`] if
+/// the device cannot finish the work.
 pub fn simulate(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -244,7 +246,8 @@ pub fn simulate(
 /// Runs one scenario and gives distributions and time series beside the summary.
 ///
 /// # Errors
-/// As [`simulate`].
+///
+/// Those of [`simulate`].
 pub fn simulate_in_detail(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -256,23 +259,24 @@ pub fn simulate_in_detail(
     results.pop().expect("one result of one simulation")
 }
 
-/// What comes out of a simulation.
+/// Result of a simulation.
 pub type Outcome = Result<(Summary, Details), Error>;
 
-/// What to simulate, and how.
+/// A scenario, and how to run it.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulation<'a> {
     /// The drive.
     pub device: &'a DeviceConfig,
-    /// Its flows.
+    /// The flows that load the drive.
     pub workload: &'a WorkloadConfig,
     /// How to run.
     pub options: &'a RunOptions,
 }
 
-/// Runs scenarios and their flows alone on so many threads, the caller's included; 0 for all cores.
-/// At most as many drives are in memory as there are threads. Results are in the order of the
-/// simulations, each with the errors of [`simulate`]; `progress` is told which one it is about.
+/// Runs scenarios, and their flows alone, on `threads` threads, the caller's included; 0 for all
+/// cores. There are never more drives in memory than threads. Results are in the order of the
+/// simulations, each with the errors of [`simulate`]. `progress` gets the number of the simulation
+/// that it is about.
 pub fn simulate_all(
     simulations: &[Simulation<'_>],
     threads: usize,
@@ -335,7 +339,7 @@ mod tests {
     #[test]
     fn a_flow_that_overloads_the_drive_alone_is_named() {
         let options = RunOptions { alone: true, ..RunOptions::default() };
-        // Closed loops do not count, however deep they are.
+        // Closed loops do not count, whatever their depth.
         let flows = format!(
             "{FLOOD}\n[[flow]]\nname = \"loop\"\n[flow.synthetic]\nqueue_depth = 8000\n\
              requests = 20000\nread_ratio = 1.0"

@@ -1,15 +1,15 @@
-//! How long queues are.
+//! Accounts of the lengths of queues.
 
 use flashlane_engine::Time;
 
 use super::Scheduler;
 
-/// Time average and maximum of a queue length.
+/// Time average and maximum of the length of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueAccount {
     pub(crate) length: u32,
     pub(crate) max: u32,
-    /// Sum of length times duration, which is the sum of the times that those that left were in the
+    /// Sum of length times duration: the total time that the transactions which left were in the
     /// queue. Unit: transactions times picoseconds.
     pub(crate) area: u128,
 }
@@ -21,13 +21,13 @@ impl QueueAccount {
         self.max = self.max.max(self.length);
     }
 
-    /// One entered and left at once.
+    /// Counts a transaction that entered and left at the same instant.
     #[inline]
     pub(super) fn passed(&mut self) {
         self.max = self.max.max(self.length + 1);
     }
 
-    /// The longest so far is the present one.
+    /// Restarts the maximum at the present length.
     pub(super) fn forget_max(&mut self) {
         self.max = self.length;
     }
@@ -50,7 +50,7 @@ impl Scheduler {
         self.flows.iter().copied()
     }
 
-    /// The longest queues are looked for anew.
+    /// Restarts the maximum of every queue.
     pub(crate) fn forget_longest(&mut self) {
         for account in &mut self.chips {
             account.forget_max();

@@ -10,8 +10,8 @@ use crate::ftl::Ftl;
 use crate::transaction::{Place, Transactions};
 
 impl Scheduler {
-    /// Checks that every queued transaction is in one queue, that counts and bits of what waits are
-    /// those of the queues, and the state of the policy.
+    /// Checks that every queued transaction is in exactly one queue, that the counts and bits of
+    /// waiting work match the queues, and the state of the policy.
     pub(crate) fn audit(&self, transactions: &Transactions, ftl: &Ftl, flash: &Flash) {
         let queued = transactions.iter().filter(|(_, tr)| tr.place == Place::Queue).count() as u32;
         let mut of_chip: Array<ChipId, u32> = Array::of(0, self.chips.len());

@@ -1,6 +1,6 @@
 //! A bench for policies: a few dies with real transactions, blocks and page tables, and no clock,
-//! channel or translation of their own. Tests put work in by hand and see what a policy makes of
-//! it.
+//! channel or translation of their own. Tests put work in by hand and check the decisions of a
+//! policy.
 
 use flashlane_engine::{Slab, Time};
 #[cfg(test)]
@@ -13,7 +13,7 @@ use crate::compat::CompatConfig;
 use crate::flash::Flash;
 use crate::flash::config::FlashConfig;
 use crate::ftl::blocks::{Blocks, Stream};
-use crate::ftl::pages::PageTables;
+use crate::ftl::pages::{PageTables, TableSize};
 use crate::ftl::view::FlashView;
 use crate::layout::Geometry;
 use crate::transaction::{Op, Source, Transaction, Transactions};
@@ -21,7 +21,7 @@ use crate::transaction::{Op, Source, Transaction, Transactions};
 /// Flows on the bench; flow `n` has class `n`: 0 urgent .. 3 low.
 pub(crate) const FLOWS: u16 = 4;
 
-/// The flash of the bench; how many there is of what is filled in.
+/// The flash of the bench; the test fills in its numbers of dies and planes.
 const FLASH: &str = r#"
 technology = "slc"
 channels = 1
@@ -38,7 +38,7 @@ program_time = ["200us"]
 erase_time = "1ms"
 "#;
 
-/// What a transaction is for.
+/// Description of a transaction to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) source: Source,
@@ -59,30 +59,30 @@ pub(crate) struct Bench {
     /// The command that was formed last.
     pub(crate) batch: Vec<TransactionId>,
     pub(crate) cancelled: Vec<TransactionId>,
-    /// Collection goes before user work.
+    /// True if collection goes before user work.
     pub(crate) urgent: bool,
     next_lpa: Lpa,
-    /// Migrations so far: each has a block of its own to move a page from.
+    /// Number of migrations so far; each moves a page out of a block of its own.
     migrations: u32,
 }
 
 impl Bench {
-    /// Idle dies, one a chip, four a channel at most.
+    /// A bench of idle dies, one a chip and at most four a channel.
     pub(crate) fn new(dies: u32, planes_per_die: u32) -> Self {
         let channels = dies.div_ceil(4);
         let chips_per_channel = dies / channels;
         let flash: FlashConfig = toml::from_str(FLASH).expect("a table of the configuration");
         let flash = FlashConfig { channels, chips_per_channel, planes_per_die, ..flash };
         let geometry = Geometry::new(&flash);
-        let pages = geometry.pages();
+        let size = TableSize { pages: geometry.pages(), purpose: flashlane_engine::Use::Sparse };
         Self {
             now: Time::ZERO,
             geometry,
             transactions: Slab::new(),
             blocks: Blocks::new(geometry, u32::from(FLOWS), true, 0),
             pages: PageTables::new(
-                (pages, flashlane_engine::Use::Sparse),
-                (pages, flashlane_engine::Use::Sparse),
+                size,
+                size,
                 geometry.sectors_per_page,
                 geometry.sectors_per_page,
             ),
@@ -95,7 +95,7 @@ impl Bench {
         }
     }
 
-    /// Lends a view of the bench. What was formed or cancelled before is forgotten.
+    /// Lends a view of the bench, and clears the commands and cancellations of earlier calls.
     pub(crate) fn view<R>(&mut self, decide: impl FnOnce(&mut View<'_>) -> R) -> R {
         self.batch.clear();
         self.cancelled.clear();
@@ -117,8 +117,7 @@ impl Bench {
     }
 
     /// A transaction as the translation layer would make it: programs get the next page of their
-    /// frontier, migrations move a page that is valid. Other reads are of the page `at` of their
-    /// plane.
+    /// frontier, and migrations move a valid page. Other reads read the page `at` of their plane.
     pub(crate) fn make(&mut self, work: Work, at: u32) -> TransactionId {
         let Work { source, op, flow, plane } = work;
         let mut tr = Transaction::new(source, op, flow, flow.get() as u8, self.now);
@@ -136,7 +135,8 @@ impl Bench {
                 let page = self.blocks.allocate(plane, flow, stream, true);
                 page.expect("the bench has pages enough")
             }
-            // Programs fill planes from their first block on.
+            // Other work is in the upper half, since programs fill planes from their first block
+            // on.
             Op::Read | Op::Erase => {
                 let mut block = self.geometry.blocks_per_plane - 1;
                 if source == Source::Gc && op == Op::Read {
@@ -153,7 +153,7 @@ impl Bench {
         self.transactions.insert(tr)
     }
 
-    /// The same, given to a policy.
+    /// Makes a transaction and gives it to a policy.
     pub(crate) fn enqueue(
         &mut self,
         policy: &mut dyn SchedulingPolicy,
@@ -166,7 +166,8 @@ impl Bench {
         id
     }
 
-    /// What a free die does next: the transactions of its command, none if it has nothing to do.
+    /// Asks the policy for the next command of a free die. Returns its transactions; none if the
+    /// die has nothing to do.
     pub(crate) fn take(
         &mut self,
         policy: &mut dyn SchedulingPolicy,
@@ -178,7 +179,7 @@ impl Bench {
         self.batch.clone()
     }
 
-    /// The programs of the batch are on their way: the next pages of their blocks may follow.
+    /// Marks the programs of the batch as sent, so that the next pages of their blocks may follow.
     pub(crate) fn issued(&mut self) {
         for &id in &self.batch {
             let tr = &self.transactions[id];
@@ -189,12 +190,12 @@ impl Bench {
         }
     }
 
-    /// Work of a request of a flow.
+    /// Work for a request of a flow.
     pub(crate) fn user(op: Op, flow: FlowId, plane: PlaneId) -> Work {
         Work { source: Source::User, op, flow, plane }
     }
 
-    /// The same request for several transactions.
+    /// Makes several transactions parts of one request.
     #[cfg(test)]
     pub(crate) fn connect(&mut self, ids: &[TransactionId], request: RequestId) {
         assert_ne!(request, RequestId::NONE);

@@ -1,4 +1,4 @@
-//! Transactions enter their queues; one that is alone goes past them.
+//! Transactions enter their queues. A transaction that is alone may bypass its queue.
 
 use flashlane_units::TransactionId;
 
@@ -8,8 +8,9 @@ use crate::flash::DiePlace;
 use crate::transaction::{Op, Source};
 
 impl Scheduler {
-    /// A transaction is ready for the flash, and enters no queue yet if it is the first in the
-    /// current event. False if it is not: then [`Scheduler::enlist`] it.
+    /// Keeps a transaction that is ready for the flash out of the queues, if it is the first one in
+    /// the current event. False if it is not the first: the caller then calls
+    /// [`Scheduler::enlist`].
     #[inline(always)]
     pub(crate) fn keep_lone(&mut self, id: TransactionId) -> bool {
         self.due = true;
@@ -20,7 +21,7 @@ impl Scheduler {
         first
     }
 
-    /// A transaction is ready for the flash: it enters its queue, after the one that came before.
+    /// Queues a transaction that is ready for the flash, behind an earlier one that was kept out.
     #[inline(never)]
     pub(crate) fn enlist(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         debug_assert_eq!(at.transactions[id].mark, at.now, "the time in the queue begins");
@@ -28,7 +29,7 @@ impl Scheduler {
         self.enter_queue(at, id);
     }
 
-    /// The transaction that is in no queue yet, if there is one, enters its queue.
+    /// Queues the transaction that was kept out of the queues, if there is one.
     #[inline]
     pub(crate) fn queue_lone(&mut self, at: &mut Surroundings<'_>) {
         if self.lone < SEVERAL {
@@ -64,16 +65,16 @@ impl Scheduler {
         }
     }
 
-    /// The only transaction that became ready in the current event, if it is in no queue yet.
+    /// Takes the only transaction that became ready in the current event, if it is in no queue yet.
     #[inline]
     pub(crate) fn take_lone(&mut self) -> Option<TransactionId> {
         let lone = std::mem::replace(&mut self.lone, self.no_lone);
         (lone < SEVERAL).then_some(lone)
     }
 
-    /// A single transaction became ready. If it is the only one for its channel, and channel and
-    /// die have nothing to do, it goes at once, as it would have by way of its queue: then its
-    /// place is given. Else it enters its queue.
+    /// Handles the only transaction that became ready in the current event. If nothing else waits
+    /// for its channel, and channel and die are idle, it goes at once, with the same result as by
+    /// way of its queue; its place is returned. Otherwise it enters its queue.
     #[inline(always)]
     pub(crate) fn pass_lone(
         &mut self,

@@ -1,9 +1,9 @@
 //! Stage 6 of 8: the transaction scheduling unit. Receives transactions that are ready for the
 //! flash; forms commands for `flash` whenever a channel and a die are free.
 //!
-//! The policy decides, this file acts: it visits the chips of a free channel in turn and asks the
-//! policy what a free die should do. The driver of the drive sends the command. Invariant: every
-//! transaction enters once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
+//! The policy decides and this file acts: it visits the chips of a free channel in turn and asks
+//! the policy what a free die should do. The driver of the drive sends the command. Invariant:
+//! every transaction enters once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
 
 mod accounts;
 mod audit;
@@ -35,11 +35,11 @@ use policy::{AnyPolicy, SchedulingPolicy};
 use view::{Rules, View};
 use visit::{Rest, Visit};
 
-/// In the place of a handle: there were several.
+/// Takes the place of a handle where several transactions became ready.
 const SEVERAL: TransactionId = TransactionId::new(u32::MAX - 1);
 
-/// What the scheduling unit gets with a call: it asks the translation layer, and tells the flash
-/// where work waits.
+/// The parts of the drive that the scheduling unit gets with a call. It asks the translation layer,
+/// and tells the flash where work waits.
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
     pub(crate) events: &'a mut EventQueue<Event>,
@@ -49,7 +49,8 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// The same for a call that is seldom made, so that this one need not lie in memory.
+    /// Borrows the parts again, for a call that is seldom made: then the original can stay in
+    /// registers.
     #[inline(always)]
     fn again(&mut self) -> Surroundings<'_> {
         Surroundings {
@@ -66,9 +67,9 @@ impl Surroundings<'_> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Command {
     pub(crate) die: DieId,
-    /// What the die does is suspended for it.
+    /// True if the die suspends its operation for this command.
     pub(crate) interrupts: bool,
-    /// Its transactions, one per plane.
+    /// The transactions of the command, at most one per plane.
     pub(crate) pages: Vec<TransactionId>,
 }
 
@@ -76,61 +77,62 @@ pub(crate) struct Command {
 #[derive(Clone)]
 pub(crate) struct Scheduler {
     policy: AnyPolicy,
-    /// The policy is told of what is done.
+    /// True if the policy wants to be told of completed work.
     observes: bool,
-    /// The policy may want to be woken.
+    /// True if the policy may hold work back, and must be woken.
     holds_back: bool,
-    /// When it is woken next.
+    /// Time of the next call of [`SchedulingPolicy::woken`].
     alarm: Option<Time>,
-    /// Bit per chip of a channel: something waits there.
+    /// One bit for each chip of a channel: set if work waits there.
     pending: Array<ChannelId, u64>,
-    /// Transactions that wait, by die.
+    /// Number of waiting transactions, by die.
     waiting: Array<DieId, u32>,
-    /// The chip of each channel that is looked at first.
+    /// For each channel, the chip that is asked first.
     turn: Array<ChannelId, u32>,
-    /// Read commands that each die got before waiting read data, since it last chose among all.
+    /// Read commands that each die got before waiting read data, since it last chose among all its
+    /// commands.
     reads_first: Array<DieId, u32>,
-    /// After so many it chooses among all: dies of a channel.
+    /// After this many read commands a die chooses among all: the number of dies of a channel.
     reads_first_max: u32,
-    /// Channels to look at when the current event is over; a bit each.
+    /// Channels to look at when the current event is over, one bit each.
     offered: u64,
-    /// There is something to do when the current event is over.
+    /// True if there is something to do when the current event is over.
     due: bool,
-    /// The only transaction that became ready in the current event, which is in no queue yet;
+    /// The only transaction that became ready in the current event, which is in no queue yet.
     /// `NONE` before there is one, `SEVERAL` when there were more.
     lone: TransactionId,
-    /// What it is before there is one: `SEVERAL` where all go through their queues.
+    /// Initial value of `lone` in an event: `SEVERAL` where all transactions go through their
+    /// queues.
     no_lone: TransactionId,
     chips: Array<ChipId, QueueAccount>,
     flows: Array<FlowId, QueueAccount>,
     chips_per_channel: u32,
     rules: Rules,
-    /// The command being formed, or formed last.
+    /// The command that is being formed, or was formed last.
     command: Command,
-    /// Migrations that turned out pointless while a command was formed.
+    /// Migrations that turned out pointless while a command was formed; they are settled later.
     cancelled: Vec<TransactionId>,
-    /// The look at a channel that goes on when they are settled.
+    /// The interrupted look at a channel, which goes on when these are settled.
     interrupted: Option<(Visit, Rest)>,
     one_die_per_dispatch: bool,
-    /// Transactions that entered their queues, where their order matters.
+    /// Number of transactions that entered their queues so far, where their order matters.
     order: Option<u64>,
-    /// Classes take turns as in the released MQSim: every look at a channel matters.
+    /// True if classes take turns as in the released MQSim, where every look at a channel matters.
     rotates: bool,
-    /// Looks in a row at a drive in which nothing is under way.
+    /// Looks in a row while nothing is under way in the drive.
     in_vain: u32,
-    /// What has waited for longer goes first.
+    /// A transaction that has waited longer than this goes first.
     starving: Time,
-    /// Whatever waits may interrupt a program or an erase; otherwise only reads may.
+    /// True if writes may interrupt a program or an erase as well; otherwise only reads may.
     writes_interrupt: bool,
-    /// Host writes wait for the erases of collection that goes first.
+    /// True if host writes wait for the erases of urgent collection.
     writes_wait: bool,
-    /// They do on the chip that is served now.
+    /// True if host writes wait on the chip that is asked now.
     hold_writes: bool,
 }
 
 impl Scheduler {
-    /// Empty queues.
-    /// `preemptible`: host work goes before collection that is not urgent.
+    /// Empty queues. `preemptible`: host work goes before collection that is not urgent.
     pub(crate) fn new(
         scheduling: &Scheduling,
         compat: &CompatConfig,
@@ -186,13 +188,13 @@ impl Scheduler {
 }
 
 impl Scheduler {
-    /// Transactions wait for dies of a channel.
+    /// True if transactions wait for dies of a channel.
     #[inline]
     fn waits_on(&self, channel: ChannelId) -> bool {
         self.pending[channel] != 0
     }
 
-    /// Keeps the accounts of a transaction that entered a queue.
+    /// Updates the accounts for a transaction that entered a queue.
     #[inline]
     fn entered(&mut self, place: DiePlace, flow: FlowId) {
         self.waiting[place.die] += 1;
@@ -201,8 +203,8 @@ impl Scheduler {
         self.flows[flow].entered();
     }
 
-    /// Keeps the accounts of a transaction that left its queue; true if nothing waits for the die
-    /// any more.
+    /// Updates the accounts for a transaction that left its queue; true if nothing waits for the
+    /// die any more.
     #[inline]
     fn left(&mut self, place: DiePlace, flow: FlowId, waited: Time) -> bool {
         self.flows[flow].left(waited);
@@ -236,21 +238,21 @@ impl Scheduler {
         decide(&mut self.policy, &mut view)
     }
 
-    /// Work may have become ready since [`Scheduler::settle`].
+    /// True if work may have become ready since [`Scheduler::settle`].
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.due
     }
 
-    /// A chip of a channel got a command: the next one is looked at first from now on.
+    /// Notes that a chip of a channel got a command: from now on the next chip is asked first.
     #[inline]
     fn served(&mut self, channel: ChannelId, chip_in_channel: u32) {
         let next = chip_in_channel + 1;
         self.turn[channel] = if next == self.chips_per_channel { 0 } else { next };
     }
 
-    /// A chip or its queue changed: its channel is looked at when the current event is over, or
-    /// when the command on its bus is.
+    /// Notes that a chip or its queue changed. Its channel is looked at when the current event is
+    /// over, or when the command on its bus ends.
     #[inline]
     pub(crate) fn offer_at(&mut self, at: &mut Surroundings<'_>, place: DiePlace) {
         let channel = place.channel;
@@ -262,7 +264,7 @@ impl Scheduler {
         }
     }
 
-    /// The next channel that was offered work.
+    /// Takes the next channel that was offered work.
     #[inline]
     pub(crate) fn take_offered(&mut self) -> Option<ChannelId> {
         if self.offered == 0 {
@@ -273,25 +275,26 @@ impl Scheduler {
         Some(channel)
     }
 
-    /// Nothing has become ready since the channels were looked at. True until something does: an
-    /// erase of a block, say, whose last moves were found pointless meanwhile.
+    /// True if nothing has become ready since the channels were looked at. Something may: for
+    /// example the erase of a block whose last moves were found pointless meanwhile.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.lone == self.no_lone
     }
 
-    /// All channels have been looked at. Has the policy woken when it wants.
+    /// Called when all channels have been looked at. Sets the alarm of a policy that holds work
+    /// back.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, events: &mut EventQueue<Event>) {
         if self.holds_back {
             self.set_alarm(now, events);
         }
-        // What a rotation passed over is looked for again after every event.
+        // After every event, a rotation looks again for work that it passed over.
         self.due = self.holds_back || self.rotates;
     }
 
-    /// An alarm that comes too early is set again then; one for which nothing waits any more is
-    /// void.
+    /// Sets the alarm to the time that the policy wants. An alarm that rings too early is then set
+    /// again; an alarm for which nothing waits any more is void.
     #[cold]
     fn set_alarm(&mut self, now: Time, events: &mut EventQueue<Event>) {
         let wanted = self.policy.wake().map(|time| time.max(now));
@@ -306,7 +309,7 @@ impl Scheduler {
         }
     }
 
-    /// Wakes the policy and has all channels looked at. False for a void alarm.
+    /// Wakes the policy and offers it all channels. False for a void alarm.
     pub(crate) fn wake(&mut self, at: &mut Surroundings<'_>) -> bool {
         if self.alarm != Some(at.now) {
             return false;
@@ -326,13 +329,13 @@ impl Scheduler {
         &self.command
     }
 
-    /// Something was found pointless while a command was formed, or none was.
+    /// True if a move was found pointless while a command was formed.
     #[inline]
     pub(crate) fn has_cancelled(&self) -> bool {
         !self.cancelled.is_empty()
     }
 
-    /// The next move of a page that was found pointless, which leaves its queue at the die.
+    /// Takes the next pointless move out of the list; it leaves its queue at the die.
     pub(crate) fn take_cancelled(
         &mut self,
         at: &mut Surroundings<'_>,
@@ -345,14 +348,14 @@ impl Scheduler {
         Some(id)
     }
 
-    /// The old data of a queued write are here.
+    /// Notes that a queued write has received the old data of its page.
     pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         let die = at.flash.die_of(at.transactions[id].plane);
         self.policy.unblocked(die);
         self.offer_at(at, at.flash.place_of(die));
     }
 
-    /// A transaction is over the bus or out of the array.
+    /// Notes that a transaction is over the bus or out of the array.
     #[inline]
     pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: TransactionId) {
         if self.observes {
@@ -362,7 +365,7 @@ impl Scheduler {
         }
     }
 
-    /// Keeps the accounts of a transaction that left its queue.
+    /// Updates the accounts for a transaction that left its queue.
     #[inline]
     pub(crate) fn leaves(
         &mut self,
@@ -376,7 +379,8 @@ impl Scheduler {
         }
     }
 
-    /// What the policy cost the drive so far, with room for so many transactions in its memory.
+    /// The cost of the policy for the drive so far. `room`: transactions that its memory has room
+    /// for.
     pub(crate) fn overhead(&self, room: u64) -> Option<SchedulerOverhead> {
         self.policy.overhead(room)
     }

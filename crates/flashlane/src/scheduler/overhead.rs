@@ -1,21 +1,21 @@
-//! What a scheduling policy costs the drive.
+//! Cost of a scheduling policy for the drive.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What FLIN costs the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5.
+/// Cost of FLIN for the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchedulerOverhead {
-    /// DRAM for what the policy keeps, with as many transactions as the drive's DRAM holds pages.
-    /// Unit: bytes.
+    /// DRAM for the tables of the policy, with as many transactions as the drive's DRAM holds
+    /// pages. Unit: bytes.
     pub dram_bytes: u64,
-    /// Transactions that stage 1 put in their place.
+    /// Transactions that stage 1 inserted.
     pub insertions: u64,
     /// Queue positions that the two passes of stage 1 look at, over all insertions.
     pub positions_scanned: u64,
-    /// The same for an insertion, on average.
+    /// Mean of `positions_scanned` over the insertions.
     pub positions_scanned_mean: f64,
-    /// The same for the longest insertion.
+    /// Largest number of positions that one insertion looked at.
     pub positions_scanned_max: u64,
     /// Transactions moved ahead of all others of high intensity (line 20 of Algorithm 1).
     pub promotions: u64,

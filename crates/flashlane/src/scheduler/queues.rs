@@ -10,7 +10,7 @@ use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
 use crate::layout::Geometry;
 use crate::transaction::{Op, STARVING, Source, Transaction};
 
-/// How far behind the leader a multi-plane partner is looked for. Unit: transactions.
+/// Number of transactions behind the leader that are searched for a multi-plane partner.
 const PARTNER_SCAN: usize = 64;
 
 /// Kinds of queue of a die. User queues have one list per NVMe class.
@@ -46,13 +46,13 @@ impl Kind {
         Self(Self::FIRST_WRITE + class)
     }
 
-    /// The class of reads of hosts.
+    /// The class, if these are reads of hosts.
     #[inline]
     pub fn read_class(self) -> Option<u8> {
         self.0.checked_sub(Self::FIRST_READ).filter(|&class| class < 4)
     }
 
-    /// The class of writes of hosts.
+    /// The class, if these are writes of hosts.
     #[inline]
     pub fn write_class(self) -> Option<u8> {
         self.0.checked_sub(Self::FIRST_WRITE).filter(|&class| class < 4)
@@ -63,7 +63,7 @@ impl Kind {
         self.0 as usize
     }
 
-    /// The kind of a transaction, whose class is taken for `class`.
+    /// The kind of a transaction, as if its class were `class`.
     #[inline]
     pub fn with_class(tr: &Transaction, class: u8) -> Self {
         match (tr.op, tr.source) {
@@ -84,18 +84,18 @@ impl Kind {
     }
 }
 
-/// Places for the lists of a die: a power of two.
+/// Number of list positions of a die: a power of two.
 const PLACES: usize = KINDS.next_power_of_two();
 
-/// The place of the list of a die and kind.
+/// The position of the list of a die and kind.
 #[inline]
 fn place(die: DieId, kind: Kind) -> usize {
     die.index() * PLACES + kind.index()
 }
 
-/// What decides whether a transaction can go, and whether two of a die can go in one command: a bit
-/// for those that may have to stay or turn out pointless, operation, page inside the block, and
-/// plane inside the die, from the highest bit on.
+/// Properties that decide whether a transaction can go, and whether two of a die can go in one
+/// command. From the highest bit on: one bit for transactions that may have to stay or turn out
+/// pointless, then operation, page inside the block, and plane inside the die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traits(u32);
 
@@ -106,35 +106,36 @@ impl Traits {
 
     #[inline]
     fn of(tr: &Transaction, pages_per_block: Divisor) -> Self {
-        // Blocks are erased together whatever their numbers.
+        // Blocks can be erased together whatever their numbers.
         let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa.get()) };
         let plane = Self::plane_of(tr);
-        // Programs wait for those before them in their block, reads of collection may be overtaken
-        // by a write.
+        // Programs wait for earlier programs of their block, and a write may overtake reads of
+        // collection.
         let may_stay = tr.op == Op::Program || tr.source == Source::Gc;
         let may_stay = if may_stay { Self::MAY_STAY } else { 0 };
         Self(may_stay | (tr.op as u32) << Self::OP_SHIFT | page << Self::PLANE_BITS | plane)
     }
 
-    /// It may have to stay in its queue, or turn out pointless; all others can go.
+    /// True if the transaction may have to stay in its queue, or turn out pointless; all others can
+    /// go.
     #[inline]
     fn may_stay(self) -> bool {
         self.0 & Self::MAY_STAY != 0
     }
 
-    /// The plane of a transaction as far as the planes of a die differ.
+    /// The plane inside the die.
     #[inline]
     fn plane_of(tr: &Transaction) -> u32 {
         tr.plane.get() % (1 << Self::PLANE_BITS)
     }
 
-    /// The same of these.
+    /// The plane inside the die.
     #[inline]
     fn plane(self) -> u32 {
         self.0 % (1 << Self::PLANE_BITS)
     }
 
-    /// They differ in their planes, and in nothing else.
+    /// True if two transactions differ in their planes and in nothing else.
     #[inline]
     fn complete(self, other: Self) -> bool {
         let apart = (self.0 ^ other.0) & !Self::MAY_STAY;
@@ -148,23 +149,25 @@ const _: () = assert!(
     "traits fit a number"
 );
 
-/// A waiting transaction. Partners are found without a look at the transaction itself.
+/// A waiting transaction. Its traits are enough to find partners, without access to the
+/// transaction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     id: TransactionId,
     traits: Traits,
 }
 
-/// Transactions of a die and kind that wait, the oldest first.
+/// Waiting transactions of a die and kind, oldest first.
 #[derive(Clone, Debug)]
 struct Line {
     waiting: Ring<Waiting>,
-    /// The plane of all that came since the line was last empty, as in their traits; `NONE` for
+    /// The plane of all transactions that came since the line was last empty; `NONE` if they have
     /// several.
     only_plane: u32,
 }
 
-/// Takes one that others are ahead of. A function of its own: it is long, and seldom called.
+/// Takes a transaction that is not the oldest. A separate function, since it is long and seldom
+/// called.
 #[inline(never)]
 fn take_behind(waiting: &mut Ring<Waiting>, position: usize) -> Option<Waiting> {
     waiting.remove(position)
@@ -174,12 +177,12 @@ fn take_behind(waiting: &mut Ring<Waiting>, position: usize) -> Option<Waiting> 
 #[derive(Clone, Debug)]
 pub struct Queues {
     lines: Array<usize, Line>,
-    /// Kinds of which something waits at each die, a bit each.
+    /// For each die one bit a kind: set if something of the kind waits.
     present: Array<DieId, u16>,
-    /// When each die looks for starving transactions next.
+    /// Time at which each die next looks for starving transactions.
     watch: Array<DieId, Time>,
     pages_per_block: Divisor,
-    /// How far behind the leader a partner is looked for. Unit: transactions.
+    /// Number of transactions behind the leader that are searched for a partner.
     partner_scan: usize,
 }
 
@@ -197,13 +200,14 @@ impl Queues {
         }
     }
 
-    /// Nothing goes first for its age from now on, and partners are looked for in whole lines.
+    /// Makes age count for nothing, and searches whole lines for partners, as in the released
+    /// MQSim.
     pub(crate) fn be_strict(&mut self) {
         self.watch.iter_mut().for_each(|watch| *watch = Time::MAX);
         self.partner_scan = usize::MAX;
     }
 
-    /// Takes the transaction at a position out of its line, into the command being formed.
+    /// Takes the transaction at a position out of its line, into the command that is being formed.
     #[inline(always)]
     fn take(
         &mut self,
@@ -229,14 +233,14 @@ impl Queues {
         self.present[die] == 0
     }
 
-    /// A read of a host or of mapping waits at the die.
+    /// True if a read of a host or of translation waits at the die.
     #[inline]
     pub fn holds_reads(&self, die: DieId) -> bool {
         const READS: u16 = (1 << Kind::GC_READ.0) - 1;
         self.present[die] & READS != 0
     }
 
-    /// Transactions of the kind that wait.
+    /// Number of waiting transactions of the kind.
     #[inline]
     pub fn len(&self, die: DieId, kind: Kind) -> u32 {
         self.lines[place(die, kind)].waiting.len() as u32
@@ -270,14 +274,14 @@ impl Queues {
         self.lines[place(die, kind)].waiting.iter().map(|waiting| waiting.id)
     }
 
-    /// Forms a command from the oldest transaction of the die if it is starving. Looked for once in
-    /// a while only.
+    /// Forms a command from the oldest transaction of the die if it is starving. Checked only once
+    /// in a while.
     #[inline]
     pub fn form_starving(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         view.now >= self.watch[die] && self.form_oldest(die, view)
     }
 
-    /// The die looks for starving transactions if it is time to, and has none.
+    /// Notes that the die has looked for starving transactions, if it is time to, and found none.
     #[inline]
     pub fn look_for_starving(&mut self, die: DieId, now: Time) {
         let watch = &mut self.watch[die];
@@ -286,8 +290,8 @@ impl Queues {
         }
     }
 
-    /// The oldest transaction of a kind is starving. Looked for once in a while only, instead of
-    /// [`Queues::form_starving`].
+    /// True if the oldest transaction of a kind is starving. Checked only once in a while, instead
+    /// of [`Queues::form_starving`].
     pub fn starves(&mut self, die: DieId, kind: Kind, view: &View<'_>) -> bool {
         let id = self.front(die, kind);
         if id == TransactionId::NONE || view.now < self.watch[die] {
@@ -330,7 +334,7 @@ impl Queues {
         true
     }
 
-    /// Forms a command from the oldest transactions only: nobody is overtaken.
+    /// Forms a command from the oldest transactions only, so that no transaction is overtaken.
     pub fn form_in_order(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> bool {
         if self.lead(die, kind, view).is_none() {
             return false;
@@ -345,9 +349,9 @@ impl Queues {
         true
     }
 
-    /// Forms the command that covers the most planes, then has the most transactions of one
-    /// request, then the oldest leader, among those led by one of the oldest `window` transactions
-    /// of a kind.
+    /// Forms the best command among those led by one of the oldest `window` transactions of a kind.
+    /// The best covers the most planes, then has the most transactions of one request, then the
+    /// oldest leader.
     pub fn form_deepest(
         &mut self,
         die: DieId,
@@ -375,8 +379,8 @@ impl Queues {
         true
     }
 
-    /// Planes that a command led by a transaction would cover, and how many of its transactions
-    /// belong to the leader's request.
+    /// Planes that a command led by a transaction would cover, and the number of its transactions
+    /// that belong to the leader's request.
     fn overlap(
         &self,
         die: DieId,
@@ -404,14 +408,14 @@ impl Queues {
         (depth, connected)
     }
 
-    /// Takes pointless migrations from the head of a line.
+    /// Removes pointless migrations from the head of a line.
     pub fn cancel_stale(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) {
         while !self.is_empty(die, kind) && view.is_stale(self.front(die, kind)) {
             self.take(die, kind, 0, view.cancelled);
         }
     }
 
-    /// Takes the oldest transaction of a kind that can go.
+    /// Takes the oldest transaction of a kind that can go, as the leader of a command.
     fn lead(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
         let at = place(die, kind);
         let mut position = 0;
@@ -436,7 +440,7 @@ impl Queues {
     fn join(&mut self, die: DieId, kind: Kind, leader: Traits, view: &mut View<'_>) {
         let at = place(die, kind);
         let line = &self.lines[at];
-        // Collection of one plane alone fills a line with pages that cannot go together.
+        // Collection of a single plane fills a line with pages that cannot go together.
         let only = line.only_plane;
         if line.waiting.is_empty() | (only == leader.plane()) {
             return;

@@ -1,5 +1,5 @@
-//! Looks at channels as the released MQSim has them, where its classes take turns: every look moves
-//! the turns on.
+//! Looks at channels as in the released MQSim, where classes take turns and every look moves the
+//! turns on.
 
 use flashlane_engine::EventQueue;
 use flashlane_units::ChannelId;
@@ -9,13 +9,14 @@ use super::visit::{Rest, Visit};
 use super::{Scheduler, Surroundings};
 use crate::event::Event;
 
-/// Looks in a row at a drive in which nothing is under way. Every rotation has come round by then.
+/// Looks in a row while nothing is under way in the drive. By then every rotation has come round.
 const MOST_IN_VAIN: u32 = 32;
 
 impl Scheduler {
-    /// Nothing is under way, but what waits was passed over by a rotation of classes: all channels
-    /// are looked at once more. In the released MQSim it would wait for ever. What no rotation
-    /// serves, such as a write beside an erase that waits for it, goes in the usual order.
+    /// True if all channels must be looked at once more: nothing is under way, but a rotation of
+    /// classes passed over waiting work, which in the released MQSim would wait without end. Work
+    /// that no rotation serves, such as a write beside an erase that waits for it, goes in the
+    /// usual order.
     #[inline]
     pub(crate) fn looks_again(&mut self, events: &EventQueue<Event>) -> bool {
         if !self.rotates {
@@ -33,19 +34,19 @@ impl Scheduler {
         true
     }
 
-    /// The rotation of classes decides about the next look.
+    /// True if the rotation of classes decides about the next look.
     #[inline]
     pub(super) fn rotation_decides(&self) -> bool {
         self.rotates && self.in_vain <= MOST_IN_VAIN
     }
 
-    /// Every look at a channel matters.
+    /// True if every look at a channel matters.
     #[inline]
     pub(crate) fn rotates(&self) -> bool {
         self.rotates
     }
 
-    /// All channels are looked at when the current event is over.
+    /// Offers all channels, to be looked at when the current event is over.
     pub(super) fn offer_all(&mut self) {
         self.offered = u64::MAX >> (u64::BITS - self.turn.len() as u32);
         self.due = true;
@@ -81,7 +82,7 @@ impl Scheduler {
                 return true;
             }
             if self.has_cancelled() {
-                // The channel is offered once more when these are settled.
+                // The channel is offered again when the pointless moves are settled.
                 let visit = Visit { channel, reads: false, turn, left: 0, way, urgent, die };
                 self.interrupt(visit, Rest::InOrder { first: die, set: 0 });
                 return false;

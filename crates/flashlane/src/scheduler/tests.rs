@@ -1,5 +1,5 @@
-//! The stage by itself, over idle flash: a test does what the driver does with what the scheduler
-//! says, but for the flash's work.
+//! Tests of the stage by itself, over idle flash: a test plays the driver, without the work of the
+//! flash.
 
 use flashlane_engine::{EventQueue, Slab, Time};
 use flashlane_units::{DieId, PlaneId, Ppa};
@@ -11,7 +11,7 @@ use crate::ftl::config::{FtlConfig, FtlSettings};
 use crate::layout::{FlowSpace, Layout};
 use crate::transaction::{Op, Place};
 
-/// Two channels of two chips with two dies, and what the driver has of the stage.
+/// Two channels of two chips with two dies, and the parts of the driver that the stage needs.
 struct Stage {
     scheduler: Scheduler,
     flash: Flash,
@@ -73,7 +73,7 @@ impl Stage {
         act(&mut self.scheduler, at)
     }
 
-    /// A read that is ready for a die, which is a plane as well.
+    /// A read that is ready for a die with one plane.
     fn read(&mut self, die: DieId) -> TransactionId {
         let mut tr = Transaction::new(Source::User, Op::Read, FlowId::new(0), 2, self.now);
         (tr.plane, tr.ppa, tr.place) =
@@ -86,8 +86,8 @@ impl Stage {
         id
     }
 
-    /// What the dispatch at the end of an event sends: die and transactions of each command. They
-    /// leave their queues; the flash is not told.
+    /// Sends commands as at the end of an event: die and transactions of each command. The
+    /// transactions leave their queues; the flash is not told.
     fn dispatch(&mut self) -> Vec<(DieId, Vec<TransactionId>)> {
         let mut sent = Vec::new();
         if let Some(lone) = self.scheduler.take_lone()

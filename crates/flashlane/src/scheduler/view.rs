@@ -1,4 +1,4 @@
-//! What a scheduling policy sees of the rest of the device.
+//! The view of the rest of the device that a scheduling policy has.
 
 use flashlane_engine::Time;
 use flashlane_units::{DieId, PlaneId, TransactionId};
@@ -7,26 +7,27 @@ use crate::flash::Flash;
 use crate::ftl::view::FlashView;
 use crate::transaction::{Op, Transaction, Transactions};
 
-/// What holds for a whole run.
+/// Rules that hold for a whole run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Programs of a block leave in the order of its pages.
     pub(crate) ordered: bool,
-    /// User work may go before collection as long as there are blocks.
+    /// True if user work may go before collection as long as there are blocks.
     pub(crate) preemptible: bool,
     pub(crate) planes_per_die: u32,
 }
 
-/// What a policy may see and touch when it decides.
+/// The parts of the device that a policy may see and touch when it decides.
 pub struct View<'a> {
     pub(crate) now: Time,
     pub(crate) transactions: &'a mut Transactions,
     /// Pages and blocks.
     pub(crate) ftl: FlashView<'a>,
     pub(crate) flash: &'a Flash,
-    /// Some plane of the chip is short of free blocks, or collection may not be preempted.
+    /// True if some plane of the chip is short of free blocks, or collection may not be preempted.
     pub(crate) urgent: bool,
-    /// Host writes lead no command, and are no starving ones: collection is before its erase.
+    /// True if host writes may not lead a command and never count as starving: the erase of a
+    /// collection comes first.
     pub(crate) hold_writes: bool,
     pub(crate) rules: &'a Rules,
     /// The command being formed: one transaction per plane.
@@ -35,7 +36,7 @@ pub struct View<'a> {
     pub(crate) cancelled: &'a mut Vec<TransactionId>,
 }
 
-/// What a policy from outside needs beside what all policies ask.
+/// Functions that policies from outside need beside those that all policies use.
 impl View<'_> {
     /// The time of the drive.
     #[inline]
@@ -54,16 +55,17 @@ impl View<'_> {
         &self.transactions[id]
     }
 
-    /// Collection goes first: a plane of the chip is short of free blocks, or collection may not
-    /// be preempted. Said for a die that is asked what it does next, and not for arrivals.
+    /// True if collection goes first: a plane of the chip is short of free blocks, or collection
+    /// may not be preempted. Valid for a die that is asked for its next command, and not for
+    /// arrivals.
     #[inline]
     #[must_use]
     pub fn is_urgent(&self) -> bool {
         self.urgent
     }
 
-    /// Writes of hosts are to wait for an erase of collection, which comes next on the chip; they
-    /// lead no command. A switch to the released MQSim's arithmetic.
+    /// True if writes of hosts have to wait for an erase of collection, which comes next on the
+    /// chip; they lead no command. A switch to the released MQSim's arithmetic.
     #[inline]
     #[must_use]
     pub fn holds_writes(&self) -> bool {
@@ -91,8 +93,8 @@ impl View<'_> {
     }
 
     /// Adds a waiting transaction of the die to the command, as its first one or for another plane.
-    /// False if it cannot go, or not with the others: then nothing changes. One that is added must
-    /// leave the policy's queue.
+    /// False if it cannot go, or not with the others: then nothing changes. The policy must remove
+    /// an added transaction from its queue.
     #[inline]
     pub fn add(&mut self, id: TransactionId) -> bool {
         let goes = match self.batch.len() as u32 {
@@ -107,7 +109,7 @@ impl View<'_> {
     }
 
     /// Drops the move of a page that is no longer valid. False, and nothing changes, if the page
-    /// has to be moved still. One that is dropped must leave the policy's queue.
+    /// still has to be moved. The policy must remove a dropped transaction from its queue.
     #[inline]
     pub fn drop_stale(&mut self, id: TransactionId) -> bool {
         let stale = self.is_stale(id);
@@ -117,9 +119,9 @@ impl View<'_> {
         stale
     }
 
-    /// Forms a command from transactions that wait for the die, the preferred one in front: the
-    /// first that can go leads, and others join it on other planes. Those that go, and moves that
-    /// have become pointless, leave the list. False if none can go.
+    /// Forms a command from transactions that wait for the die, in order of preference. The first
+    /// that can go leads, and others join it on other planes. Transactions that go, and moves that
+    /// have become pointless, are removed from the list. False if none can go.
     pub fn form(&mut self, waiting: &mut Vec<TransactionId>) -> bool {
         let planes = self.rules.planes_per_die;
         waiting.retain(|&id| {
@@ -131,7 +133,7 @@ impl View<'_> {
 }
 
 impl View<'_> {
-    /// Bytes of a page.
+    /// Size of a page. Unit: bytes.
     #[must_use]
     pub fn page_bytes(&self) -> u64 {
         self.ftl.page_bytes()
@@ -171,16 +173,16 @@ impl View<'_> {
         self.flash.timing().command(Op::Erase, 1) + self.flash.timing().array(Op::Erase, 0, 0)
     }
 
-    /// What is left of the operation that a die runs, or that an idle die has suspended. Unit:
+    /// Remaining time of the operation that a die runs, or that an idle die has suspended. Unit:
     /// picoseconds.
     #[must_use]
     pub fn busy(&self, die: DieId) -> u64 {
         self.flash.busy(die, self.now)
     }
 
-    /// What is left until a die has served all that it has begun: operation, transfer of read data,
-    /// what it suspended. Unit: picoseconds. Waiting for the channel is not foreseen; pages on it
-    /// count whole.
+    /// Remaining time until a die has served all that it has begun: the operation, the transfer of
+    /// read data, and a suspended operation. Unit: picoseconds. Waiting for the channel is not
+    /// foreseen; pages on the channel count whole.
     #[must_use]
     pub fn service_left(&self, die: DieId) -> u64 {
         self.flash.service_left(die, self.now, self.transactions)
@@ -191,7 +193,7 @@ impl View<'_> {
         (die.get() * planes..(die.get() + 1) * planes).map(PlaneId::new)
     }
 
-    /// Collection is all that gives the die room for host writes, or may not wait.
+    /// True if only collection can give the die room for host writes, or collection may not wait.
     #[must_use]
     pub fn must_collect(&self, die: DieId) -> bool {
         !self.rules.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
@@ -209,40 +211,40 @@ impl View<'_> {
         self.ftl.free_pages(plane)
     }
 
-    /// The same of all planes of a die.
+    /// Free pages of all planes of a die, without those of open blocks.
     #[must_use]
     pub fn free_pages_of_die(&self, die: DieId) -> u64 {
         self.planes(die).map(|plane| self.free_pages(plane)).sum()
     }
 
-    /// The same of all planes of the drive.
+    /// Free pages of all planes of the drive, without those of open blocks.
     #[must_use]
     pub fn free_pages_of_drive(&self) -> u64 {
         self.ftl.free_pages_of_drive()
     }
 
-    /// A queued migration of a page that is no longer valid.
+    /// True for a queued migration of a page that is no longer valid.
     #[inline]
     #[must_use]
     pub fn is_stale(&self, id: TransactionId) -> bool {
         self.ftl.is_stale(&self.transactions[id])
     }
 
-    /// A write of a page that collection moves from one die to another.
+    /// True for the write of a page that collection moves from one die to another.
     #[must_use]
     pub fn is_relocated(&self, tr: &Transaction) -> bool {
         self.ftl.is_relocated(tr)
     }
 
-    /// Nothing keeps the transaction in its queue: a program has its old data, and its page is the
-    /// next one of its block, or order does not matter.
+    /// True if nothing keeps the transaction in its queue. A program needs its old data, and its
+    /// page must be the next one of its block, unless order does not matter.
     #[inline]
     #[must_use]
     pub fn is_ready(&self, tr: &Transaction) -> bool {
         is_ready(tr, self.rules.ordered, self.ftl)
     }
 
-    /// `id` may join the command being formed.
+    /// True if `id` may join the command that is being formed.
     #[inline]
     #[must_use]
     pub fn joins(&self, id: TransactionId) -> bool {
@@ -258,7 +260,7 @@ impl View<'_> {
     }
 }
 
-/// Nothing keeps a transaction in its queue, where programs leave in order or not.
+/// True if nothing keeps a transaction in its queue. `ordered`: programs of a block leave in order.
 #[inline]
 pub(super) fn is_ready(tr: &Transaction, ordered: bool, ftl: FlashView<'_>) -> bool {
     if tr.op != Op::Program {

@@ -7,36 +7,36 @@ use super::policy::SchedulingPolicy;
 use super::{Scheduler, Surroundings};
 use crate::flash::DiePlace;
 
-/// A look at the dies of a channel, which may go on after it was interrupted.
+/// A look at the dies of a channel, which can be continued after an interruption.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
     pub(super) channel: ChannelId,
-    /// Only reads are looked for; now and then there is another command.
+    /// True if only reads are looked for; now and then another command goes even so.
     pub(super) reads: bool,
-    /// The chip of the channel that was looked at first.
+    /// The chip of the channel that was asked first.
     pub(super) turn: u32,
-    /// Chips that were not looked at, from the turn on; a bit each.
+    /// Chips that were not asked yet, counted from `turn` on; one bit each.
     pub(super) left: u64,
-    /// The chip of the channel that is looked at.
+    /// The chip of the channel that is asked now.
     pub(super) way: u32,
-    /// Collection goes first there.
+    /// True if collection goes first on the current chip.
     pub(super) urgent: bool,
     /// The die that was asked last, where the look was interrupted.
     pub(super) die: DieId,
 }
 
-/// Dies of a chip that were not asked, from its first one on, a bit each.
+/// Dies of a chip that were not asked yet, counted from its first die on; one bit each.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rest {
-    /// Idle ones. The best is asked first, and those that may be interrupted come after them.
+    /// Idle dies. The best is asked first, and after them the dies that may be interrupted.
     Idle { first: DieId, set: u32 },
-    /// Idle or interruptible ones, which are asked in their order.
+    /// Idle or interruptible dies, which are asked in their order.
     InOrder { first: DieId, set: u32 },
 }
 
 impl Scheduler {
-    /// Looks at a free channel until a die takes a command, or is found to have nothing but
-    /// pointless work. `reads`: only reads are looked for; now and then there is another command.
+    /// Looks at a free channel until a die takes a command, or turns out to have only pointless
+    /// work. `reads`: look only for reads; now and then another command goes even so.
     #[inline(always)]
     pub(crate) fn look(
         &mut self,
@@ -48,8 +48,8 @@ impl Scheduler {
         if self.rotation_decides() {
             return self.look_rotating(at, channel, turn);
         }
-        // Chips from the turn on, then those before it; while they are visited, none comes to them
-        // that nothing waited for before.
+        // Chips from the turn on, then those before it. During the visit no work comes to a chip
+        // that had none.
         let left = self.pending[channel].rotate_right(turn);
         self.look_at_chips(
             at,
@@ -57,7 +57,7 @@ impl Scheduler {
         )
     }
 
-    /// Goes on with a look after what was pointless is settled.
+    /// Goes on with a look after the pointless moves were settled.
     #[cold]
     #[inline(never)]
     pub(crate) fn look_on(&mut self, at: &mut Surroundings<'_>) -> bool {
@@ -69,8 +69,8 @@ impl Scheduler {
         formed || self.interrupted.is_none() && self.look_at_chips(at, visit)
     }
 
-    /// The die whose pointless moves are to be settled before a look that found nothing so far goes
-    /// on; `None` if it is over.
+    /// The die whose pointless moves must be settled before the interrupted look goes on; `None` if
+    /// the look is over.
     #[inline(always)]
     pub(crate) fn interrupted_at(&self) -> Option<DieId> {
         self.interrupted.map(|(visit, _)| visit.die)
@@ -98,8 +98,8 @@ impl Scheduler {
         }
     }
 
-    /// Asks the idle dies of a chip for reads. Chips that are short of free blocks choose among all
-    /// commands.
+    /// Asks the idle dies of a chip for reads. On chips that are short of free blocks, dies choose
+    /// among all commands.
     #[inline(always)]
     fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: ChipId) -> bool {
         let set = at.flash.free_dies(chip);
@@ -123,13 +123,13 @@ impl Scheduler {
         self.ask_idle(at, visit, first, at.flash.free_dies(chip))
     }
 
-    /// Some die of the chip works, and that keeps all of them from getting a command.
+    /// True if a die of the chip works, and this keeps all its dies from getting a command.
     #[inline(always)]
     fn is_closed(&self, at: &Surroundings<'_>, chip: ChipId) -> bool {
         self.one_die_per_dispatch && !at.flash.chip_idle(chip)
     }
 
-    /// Asks idle dies, the best first, and then those that may be interrupted.
+    /// Asks idle dies, the best first, and then dies that may be interrupted.
     #[inline(always)]
     fn ask_idle(
         &mut self,
@@ -171,7 +171,7 @@ impl Scheduler {
         false
     }
 
-    /// Asks a die for a command; `rest` are asked after it.
+    /// Asks a die for a command. `rest`: the dies to ask after it.
     #[inline(always)]
     fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: DieId, rest: Rest) -> bool {
         let idle = visit.reads || at.flash.is_idle(die);
@@ -188,19 +188,19 @@ impl Scheduler {
         formed
     }
 
-    /// The look goes on when what was found pointless is settled.
+    /// Interrupts the look until the pointless moves are settled.
     #[cold]
     #[inline(never)]
     pub(super) fn interrupt(&mut self, visit: Visit, rest: Rest) {
         self.interrupted = Some((visit, rest));
     }
 
-    /// Forms a read command for an idle die, if there is one waiting.
+    /// Forms a read command for an idle die, if a read waits.
     ///
-    /// After as many of them as the channel has dies, the die chooses among all its commands
-    /// instead. The turn that the channel gives to all commands goes to whichever die is idle just
-    /// then; dies that read in step would have it always be the same one, and writes would wait at
-    /// the others for ever.
+    /// After as many read commands as the channel has dies, the die chooses among all its commands
+    /// instead. Otherwise writes might never go: the turn that the channel gives to all commands
+    /// goes to whichever die is idle just then, and among dies that read in step that would always
+    /// be the same die.
     #[inline(always)]
     fn serve_read(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
         let reads = &mut self.reads_first[die];
@@ -215,8 +215,8 @@ impl Scheduler {
     }
 
     /// The die whose next work ranks first, among those from `first` on whose bit is set in `free`.
-    /// What is starving ranks as the best kind: another die may have better work each time that it
-    /// is asked.
+    /// Starving work ranks as the best kind; otherwise another die could have better work each
+    /// time.
     #[inline(always)]
     fn best_die(
         &mut self,
@@ -277,9 +277,9 @@ impl Scheduler {
         })
     }
 
-    /// Forms a command of reads for an idle die that has suspended something: reads that may
-    /// interrupt that go before the die resumes. A write goes alone: writes that wait may be in
-    /// want of the very blocks that the suspended erase frees. The channel must be free.
+    /// Forms a command for an idle die that has suspended something: only reads that may interrupt
+    /// go before the die resumes. A write goes alone, since waiting writes may need the very blocks
+    /// that the suspended erase frees. The channel must be free.
     #[cold]
     pub(crate) fn serve_suspended(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
         let DiePlace { chip, channel, chip_in_channel, .. } = at.flash.place_of(die);

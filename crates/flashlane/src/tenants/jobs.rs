@@ -1,4 +1,4 @@
-//! Tenants whose source decides when its requests come: jobs of fio.
+//! Tenants whose source decides when requests come: fio jobs.
 
 use flashlane_engine::Time;
 use flashlane_units::FlowId;
@@ -18,7 +18,8 @@ impl Run {
         self.ask_job(flow, false);
     }
 
-    /// Submits what a job has to submit now. `woken`: its time has come.
+    /// Submits the requests that a job has for now. `woken`: the time that the job waited for has
+    /// come.
     #[cold]
     pub(super) fn ask_job(&mut self, flow: FlowId, woken: bool) {
         let now = self.drive.now;
@@ -39,7 +40,7 @@ impl Run {
                 }
                 JobStep::Wait(until) => return self.wake_job(flow, until),
                 JobStep::Hold => return,
-                // A pass without a single request would start over for ever.
+                // A pass without a single request would start over without end.
                 JobStep::End if ended => {
                     tenant.stopped = true;
                     return;
@@ -52,7 +53,7 @@ impl Run {
         }
     }
 
-    /// The pass of a job is over: it starts over or falls silent.
+    /// The pass of a job is over: the job starts over or falls silent.
     fn job_ended(&mut self, flow: FlowId) {
         let now = self.drive.now;
         if !std::mem::replace(&mut self.tenants.flows[flow].passed, true) {
@@ -75,7 +76,7 @@ impl Run {
         if let Some(recorder) = &mut self.recorder {
             recorder.submit(self.drive.now, flow, planned, !woken);
             if woken {
-                // A drive that takes the recording reports the arrival.
+                // A drive that replays the recording reports the arrival.
                 recorder.report();
             }
         }

@@ -1,9 +1,8 @@
 //! Stage 1b of 8: the tenants. Takes requests from `workload` and submits them to the drive;
 //! decides when a flow has ended, starts over, or falls silent.
 //!
-//! The tenants are outside of the drive: they see submissions, completions and the clock, and
-//! nothing else of it. An open loop submits by the clock, a closed loop when a request of it
-//! completes.
+//! The tenants are outside of the drive: they see only submissions, completions and the clock. An
+//! open loop submits by the clock, a closed loop when a request of it completes.
 
 mod jobs;
 mod overload;
@@ -22,26 +21,26 @@ use crate::host::Submission;
 use crate::workload::{Planned, RequestSource, SourceReport};
 pub(crate) use overload::Overload;
 
-/// A flow and where its requests come from.
+/// A flow with its source of requests.
 struct Tenant {
-    /// `None`: the flow is silent.
+    /// `None` if the flow is silent.
     source: Option<Box<dyn RequestSource>>,
-    /// A completion makes the next request at once.
+    /// True if a completion causes the next request at once.
     closed_loop: bool,
-    /// A completion makes the next request after this time; 0 in flows that do not pause.
+    /// Time after which a completion causes the next request; 0 in flows that do not pause.
     think_time: Time,
-    /// The source decides when its requests come.
+    /// True if the source decides when requests come.
     is_job: bool,
     /// Jobs: the time at which the source is asked again.
     wakes_at: Option<Time>,
-    /// When its first requests come.
+    /// Time of its first requests.
     start: Time,
-    /// Open loop: when the next request arrives.
+    /// Open loop: arrival of the next request.
     planned: Option<Time>,
     repeat: bool,
-    /// The first pass is over.
+    /// True if the first pass is over.
     passed: bool,
-    /// Generates no more.
+    /// True if the flow generates no more requests.
     stopped: bool,
 }
 
@@ -66,7 +65,7 @@ impl Tenant {
         }
     }
 
-    /// Its requests do not wait for completions.
+    /// True if its requests do not wait for completions.
     fn is_open_loop(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.closed_loop().is_none())
     }
@@ -75,13 +74,13 @@ impl Tenant {
 /// All tenants of a drive.
 pub(crate) struct Tenants {
     flows: Array<FlowId, Tenant>,
-    /// From then on, the pass of a closed loop may have lasted twice as long as it should.
+    /// Time from which on the pass of a closed loop may have lasted twice as long as it should.
     overdue: Time,
     /// The released MQSim starts its flows in this order.
     last_flow_first: bool,
-    /// Requests of open loops that may be outstanding.
+    /// Most outstanding requests of open loops.
     outstanding_max: u64,
-    /// The load ended since so many were.
+    /// Set when the load ended because that number was reached.
     pub(crate) overload: Option<Overload>,
 }
 
@@ -106,7 +105,7 @@ impl Tenants {
         }
     }
 
-    /// Flows whose requests wait for no completion: they come by the clock, or a pause after one.
+    /// Flows whose requests wait for no completion. They come by the clock, or after a pause.
     pub(crate) fn unprompted(&self) -> Vec<bool> {
         let by_itself = |flow: &Tenant| !flow.closed_loop || flow.start > Time::ZERO;
         self.flows.iter().map(|flow| flow.source.is_some() && by_itself(flow)).collect()
@@ -117,7 +116,7 @@ impl Tenants {
         self.flows.iter().map(Tenant::is_open_loop).collect()
     }
 
-    /// What the source of a flow did to its input.
+    /// Changes that the source of a flow made to its input.
     pub(crate) fn report(&self, flow: usize) -> SourceReport {
         self.flows[FlowId::at(flow)]
             .source
@@ -131,7 +130,7 @@ impl Tenants {
 pub(crate) struct Run {
     pub(crate) drive: Device,
     pub(crate) tenants: Tenants,
-    /// Keeps what is submitted, where somebody wants to submit it again.
+    /// Records the submissions, if they are to be submitted again.
     pub(crate) recorder: Option<Box<Recorder>>,
 }
 
@@ -139,7 +138,8 @@ impl Run {
     /// Runs until nothing is left to do.
     ///
     /// # Errors
-    /// A trace that cannot be read on; requests that can never finish.
+    ///
+    /// A trace that cannot be read further; requests that can never finish.
     pub(crate) fn run_to_end(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
         self.drive.start_rows();
         self.start_flows();
@@ -182,13 +182,14 @@ impl Run {
         self.drive.end()?;
         let over = self.drive.recorder.window.generation_over(self.drive.now);
         let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
-        // What is left there comes after the end of simulated time, which has been checked.
+        // The events left in the queue come after the end of simulated time, which has been
+        // checked.
         let time_ended = !self.drive.queue.is_empty();
         assert!(over || stopped || time_ended, "every flow ends before the run does");
         Ok(())
     }
 
-    /// A closed loop has no more requests outstanding than its queue depth.
+    /// Checks that a closed loop has no more requests outstanding than its queue depth.
     #[cold]
     fn check_depths(&self) {
         for (tenant, flow) in self.tenants.flows.iter().zip(self.drive.host.flows()) {
@@ -213,7 +214,7 @@ impl Run {
         }
     }
 
-    /// First requests of every flow.
+    /// Makes the first requests of every flow.
     fn start_flows(&mut self) {
         let flows = self.tenants.flows.len();
         for turn in 0..flows {
@@ -240,11 +241,12 @@ impl Run {
         self.drive.schedule_ringing();
     }
 
-    /// Asks a source for its next request; handles the end of a pass. `None`: the flow is silent.
+    /// Asks a source for its next request, and handles the end of a pass. `None` if the flow is
+    /// silent.
     #[inline(always)]
     fn next_request(&mut self, flow: FlowId) -> Option<Planned> {
         let now = self.drive.now;
-        // A pass without a single request would start over for ever.
+        // A pass without a single request would start over without end.
         for _ in 0..2 {
             let tenant = &mut self.tenants.flows[flow];
             if tenant.stopped {
@@ -380,8 +382,9 @@ impl Tenants {
     }
 }
 
-/// The flow that starts in a turn in the released MQSim: the last one first. From four flows on the
-/// first three come last, in their order: the table that holds them has grown by then.
+/// The flow that starts at each turn in the released MQSim. The last flow starts first. With four
+/// or more flows, the first three flows come last, in their order, because the table that holds
+/// them has grown by then.
 fn mqsim_start(turn: usize, flows: usize) -> usize {
     let reversed = if flows > 3 { flows - 3 } else { flows };
     if turn < reversed { flows - 1 - turn } else { turn - reversed }

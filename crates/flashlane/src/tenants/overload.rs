@@ -1,23 +1,23 @@
-//! An open loop that the drive cannot keep up with: its requests pile up until as many are
-//! outstanding as may be. Then the load ends.
+//! The end of the load when the drive cannot keep up with open loops: their requests pile up to the
+//! allowed number.
 
 use flashlane_engine::Time;
 
 use super::Run;
 
-/// When the load ended, and why.
+/// The end of the load, with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overload {
     pub(crate) at: Time,
-    /// The flow with the most outstanding requests of those that come by the clock.
+    /// The flow with the most outstanding requests, out of those whose requests come by the clock.
     pub(crate) flow: usize,
-    /// Requests outstanding of all flows that come by the clock.
+    /// Outstanding requests of all flows whose requests come by the clock.
     pub(crate) outstanding: u64,
 }
 
 impl Run {
-    /// At least as many requests are outstanding as those of open loops may be. If that many are
-    /// theirs, the load of all flows ends now: everything that has arrived completes.
+    /// Called when as many requests are outstanding as open loops may have. If the open loops alone
+    /// have that many, the load of all flows ends now, and everything that has arrived completes.
     #[cold]
     pub(super) fn check_outstanding(&mut self) {
         let flows = self.tenants.flows.iter().zip(self.drive.host.flows()).enumerate();

@@ -1,4 +1,4 @@
-//! When the load of a run is over: passes of the flows, and the end of simulated time.
+//! The end of the load of a run: passes of the flows, and the end of simulated time.
 
 use flashlane_engine::Time;
 use flashlane_units::FlowId;
@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::host::has_starved;
 
 impl Run {
-    /// Everything that counts has completed, or the load goes on for longer than it may.
+    /// True if everything that counts has completed, or the load has gone on for longer than it
+    /// may.
     #[inline(always)]
     pub(super) fn generation_is_over(&mut self) -> bool {
         if !self.drive.recorder.window.generation_over(self.drive.now) {
@@ -36,10 +37,10 @@ impl Run {
         }
     }
 
-    /// Ends the first pass of every closed loop whose time was over as long ago as it lasts. A
-    /// closed loop notes that its time is over when a request of it completes. Where a load that
-    /// the drive cannot keep up with stands before that request, the other flows would wait for the
-    /// closed loop, and the load would never end.
+    /// Ends the first pass of every closed loop that is overdue: its time was over as long ago as
+    /// the pass lasts. A closed loop notices that its time is over when a request of it completes.
+    /// If the drive cannot keep up, other load may be ahead of that request. The other flows would
+    /// then wait for the closed loop, and the load would never end.
     #[cold]
     pub(super) fn end_overdue_passes(&mut self) {
         self.tenants.overdue = Time::MAX;
@@ -59,9 +60,9 @@ impl Run {
         }
     }
 
-    /// Ends the load of a run that a starving flow would keep for ever: its pass does not end while
-    /// it gets nothing done. The window, if it is still open, has lasted for the time after which a
-    /// flow counts as starved. Rounds end by themselves.
+    /// Ends the load of a run in which a flow starves, because the pass of such a flow would never
+    /// end. If the window is still open, it has lasted for the time after which a flow counts as
+    /// starved. Rounds end by themselves.
     #[cold]
     pub(super) fn end_where_flows_starve(&mut self) {
         let recorder = &mut self.drive.recorder;
@@ -78,8 +79,8 @@ impl Run {
         window.close(now, false, false);
     }
 
-    /// The queue hands out no more events: fails where some are left that come after the end of
-    /// simulated time, unless the load that was asked for is over and complete.
+    /// No more events can be handled. Fails if some are left that come after the end of simulated
+    /// time, unless the load that was asked for is over and complete.
     pub(super) fn check_end_of_time(&mut self) -> Result<(), Error> {
         if self.drive.queue.is_empty() {
             return Ok(());
@@ -105,8 +106,7 @@ impl Run {
         Err(self.drive.stuck(&why))
     }
 
-    /// Flows that pause beyond the end of simulated time may have no request left: their pass is
-    /// over.
+    /// Ends the pass of flows that pause beyond the end of simulated time and have no request left.
     fn end_passes_in_pauses(&mut self) {
         for flow in (0..self.tenants.flows.len()).map(FlowId::at) {
             let tenant = &mut self.tenants.flows[flow];

@@ -5,13 +5,13 @@ use flashlane_units::FlowId;
 use super::Run;
 
 impl Run {
-    /// The first requests of a flow that starts after the others.
+    /// Makes the first requests of a flow that starts after the others.
     #[cold]
     pub(super) fn start_later(&mut self, flow: FlowId) {
         let tenant = &mut self.tenants.flows[flow];
         let at = tenant.start;
         let Some(source) = &mut tenant.source else { return };
-        // Its clock, and the time of its pass, begin then.
+        // The clock of the source and the time of its pass begin now.
         if let Err(error) = source.restart(at) {
             self.drive.fail(error);
             return;

@@ -1,8 +1,8 @@
-//! The requests of all flows, in the order in which their times come.
+//! The requests of all flows, in the order of their times.
 //!
-//! An open loop's come at their arrivals, or when the drive takes another one. A closed loop's
-//! comes when an earlier one is done: the drive tells when. Requests are drawn ahead, so that the
-//! tables that they need can be fetched meanwhile.
+//! Requests of an open loop come at their arrivals, or when the drive accepts another request. A
+//! request of a closed loop comes when an earlier one is done, which the drive reports. Requests
+//! are drawn ahead, so that the tables that they need can be prefetched.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,13 +16,13 @@ use crate::ftl::untimed::TURN_ROUND;
 use crate::layout::Layout;
 use crate::workload::{self, Planned, RequestSource, SourceReport};
 
-/// Requests of a flow drawn ahead.
+/// Number of requests of a flow that are drawn ahead.
 const AHEAD: usize = 64;
-/// The controller takes no more than one request in this time. Unit: picoseconds.
+/// Time between two requests that the controller accepts, at least. Unit: picoseconds.
 const SPACING: u64 = 1_000_000;
-/// Commands that a SATA drive queues.
+/// Most commands that a SATA drive queues.
 const SATA_TAGS: u32 = 32;
-/// The time of a flow that has no more requests.
+/// The time of a flow without further requests.
 const NEVER: u64 = u64::MAX;
 
 /// A flow.
@@ -30,11 +30,11 @@ struct Flow {
     source: Box<dyn RequestSource>,
     /// Requests drawn ahead.
     drawn: VecDeque<Planned>,
-    /// The pass ends with them.
+    /// True if the pass ends with the drawn requests.
     drained: bool,
-    /// Ends of the last requests, those under way among them.
+    /// Ends of the last requests, including those under way.
     under_way: BinaryHeap<Reverse<u64>>,
-    /// At most so many are under way.
+    /// Most requests under way.
     depth: usize,
     closed: bool,
     repeat: bool,
@@ -42,7 +42,7 @@ struct Flow {
 }
 
 impl Flow {
-    /// When its next request comes.
+    /// Time of its next request.
     fn next_at(&self) -> u64 {
         let Some(planned) = self.drawn.front() else { return NEVER };
         let came = if self.closed { 0 } else { planned.arrival.0 };
@@ -53,7 +53,7 @@ impl Flow {
     }
 }
 
-/// Requests of a queue that the drive holds at most.
+/// Most requests of a queue that the drive holds.
 fn most_under_way(device: &DeviceConfig) -> usize {
     let interface = &device.interface;
     let queue = match interface.kind {
@@ -66,10 +66,10 @@ fn most_under_way(device: &DeviceConfig) -> usize {
 /// All flows.
 pub(super) struct Flows {
     flows: Vec<Flow>,
-    /// When the next request of each flow comes.
+    /// Time of the next request of each flow.
     next_at: Vec<u64>,
     rule: WindowRule,
-    /// From then on, the pass of a flow may have lasted twice as long as it should.
+    /// Time from which on the pass of a flow may have lasted twice as long as it should.
     overdue: u64,
     /// Time of the last request.
     pub(super) now: u64,
@@ -77,7 +77,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Every flow at its first request.
+    /// Every flow, before its first request.
     pub(super) fn new(
         device: &DeviceConfig,
         workload: &WorkloadConfig,
@@ -119,10 +119,11 @@ impl Flows {
         Ok(all)
     }
 
-    /// The request that comes next, and its flow. `None` when the load that was asked for is over:
-    /// every flow has ended its first pass, or one that does not start over.
+    /// The request that comes next, and its flow. `None` when the load is over: every flow has
+    /// ended its first pass, or a flow has ended that does not start over.
     ///
     /// # Errors
+    ///
     /// A flow whose next request comes after the end of simulated time.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(FlowId, Planned)>, Error> {
@@ -143,7 +144,7 @@ impl Flows {
         Ok(Some((FlowId::at(index), planned)))
     }
 
-    /// The flow whose next request comes first; of several the one with the lowest number.
+    /// The flow whose next request comes first; in a tie, the flow with the lowest number.
     #[inline]
     fn earliest(&self) -> usize {
         let mut index = 0;
@@ -167,13 +168,14 @@ impl Flows {
         })
     }
 
-    /// A request of a flow some places behind the next one, if there is one.
+    /// A request of a flow, `places` behind the next one, if there is one.
     #[inline]
     pub(super) fn peek(&self, flow: FlowId, places: usize) -> Option<&Planned> {
         self.flows[flow.index()].drawn.get(places)
     }
 
-    /// The last request of a flow ends at `end`; `drawn` is told of requests drawn ahead.
+    /// Notes that the last request of a flow ends at `end`. Calls `drawn` for requests that are
+    /// drawn ahead.
     #[inline]
     pub(super) fn done(
         &mut self,
@@ -186,13 +188,13 @@ impl Flows {
         if state.under_way.len() < state.depth {
             state.under_way.push(Reverse(end));
         } else if let Some(mut earliest) = state.under_way.peek_mut() {
-            // It came when that one was done, or later.
+            // The request came when that earlier request was done, or later.
             *earliest = Reverse(end);
         }
         self.plan(flow, drawn)
     }
 
-    /// Finds out when the next request of a flow comes.
+    /// Finds the time of the next request of a flow.
     #[inline]
     fn plan(&mut self, flow: FlowId, drawn: impl FnMut(&Planned)) -> Result<(), Error> {
         let state = &mut self.flows[flow.index()];
@@ -206,7 +208,7 @@ impl Flows {
         Ok(())
     }
 
-    /// A flow has ended its first pass; that may be the end of the load.
+    /// Notes that a flow has ended its first pass, which may end the load.
     fn note_passed(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         flow.passed = true;
@@ -215,7 +217,7 @@ impl Flows {
         self.over |= all || self.rule == WindowRule::Steady && stops;
     }
 
-    /// A flow has ended a pass: it starts over or falls silent.
+    /// A flow has ended a pass: the flow starts over or falls silent.
     fn pass_ended(&mut self, index: usize) -> Result<(), Error> {
         self.note_passed(index);
         if self.flows[index].repeat && !self.over {
@@ -227,9 +229,10 @@ impl Flows {
         Ok(())
     }
 
-    /// Ends the first pass of every flow whose time was over at `at` as long ago as it lasts: as in
-    /// the run with time, the others would wait for it for long. An open loop is among them where
-    /// the drive does not keep up, since its requests under way are limited here.
+    /// Ends the first pass of every flow that is overdue at `at`: its time was over as long ago as
+    /// the pass lasts. The other flows would wait for it for long, as in the run with time. This
+    /// includes an open loop that the drive does not keep up with, because its requests under way
+    /// are limited here.
     #[cold]
     fn end_overdue_passes(&mut self, at: u64) {
         self.overdue = NEVER;
@@ -256,7 +259,7 @@ impl Flows {
         self.flows.iter().map(share).fold(1.0, f64::min)
     }
 
-    /// What was done to the input of a flow.
+    /// Changes to the input of a flow.
     pub(super) fn report(&self, flow: usize) -> SourceReport {
         self.flows[flow].source.report()
     }

@@ -2,8 +2,8 @@
 //! amplification over more writes than a timed run could take.
 //!
 //! The requests of [`Flows`] are carried out one after the other by [`Untimed`], which shares
-//! mapping, allocation, victims, wear levelling and cache with the timed drive. What time decides
-//! there follows rules here: see `docs/model-measures.md`.
+//! mapping, allocation, victims, wear levelling and cache with the timed drive. Rules take the
+//! place of decisions that depend on time: see `docs/model-measures.md`.
 
 mod flows;
 mod refuse;
@@ -15,7 +15,7 @@ use flows::Flows;
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
-use crate::ftl::untimed::{ANSWER, HostPage, Untimed};
+use crate::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
 use crate::ftl::{Ftl, FtlState};
 use crate::layout::{Layout, SECTOR_BYTES};
 use crate::metrics::Summary;
@@ -25,16 +25,17 @@ use crate::options::{Progress, RunOptions, Warmup};
 use crate::stopwatch::Stopwatch;
 use crate::workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
-use report::Taken;
+use report::WorkSoFar;
 
-/// Requests of the flow after which a request is carried out whose place is asked for.
+/// Distance, in requests of the flow, between the prefetch of a request's place and the request
+/// itself.
 const SOON: usize = 8;
 /// Requests between two calls of the progress function.
 const PROGRESS_INTERVAL: u64 = 1 << 16;
-/// Requests between two full audits with `--check`, at least.
+/// Least number of requests between two full audits with `--check`.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
 
-/// What the requests of a flow were.
+/// Counts of the requests of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     requests: RequestCounts,
@@ -48,10 +49,10 @@ pub(crate) struct WafRun<'a> {
     drive: Untimed,
     counted: Vec<Counted>,
     generated: u64,
-    /// Requests that do not count.
+    /// Number of requests that do not count.
     warmup: u64,
-    /// What the drive had done when they were over.
-    warmed_up: Taken,
+    /// Work of the drive up to the end of these requests.
+    warmed_up: WorkSoFar,
     sectors_per_page: u64,
 }
 
@@ -74,11 +75,11 @@ pub(crate) fn run(
         layout,
         flows: Flows::new(device, workload, layout, options.seed)?,
         drive: Untimed::new(
-            (
-                &device.flash,
-                &device.ftl.gc,
-                device.scheduler.collection_order(layout.geometry, flows),
-            ),
+            CollectionRules {
+                flash: &device.flash,
+                gc: &device.ftl.gc,
+                order: device.scheduler.collection_order(layout.geometry, flows),
+            },
             layout,
             ftl,
             (cache, &device.cache),
@@ -90,7 +91,7 @@ pub(crate) fn run(
         } else {
             0
         },
-        warmed_up: Taken::default(),
+        warmed_up: WorkSoFar::default(),
         sectors_per_page: u64::from(layout.geometry.sectors_per_page),
     };
     run.drive.start();
@@ -112,7 +113,7 @@ impl WafRun<'_> {
             }
             if self.generated == self.warmup {
                 self.drive.collect_until(self.flows.now);
-                self.warmed_up = Taken::of(self);
+                self.warmed_up = WorkSoFar::of(self);
             }
             self.count(flow, &planned);
             let end = self.carry_out(flow, &planned)?;
@@ -162,7 +163,7 @@ impl WafRun<'_> {
         }
     }
 
-    /// Carries out a request, page by page; when all of it is done.
+    /// Carries out a request page by page. Returns the time when all of it is done.
     #[inline]
     fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
         let at = self.flows.now;

@@ -1,4 +1,4 @@
-//! What needs time, and is refused without.
+//! Refuses settings that need time.
 
 use crate::collection_order::{CollectionOrder, Steps};
 use flashlane_units::Span;
@@ -11,7 +11,8 @@ use crate::ftl::untimed::{mean, page_transfer};
 use crate::layout::{Geometry, Layout};
 use crate::options::{RunOptions, Warmup};
 
-/// Orders of collection that the clocks of dies do not follow closely enough: 4 to 10 % off.
+/// Refuses orders of collection that the clocks of dies do not follow closely enough: 4 to 10 %
+/// off.
 fn refuse_orders(
     device: &DeviceConfig,
     order: CollectionOrder,
@@ -117,7 +118,7 @@ pub(crate) fn refuse(
     let geometry = Geometry::new(&device.flash);
     let order = device.scheduler.collection_order(geometry, workload.flows.len());
     refuse(
-        order == CollectionOrder::Untold,
+        order == CollectionOrder::Unspecified,
         "scheduler",
         &format!(
             "found {}, allowed: those that say where collection stands among the work of hosts \

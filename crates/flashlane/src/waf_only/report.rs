@@ -1,5 +1,4 @@
-//! The summary of a run without time. What is a time, a rate of simulated time or a share of it
-//! is 0.
+//! The summary of a run without time. Times, rates of simulated time and shares of it are 0.
 
 use flashlane_units::ChipId;
 
@@ -23,7 +22,7 @@ pub(super) fn summarise(
     wall_s: f64,
 ) -> Summary {
     let (drive, geometry) = (&run.drive, run.layout.geometry);
-    let all = Taken::of(run);
+    let all = WorkSoFar::of(run);
     let counted = all.since(&run.warmed_up);
     let flows = (0..workload.flows.len())
         .map(|flow| flow_summary(run, workload, flow, &counted.work[flow]))
@@ -71,22 +70,22 @@ pub(super) fn summarise(
     summary
 }
 
-/// What the drive has done so far.
+/// Work of the drive so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct WorkSoFar {
     work: Vec<FlowWork>,
     erases: u64,
-    /// Of each block; empty before the first one.
+    /// Erases of each block; empty before the first one.
     block_erases: Vec<u32>,
     wear_leveling_moves: u64,
     gc_invocations: u64,
-    /// At that moment.
+    /// Blocks that collection owes at that moment.
     blocks_owed: u64,
     evictions: u64,
     writebacks: u64,
 }
 
-impl Taken {
+impl WorkSoFar {
     pub(super) fn of(run: &WafRun<'_>) -> Self {
         let (drive, ftl) = (&run.drive, run.drive.ftl());
         let counts = ftl.counts();
@@ -105,7 +104,7 @@ impl Taken {
         }
     }
 
-    /// What came after an earlier reading; of an empty one, everything.
+    /// Work since an earlier reading; all work, if that is empty.
     fn since(&self, before: &Self) -> Self {
         let work = |(flow, work): (usize, &FlowWork)| {
             work.since(&before.work.get(flow).copied().unwrap_or_default())
@@ -203,7 +202,7 @@ fn flow_summary(
     }
 }
 
-fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &Taken) -> ChipSummary {
+fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &WorkSoFar) -> ChipSummary {
     let geometry = run.layout.geometry;
     let blocks = counted.block_erases.len() / geometry.chips() as usize;
     let erases = counted.block_erases.iter().skip(chip.index() * blocks).take(blocks);
@@ -215,7 +214,7 @@ fn chip_summary(run: &WafRun<'_>, chip: ChipId, counted: &Taken) -> ChipSummary 
     }
 }
 
-fn waf_only(run: &WafRun<'_>, all: &Taken, counted: &Taken, wall_s: f64) -> WafOnlySummary {
+fn waf_only(run: &WafRun<'_>, all: &WorkSoFar, counted: &WorkSoFar, wall_s: f64) -> WafOnlySummary {
     let free = run.drive.ftl().free_blocks();
     let planes = free.clone().count();
     let flows: Vec<WafOnlyFlow> = counted

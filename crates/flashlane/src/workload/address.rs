@@ -8,21 +8,29 @@ use super::zipf::Zipf;
 use crate::layout::SECTOR_BYTES;
 use crate::workload::config::AddressConfig;
 
-/// Where the requests of a synthetic flow go.
+/// The address distribution of a synthetic flow.
 #[derive(Clone, Debug)]
 pub(crate) struct AddressDraw {
     shape: Shape,
-    /// Everything below this may be touched. Unit: sectors.
+    /// End of the sectors that may be touched. Unit: sectors.
     limit: u64,
-    /// Starts are multiples of this. Unit: sectors.
+    /// Request starts are multiples of this. Unit: sectors.
     align: u64,
     /// Next start of the stream. Unit: sectors.
     stream: u64,
-    /// What the stream has gone in its past; `None` in a run. Unit: sectors.
+    /// Distance that the stream has gone in its past; `None` in a run. Unit: sectors.
     gone: Option<u64>,
-    /// The last room for starts, and the number of aligned starts in it: requests of one size have
-    /// the same.
-    slots: (u64, u64),
+    /// The last range of starts. Requests of one size need the same range.
+    starts: Starts,
+}
+
+/// A range of starts.
+#[derive(Clone, Copy, Debug)]
+struct Starts {
+    /// Size of the range. Unit: sectors.
+    room: u64,
+    /// Number of aligned starts in the range.
+    count: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -38,24 +46,23 @@ enum Shape {
         scatter: Scatter,
         extent: u64,
     },
-    /// `phase`: length of a round of streaming and uniform draws, 0 where each request draws its
-    /// kind.
+    /// `phase`: length of a round of streaming and uniform draws; 0 if each request draws its kind.
     Mixed {
         streaming: f64,
         wraps: u64,
         phase: u64,
     },
-    /// Every block once a round; `fresh`: each round in another order.
+    /// Every block once a round. `fresh`: each round has another order.
     Permutation(Permutation),
 }
 
-/// The place in an order of all blocks, which takes no memory.
+/// Position in an order of all blocks that needs no memory.
 #[derive(Clone, Debug)]
 struct Permutation {
     order: Scatter,
     key: u64,
     fresh: bool,
-    /// Blocks of the round so far, and rounds so far.
+    /// Number of blocks of the round so far, and number of rounds so far.
     next: u64,
     round: u64,
 }
@@ -65,7 +72,7 @@ impl Permutation {
         Self { order: Scatter::new(blocks, key), key, fresh, next: 0, round: 0 }
     }
 
-    /// The next of so many blocks.
+    /// The next block out of `blocks`.
     fn next(&mut self, blocks: u64) -> u64 {
         if blocks != self.order.count() {
             *self = Self::new(blocks, self.key, self.fresh);
@@ -82,7 +89,7 @@ impl Permutation {
 
 impl AddressDraw {
     /// The distribution of `config` over the sectors `0..limit`; `align` in sectors, at least 1.
-    /// `rng` gives the start of the stream and the order of the extents.
+    /// `rng` decides the start of the stream and the order of the extents.
     pub(crate) fn new(config: &AddressConfig, limit: u64, align: u64, rng: &mut Rng) -> Self {
         assert!(limit > 0, "a flow needs space");
         assert!(align > 0, "addresses are multiples of something");
@@ -111,14 +118,14 @@ impl AddressDraw {
         };
         let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
         let stream = rng.below(wraps.div_ceil(align)) * align;
-        Self { shape, limit, align, stream, gone: None, slots: (0, 1) }
+        Self { shape, limit, align, stream, gone: None, starts: Starts { room: 0, count: 1 } }
     }
 
-    /// The past of a stream: it begins `back` sectors before its start, and comes to its start when
-    /// it has gone so far. It goes round its space, cut to whole alignments.
+    /// Makes this the past of a stream, which begins `back` sectors before its start and reaches it
+    /// after that distance. It wraps in its space, cut to whole alignments.
     pub(crate) fn diverge(&mut self, back: u64) {
         if let Shape::Permutation(permutation) = &mut self.shape {
-            // Another round of the past, which the run does not repeat block by block.
+            // A different round for the past, so that the run does not repeat it block by block.
             permutation.round = u64::MAX / 2;
             permutation.order = Scatter::new(permutation.order.count(), mix(!permutation.key));
             return;
@@ -132,20 +139,20 @@ impl AddressDraw {
         self.gone = Some(0);
     }
 
-    /// What the stream has gone since [`AddressDraw::diverge`]. Unit: sectors.
+    /// Distance that the stream has gone since [`AddressDraw::diverge`]. Unit: sectors.
     pub(crate) fn gone(&self) -> u64 {
         self.gone.unwrap_or(0)
     }
 
-    /// The start of the next request where all have the size of the last one. Unit: sectors.
+    /// Start of the next request, if it has the size of the last one. Unit: sectors.
     #[inline]
     pub(crate) fn foresee(&self, sectors: u64, rng: &Rng) -> Option<u64> {
         let known = matches!(self.shape, Shape::Uniform)
-            && self.limit.checked_sub(sectors) == Some(self.slots.0);
-        known.then(|| rng.clone().below(self.slots.1) * self.align)
+            && self.limit.checked_sub(sectors) == Some(self.starts.room);
+        known.then(|| rng.clone().below(self.starts.count) * self.align)
     }
 
-    /// The start of a request that arrives at `now`, and what fits of the size there. Unit:
+    /// Start of a request that arrives at `now`, and the part of its size that fits there. Unit:
     /// sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
@@ -187,19 +194,19 @@ impl AddressDraw {
     }
 
     /// A uniform aligned start between `from` (aligned) and `to`, such that the request ends at
-    /// `to` or before; the last start that fits into the space where it cannot.
+    /// `to` or before. If that is impossible, the last start that fits into the space.
     #[inline(always)]
     fn within(&mut self, from: u64, to: u64, sectors: u64, rng: &mut Rng) -> u64 {
         let room = (to - from).saturating_sub(sectors);
-        if room != self.slots.0 {
-            self.slots = (room, room / self.align + 1);
+        if room != self.starts.room {
+            self.starts = Starts { room, count: room / self.align + 1 };
         }
-        let start = from + rng.below(self.slots.1) * self.align;
+        let start = from + rng.below(self.starts.count) * self.align;
         let last = self.limit - sectors;
         if start <= last { start } else { last - last % self.align }
     }
 
-    /// The stream goes on below `wraps`.
+    /// The next start of the stream, which wraps at `wraps`.
     fn next_of_stream(&mut self, sectors: u64, wraps: u64) -> u64 {
         if let Some(gone) = &mut self.gone {
             let step = sectors.next_multiple_of(self.align);
@@ -214,12 +221,12 @@ impl AddressDraw {
         start
     }
 
-    /// Everything below this may be touched. Unit: sectors.
+    /// End of the sectors that may be touched. Unit: sectors.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// What the draws touch.
+    /// The part of the space that the draws touch.
     pub(crate) fn footprint(&self, space_sectors: u64) -> Footprint {
         match &self.shape {
             Shape::Streaming => Footprint::Streaming { sectors: self.limit },

@@ -1,4 +1,4 @@
-//! From the configuration of a flow to its source of requests.
+//! Builds the source of requests of a flow from its configuration.
 
 use flashlane_engine::Time;
 use flashlane_trace::{Format, Spelling, TraceOptions, TraceReader, detect};
@@ -18,9 +18,10 @@ use crate::workload::config::{FlowConfig, MAX_REQUEST_BYTES, MqsimAddress, Mqsim
 use flashlane_units::ByteSize;
 
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
-/// Reads and writes above `transfer_max` go out in pieces.
+/// Reads and writes longer than `transfer_max` are split.
 ///
 /// # Errors
+///
 /// An unknown clone; a trace that cannot be opened or is refused.
 pub fn build(
     flow: &FlowConfig,
@@ -36,7 +37,7 @@ pub fn build(
     Ok(if is_split { Box::new(Split::new(source, transfer_max)) } else { source })
 }
 
-/// The source without regard to the drive's largest transfer.
+/// The source, without splitting requests at the drive's largest transfer.
 fn source(
     flow: &FlowConfig,
     flow_index: u64,
@@ -102,7 +103,7 @@ pub fn footprint_of(
     }
 }
 
-/// The same for a flow of an MQSim file.
+/// The part of its logical space that a flow of an MQSim file touches.
 fn mqsim_footprint(
     flow: &FlowConfig,
     space: &FlowSpace,
@@ -133,20 +134,20 @@ fn mqsim_footprint(
             }
             Ok(Footprint::Pages(pages))
         }
-        // A tenant whose requests come from outside may touch anything.
+        // A tenant whose requests come from outside may touch any page.
         None => Ok(Footprint::Whole),
     }
 }
 
-/// The lines of a trace file as MQSim reads them: the first time is not moved to zero. A file of
-/// MSR Cambridge is read, too; it starts at zero.
+/// The lines of a trace file as MQSim reads them: the first time is not moved to zero. An MSR
+/// Cambridge file is also read; its times start at zero.
 struct MqsimLines {
     reader: TraceReader,
 }
 
 impl MqsimLines {
     fn open(path: &std::path::Path) -> Result<Self, Error> {
-        // A file of MSR Cambridge tells itself; its clock counts from 1601.
+        // An MSR Cambridge file describes itself; its clock counts from 1601.
         let is_msr = detect(path).map_err(trace_error)? == Some(Format::Msr);
         let format = if is_msr { Format::Msr } else { Format::Mqsim };
         let options = TraceOptions {

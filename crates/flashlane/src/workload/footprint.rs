@@ -1,11 +1,11 @@
-//! Which part of its logical space a flow touches, for preconditioning.
+//! Footprints: the part of its logical space that a flow touches, for preconditioning.
 
 /// The part of a flow's logical space that its requests touch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Footprint {
-    /// All of it, every address alike or nearly so.
+    /// The whole space, every address nearly equally likely.
     Whole,
-    /// Everything up to a limit, every address alike or nearly so.
+    /// Everything up to a limit, every address nearly equally likely.
     Prefix {
         /// Size of the touched part, from the start of the space. Unit: sectors of 512 B.
         sectors: u64,
@@ -19,7 +19,7 @@ pub enum Footprint {
         /// Share of the requests that go to the hot region. Range: 0..=1.
         hot_traffic: f64,
     },
-    /// Some pages, found by looking.
+    /// Some pages, found by looking through the requests.
     Pages(PageSet),
     /// Everything up to a limit, in sequence.
     Streaming {
@@ -36,7 +36,7 @@ pub struct PageSet {
 }
 
 impl PageSet {
-    /// One bit a page, from the lowest on.
+    /// One bit a page, from the lowest page on.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -63,7 +63,7 @@ impl PageSet {
         }
     }
 
-    /// Whether the page is in the set.
+    /// True if the page is in the set.
     #[must_use]
     pub fn contains(&self, page: u64) -> bool {
         self.words.get((page / 64) as usize).is_some_and(|word| word >> (page % 64) & 1 == 1)

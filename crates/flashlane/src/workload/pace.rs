@@ -2,7 +2,7 @@
 
 use flashlane_engine::Time;
 
-/// Fractional bits of the clock: about 10^-10 ps, so that no drift is ever visible.
+/// Fractional bits of the clock: about 10^-10 ps, so that no drift becomes visible.
 const FRACTION_BITS: u32 = 32;
 
 /// A span of picoseconds with a fraction, as an integer.
@@ -29,19 +29,19 @@ impl Clock {
         Self { fixed: u128::from(now.0) << FRACTION_BITS }
     }
 
-    /// What it shows.
+    /// The present time of the clock.
     pub(crate) fn now(&self) -> Time {
         Time(u64::try_from(self.fixed >> FRACTION_BITS).unwrap_or(u64::MAX))
     }
 
-    /// Moves on by `gap`, and stops at [`Time::MAX`].
+    /// Advances by `gap`, at most to [`Time::MAX`].
     pub(crate) fn advance(&mut self, gap: Gap) -> Time {
         self.fixed = (self.fixed + gap.0).min(u128::from(u64::MAX) << FRACTION_BITS);
         self.now()
     }
 }
 
-/// When a pass ends.
+/// The limits of a pass, by number of requests and by time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PassEnd {
     requests: Option<u64>,
@@ -51,12 +51,13 @@ pub(crate) struct PassEnd {
 }
 
 impl PassEnd {
-    /// A pass from time 0 of so many requests or so many picoseconds, whichever ends first.
+    /// A pass from time 0 that ends after `requests` or after `duration` picoseconds, whichever
+    /// comes first.
     pub(crate) fn new(requests: Option<u64>, duration: Option<u64>) -> Self {
         Self { requests, duration, issued: 0, start: Time::ZERO }
     }
 
-    /// Whether the pass has no end.
+    /// True if the pass has no end.
     pub(crate) fn never(&self) -> bool {
         self.requests.is_none() && self.duration.is_none()
     }
@@ -67,27 +68,27 @@ impl PassEnd {
         self.start = now;
     }
 
-    /// Whether all requests of the pass are out.
+    /// True if all requests of the pass were made.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.requests.is_some_and(|requests| self.issued >= requests)
     }
 
-    /// Whether `at` lies `duration` or more after the start of the pass.
+    /// True if `at` is `duration` or more after the start of the pass.
     pub(crate) fn is_late(&self, at: Time) -> bool {
         self.duration.is_some_and(|duration| at.saturating_sub(self.start).0 >= duration)
     }
 
-    /// When the time of the pass is over; [`Time::MAX`] where it is not limited.
+    /// Time at which the pass ends by its duration; [`Time::MAX`] if that is not limited.
     pub(crate) fn ends_at(&self) -> Time {
         self.duration.map_or(Time::MAX, |duration| self.start + Time(duration))
     }
 
-    /// How long a pass lasts at most.
+    /// Longest time of a pass.
     pub(crate) fn time_limit(&self) -> Option<Time> {
         self.duration.map(Time)
     }
 
-    /// Share of the pass that is over at `now`. Range: 0..=1; 0 of a pass without end.
+    /// Share of the pass that is over at `now`. Range: 0..=1; 0 for a pass without end.
     pub(crate) fn share(&self, now: Time) -> f64 {
         let of = |part: u64, whole: u64| (part as f64 / whole.max(1) as f64).min(1.0);
         let issued = self.requests.map_or(0.0, |requests| of(self.issued, requests));

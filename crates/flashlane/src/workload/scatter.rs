@@ -26,12 +26,12 @@ impl Scatter {
         Self { count, low_bits: bits / 2, high_bits: bits - bits / 2, keys }
     }
 
-    /// How many integers are shuffled.
+    /// Number of shuffled integers.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Where `index` goes. Range: `index` and the result are in `0..count`.
+    /// The image of `index`. Range: `index` and the result are in `0..count`.
     pub(crate) fn at(&self, index: u64) -> u64 {
         debug_assert!(index < self.count, "{index} is not below {}", self.count);
         let mut value = index;

@@ -11,7 +11,8 @@ pub const REQUEST_SECTORS_MAX: u64 = (16 << 20) / SECTOR_BYTES;
 /// A distribution over a few values, drawn in constant time (Walker's and Vose's alias method).
 #[derive(Clone, Debug)]
 pub(crate) struct Alias<T> {
-    /// Value, the share of its cell that it keeps, and who gets the rest of the cell.
+    /// Value, the share of its cell that it keeps, and the index of the value that gets the rest of
+    /// the cell.
     cells: Vec<(T, f64, usize)>,
 }
 
@@ -34,7 +35,7 @@ impl<T: Copy> Alias<T> {
                 small.push(rich);
             }
         }
-        // What rounding left over is a full cell.
+        // A cell that is left over because of rounding is full.
         for index in small.into_iter().chain(large) {
             cells[index].1 = 1.0;
         }
@@ -53,7 +54,7 @@ impl<T: Copy> Alias<T> {
 /// The sizes of the requests of a synthetic flow.
 #[derive(Clone, Debug)]
 pub(crate) enum SizeDraw {
-    /// All alike. Unit: sectors.
+    /// All requests have this size. Unit: sectors.
     Fixed(u64),
     /// Normal, rounded up, at least one sector. Unit: sectors.
     Normal { mean: f64, stddev: f64 },
@@ -61,7 +62,7 @@ pub(crate) enum SizeDraw {
     Discrete { points: Vec<(u64, f64)>, alias: Alias<u64> },
 }
 
-/// Bytes to sectors, rounded up, within what a request may have.
+/// Bytes to sectors, rounded up and limited to the allowed sizes.
 fn to_sectors(bytes: u64) -> u64 {
     bytes.div_ceil(SECTOR_BYTES).clamp(1, REQUEST_SECTORS_MAX)
 }

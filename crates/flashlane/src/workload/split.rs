@@ -1,4 +1,4 @@
-//! The host's block layer: requests above the drive's largest transfer go out in pieces.
+//! The host's block layer: it splits requests above the drive's largest transfer.
 
 use flashlane_engine::Time;
 
@@ -7,16 +7,16 @@ use crate::error::Error;
 use crate::layout::SECTOR_BYTES;
 use flashlane_units::ByteSize;
 
-/// A source whose reads and writes go out in pieces of the drive's largest transfer, the rest last.
-/// The pieces arrive together. In a closed loop each takes a place of its own. Trims and flushes
-/// move no data and stay whole.
+/// A source whose reads and writes are split into pieces of the drive's largest transfer; the last
+/// piece has the rest. The pieces arrive together. In a closed loop each piece takes a place of its
+/// own. Trims and flushes move no data and stay whole.
 pub(super) struct Split {
     source: Box<dyn RequestSource>,
-    /// Unit: sectors. Range: at least 1.
+    /// The drive's largest transfer. Unit: sectors. Range: at least 1.
     most: u32,
-    /// What is left of the request that is being sent.
+    /// The rest of the request that is being sent.
     rest: Option<Planned>,
-    /// Of a job: the requests under way, as many as its depth at most.
+    /// For a job: its requests under way, at most as many as its depth.
     under_way: Vec<UnderWay>,
     /// Places in `under_way` that are free.
     free: Vec<usize>,
@@ -26,11 +26,11 @@ pub(super) struct Split {
     outstanding: u32,
     /// Requests that had to be split.
     split: u64,
-    /// The first of them, where they come from a file.
+    /// The first split requests, if they come from a file.
     named: Vec<String>,
 }
 
-/// A request whose data crosses the link.
+/// True for a request whose data crosses the link.
 fn moves_data(planned: &Planned) -> bool {
     matches!(planned.op, RequestOp::Read | RequestOp::Write)
 }
@@ -38,7 +38,7 @@ fn moves_data(planned: &Planned) -> bool {
 /// A request of a job.
 #[derive(Clone, Copy)]
 struct UnderWay {
-    /// Its number in [`JobStep::Submit`] of the source.
+    /// Number of the request in [`JobStep::Submit`] of the source.
     cookie: u64,
     /// Pieces that are not complete.
     pieces: u32,
@@ -61,7 +61,7 @@ impl Split {
         }
     }
 
-    /// A request is split.
+    /// Counts a request that is split.
     #[cold]
     fn count(&mut self, planned: &Planned) {
         self.split += 1;
@@ -73,7 +73,7 @@ impl Split {
         }
     }
 
-    /// The first piece of a request; the rest stays here.
+    /// The first piece of a request. The rest is kept for later calls.
     fn first_piece(&mut self, mut planned: Planned) -> Planned {
         if moves_data(&planned) && planned.sectors > self.most {
             let sectors = planned.sectors - self.most;
@@ -156,12 +156,12 @@ impl RequestSource for Split {
 }
 
 impl Split {
-    /// The job behind this.
+    /// The job whose requests are split.
     fn inner(&mut self) -> &mut dyn JobSource {
         self.source.job().expect("the source is a job")
     }
 
-    /// A request of the job begins.
+    /// Notes that a request of the job begins.
     fn begin(&mut self, planned: &Planned, cookie: u64) {
         let pieces = if moves_data(planned) { planned.sectors.div_ceil(self.most) } else { 1 };
         let one = UnderWay { cookie, pieces: pieces.max(1) };
@@ -182,7 +182,7 @@ impl Split {
 }
 
 impl JobSource for Split {
-    /// As in a closed loop, each piece takes a place of the job's depth.
+    /// Each piece takes a place of the job's depth, as in a closed loop.
     fn step(&mut self, now: Time) -> JobStep {
         if self.source.closed_loop().is_some_and(|depth| self.outstanding >= depth) {
             return JobStep::Hold;
@@ -219,7 +219,7 @@ impl JobSource for Split {
 mod tests {
     use super::*;
 
-    /// Hands out these requests once.
+    /// Hands out the given requests once.
     struct Listed(std::vec::IntoIter<Planned>);
 
     impl RequestSource for Listed {
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(split.next(Time::ZERO).expect("a list"), None);
     }
 
-    /// A job of so many requests of 20 sectors, all with the same number, up to a depth.
+    /// A job of `left` requests of 20 sectors, all with one number, up to a depth.
     struct Job {
         left: u32,
         depth: u32,
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Sectors and places of what a job sends until it waits.
+    /// Sectors and places of the requests that a job sends until it waits.
     fn sent(split: &mut Split) -> Vec<(u32, u64)> {
         let step = || match split.step(Time::ZERO) {
             JobStep::Submit(piece, place) => Some((piece.sectors, place)),

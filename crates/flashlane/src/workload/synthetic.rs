@@ -13,7 +13,8 @@ use crate::workload::config::{Arrivals, SyntheticConfig};
 use flashlane_units::ByteSize;
 
 /// A synthetic flow: operation, address, size and gap of each request are independent draws, each
-/// from a stream of its own, so that a change of one distribution leaves the others' draws alone.
+/// from a stream of its own, so that a change of one distribution does not change the draws of the
+/// others.
 #[derive(Clone, Debug)]
 pub struct SyntheticSource {
     ops: OpDraw,
@@ -37,7 +38,7 @@ struct OpDraw {
     read_ratio: f64,
     trim_ratio: f64,
     flush_ratio: f64,
-    /// All requests are that: nothing is drawn.
+    /// Set if all requests have this operation; then none is drawn.
     only: Option<RequestOp>,
 }
 
@@ -139,7 +140,7 @@ impl OpDraw {
 
 impl Pace {
     fn new(config: &SyntheticConfig, size: &SizeDraw, rng: Rng) -> Self {
-        // Flushes carry no bytes, so the others must come the faster for the same bandwidth.
+        // Flushes carry no bytes, so the other requests must come faster for this bandwidth.
         let mean_bytes = size.mean_bytes() * (1.0 - config.flush_ratio.0);
         let mean_s = match (config.queue_depth, config.bandwidth, config.iops) {
             (Some(queue_depth), ..) => return Self::Closed { queue_depth },

@@ -4,11 +4,11 @@ use flashlane_engine::Rng;
 
 /// Draws ranks `0..count` with probability proportional to `(rank + 1)^-theta`.
 ///
-/// Rejection-inversion: the histogram of the ranks is covered by the curve `x^-theta`, a point
-/// under the curve is drawn by inverting its integral, and the few points outside the histogram are
-/// drawn again. Exact for every count; below 1.2 draws on average.
-/// Source: Hörmann and Derflinger, Rejection-inversion to generate variates from monotone discrete
-/// distributions, ACM TOMACS 6(3), 1996.
+/// Rejection-inversion: the curve `x^-theta` covers the histogram of the ranks. A point under the
+/// curve is drawn by inverting its integral, and the few points outside the histogram are drawn
+/// again. This is exact for every count, and takes fewer than 1.2 draws on average. Source: Hörmann
+/// and Derflinger, Rejection-inversion to generate variates from monotone discrete distributions,
+/// ACM TOMACS 6(3), 1996.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     count: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Zipf {
     low: f64,
     /// Integral up to the right edge of the last rank.
     high: f64,
-    /// Points so close to their rank are inside the histogram.
+    /// Points this close to their rank are inside the histogram.
     squeeze: f64,
 }
 
@@ -60,7 +60,7 @@ impl Zipf {
 
     fn inverse(&self, area: f64) -> f64 {
         let power = 1.0 - self.theta;
-        // Rounding must not push the argument of the logarithm to -1 or below.
+        // Rounding must not make the argument of the logarithm -1 or less.
         let scaled = (power * area).max(-1.0 + 1e-15);
         if scaled.abs() < 1e-9 { libm::exp(area) } else { libm::exp(libm::log1p(scaled) / power) }
     }

@@ -160,7 +160,7 @@ pub(crate) fn drawn(seed: u64) -> Drawn {
     Drawn { preset, scheduler, sets, tenants, workload, duration_us }
 }
 
-/// Two closed loops of reads of so many requests each, on a tiny drive.
+/// Two closed loops of reads on a tiny drive, for 200 ms.
 pub(crate) fn loops(depths: [u32; 2]) -> Drawn {
     let duration_us = 200_000;
     let part = |name: &str, depth: u32| {

@@ -42,7 +42,7 @@ fn run(drawn: &Drawn, removed: Option<usize>) -> Option<(Vec<f64>, Option<Blame>
     let mut workload = workload.unwrap_or_else(|error| panic!("{error}")).config;
     let length = drawn.duration_us * 1_000_000;
     if let Some(removed) = removed {
-        // Its data stays on the drive. It starts when the others are over.
+        // The data of the tenant stay on the drive. The tenant starts when the others have ended.
         let flow = &mut workload.flows[removed];
         flow.starts_after = Some(Span(2 * length));
         flow.synthetic.as_mut().expect("all are synthetic").duration = Some(Span(1_000_000));

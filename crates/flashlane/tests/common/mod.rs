@@ -53,7 +53,7 @@ impl Scenario {
         changed
     }
 
-    /// The same with another seed.
+    /// This scenario with another seed.
     #[must_use]
     pub(crate) fn seed(&self, seed: u64) -> Self {
         let mut changed = self.clone();
@@ -89,8 +89,8 @@ impl Scenario {
     }
 }
 
-/// Flash operations of the whole run: before, inside and after the window. What is no count is left
-/// out.
+/// Flash operations of the whole run: before, inside and after the window. Fields that are not
+/// counts are left out.
 pub(crate) fn whole_run(summary: &Summary) -> FlashSummary {
     let parts = [&summary.before_window.flash, &summary.flash, &summary.after_window.flash];
     let sum = |of: fn(&FlashSummary) -> u64| parts.iter().map(|part| of(part)).sum::<u64>();

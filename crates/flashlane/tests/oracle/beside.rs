@@ -95,7 +95,7 @@ const COLLECTION: &[&str] = &[
     "scattered_occupancy",
 ];
 
-/// What was measured of a run: write amplification, then the mean of every flow.
+/// The measurements of a run: write amplification, then the mean of every flow.
 type Measures = Vec<f64>;
 
 /// A job with all switches on, with none, and with each turned off alone.
@@ -321,7 +321,7 @@ const WHY: &[(&str, &str)] = &[
     ),
     (
         "g11_determinism",
-        "The same collection with other seeds: our defaults change less than 2 %, no switch alone more than 0.3 %.",
+        "Collection with other seeds: our defaults change less than 2 %, no switch alone more than 0.3 %.",
     ),
     ("g12_quiet_timing", "Cases of other groups once more, some for longer."),
 ];

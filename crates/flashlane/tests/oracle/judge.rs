@@ -159,7 +159,7 @@ pub(crate) fn pages(summary: &Summary) -> [u64; 7] {
     ]
 }
 
-/// What is wrong with a run, judged by a case; empty if nothing is.
+/// The differences between a run and its case; empty if there are none.
 pub(crate) fn faults(case: &Case, summary: &Summary) -> Vec<String> {
     if case.figures.lossy {
         return amplification_fault(case, summary).into_iter().collect();

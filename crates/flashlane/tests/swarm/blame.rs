@@ -22,8 +22,9 @@ use measure::{Pair, pairs};
 /// Counted requests of a victim that tell something.
 const REQUESTS_MIN: u64 = 100;
 
-/// Victims that tell something together. Where each is off by 30 % either way at random, the middle
-/// one of so many is off by less than `OFF_MAX` in all but one of 10,000 cases.
+/// Smallest number of victims from which a conclusion is drawn. If each victim is off by 30 % in
+/// either direction at random, the median of this number of victims is off by less than `OFF_MAX`
+/// in all but one of 10,000 cases.
 const VICTIMS_MIN: usize = 20;
 
 /// How far the middle one may be off.

@@ -1,10 +1,10 @@
 //! The bound on processor time per event. A run that needs far more time per event than other runs
-//! has found a place in the simulator whose cost grows with something that it should not grow with.
+//! has found a place in the simulator whose cost grows without need.
 //!
-//! Times of a machine that other programs share vary by a factor of two or three. So that this does
-//! not matter, the unit is the time that an event of a fixed small run takes on the same machine,
-//! the bound is far above what any sound run needs, and a run that exceeds it is measured again,
-//! twice, by itself.
+//! Times vary by a factor of two or three on a machine that other programs share. Three measures
+//! make the test independent of this. The unit is the time that an event of a fixed small run takes
+//! on the same machine. The bound is far above the need of any sound run. A run that exceeds the
+//! bound is measured again, twice, by itself.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn unit() -> Duration {
     })
 }
 
-/// What a run of so many events may take. Unit: the time of an event of the fixed run.
+/// The time that a run of `events` events may take. Unit: the time of an event of the fixed run.
 fn allowed(events: u64) -> f64 {
     REST_MAX + EVENT_MAX * events as f64
 }

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// It was started. Without a later line the program was killed or crashed in it.
+    /// The seed was started. If no later line follows, the program was killed or crashed in this
+    /// seed.
     Begun,
     /// Validation refused the configuration.
     Refused,
@@ -51,7 +52,8 @@ pub(crate) struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Seed(u64),
-    /// Those that were begun and never ended, then those after the largest seed of the log.
+    /// The seeds that were started and never ended, then the seeds after the largest one of the
+    /// log.
     Next,
 }
 
@@ -86,8 +88,9 @@ impl Log {
         Ok(Self { latest, own, program, commit, file: Mutex::new(file) })
     }
 
-    /// The seeds of a swarm that this program has not done: `runs` of them for [`Start::Next`],
-    /// else those of so many from the first one on.
+    /// The seeds of a swarm that this program has not run yet. With [`Start::Next`] they are `runs`
+    /// seeds. With a first seed they are the missing ones among the `runs` seeds from the first one
+    /// on.
     pub(crate) fn seeds(&self, start: Start, runs: u64) -> Vec<u64> {
         let done = |seed: &u64| self.own.get(seed).is_some_and(|line| line.state != State::Begun);
         match start {

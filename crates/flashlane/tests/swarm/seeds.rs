@@ -194,6 +194,6 @@ fn report(outcomes: &BTreeMap<u64, Outcome>) {
         slowest.0
     );
     assert!(failed.is_empty(), "{} of {accepted} failed: seeds {failed:?}", failed.len());
-    // Of a few, most may be refused by chance.
+    // In a small number of runs most configurations may be refused by chance.
     assert!(outcomes.len() < 50 || share > 0.6, "only {share} of the configurations are valid");
 }

@@ -39,7 +39,7 @@ fn unregistered(sources: &[Source]) -> Vec<Finding> {
     found
 }
 
-/// What is wrong with the files of one policy.
+/// The findings in the files of one policy.
 fn unregistered_in(files: &[&Source], traits: &[String], named: &[&String]) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut registered = false;

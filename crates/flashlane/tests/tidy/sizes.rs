@@ -48,7 +48,7 @@ const LONG_FUNCTIONS: &[&str] = &[
     "crates/flashlane/tests/swarm/generate/mod.rs",
 ];
 
-/// Long files.
+/// Files that are longer than allowed.
 const LONG_FILES: &[&str] = &[
     "crates/flashlane/src/scheduler/policy/flin/region.rs",
     "crates/flashlane/src/scheduler/policy/flin/tests.rs",

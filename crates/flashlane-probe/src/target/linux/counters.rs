@@ -1,6 +1,6 @@
-//! What a real NVMe drive counts, by way of nvme-cli's program `nvme`.
+//! Counters of a real NVMe drive, read by nvme-cli's program `nvme`.
 //!
-//! Two sources say how much reached the flash. A drive with flexible data placement counts bytes
+//! Two sources tell how much reached the flash. A drive with flexible data placement counts bytes
 //! of its endurance group (log page 22h, TP4146). A drive that follows the Open Compute Project
 //! counts physical bytes in its extended SMART log (C0h), and host bytes in the log of NVMe (02h),
 //! whose unit is a thousand blocks of 512 bytes.
@@ -13,17 +13,17 @@ use super::super::Counters;
 
 /// Host bytes of a data unit of NVMe's SMART log. Unit: bytes.
 const DATA_UNIT: u64 = 512_000;
-/// Where that log has the data units that were written. Unit: bytes.
+/// Offset of the written data units in that log. Unit: bytes.
 const DATA_UNITS_WRITTEN: usize = 48;
-/// Where the namespace's data structure has the number of its endurance group. Unit: bytes.
+/// Offset of the number of the endurance group in the namespace's data structure. Unit: bytes.
 const ENDURANCE_GROUP: usize = 102;
-/// The last 16 bytes of log page C0h where it is the Open Compute Project's, and not one of the
-/// vendor's own.
+/// The last 16 bytes of log page C0h, if it is that of the Open Compute Project and not one of a
+/// vendor.
 const OPEN_COMPUTE: [u8; 16] = [
     0xC5, 0xAF, 0x10, 0x28, 0xEA, 0xBF, 0xF2, 0xA4, 0x9C, 0x4F, 0x6F, 0x7C, 0xC9, 0x14, 0xD5, 0xAF,
 ];
 
-/// Where a drive's counters come from.
+/// Source of a drive's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// Statistics of an endurance group with flexible data placement.
@@ -32,7 +32,7 @@ enum Source {
     OpenCompute,
 }
 
-/// A drive that can be asked what it counts.
+/// A drive with counters.
 #[derive(Debug)]
 pub(super) struct Drive {
     program: Vec<OsString>,
@@ -41,12 +41,12 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    /// The drive behind a block device; `None` where nothing says what it counts.
+    /// The drive behind a block device; `None` if it has no known counters.
     pub(super) fn behind(device: &Path) -> Option<Self> {
         Self::asked_by(vec!["nvme".into()], device)
     }
 
-    /// As [`Drive::behind`], by another program than `nvme`.
+    /// The drive behind a block device, which is asked by another program than `nvme`.
     fn asked_by(program: Vec<OsString>, device: &Path) -> Option<Self> {
         let mut drive = Self { program, device: device.to_owned(), source: Source::OpenCompute };
         let group = drive.ask(&["id-ns"], ENDURANCE_GROUP + 2).map(|namespace| {
@@ -62,13 +62,13 @@ impl Drive {
         None
     }
 
-    /// What it counts now; `None` where it does not answer.
+    /// The counters now; `None` if the drive does not answer.
     pub(super) fn counters(&self) -> Option<Counters> {
         match self.source {
             Source::DataPlacement { group } => {
                 let log = self.log(0x22, 64, &format!("--lsi={group}"))?;
                 let (host_written, media_written) = (number(&log, 0), number(&log, 16));
-                // A drive without data placement may answer with nothing but zeros.
+                // A drive without data placement may answer with only zeros.
                 (media_written > 0).then_some(Counters { host_written, media_written })
             }
             Source::OpenCompute => {
@@ -88,7 +88,7 @@ impl Drive {
         self.ask(&["get-log", &page, &length, more], bytes)
     }
 
-    /// The first bytes that `nvme` prints for a question; `None` where there are not as many.
+    /// The first bytes that `nvme` prints for a question; `None` if there are fewer.
     fn ask(&self, question: &[&str], bytes: usize) -> Option<Vec<u8>> {
         let mut command = Command::new(&self.program[0]);
         command.args(&self.program[1..]).args(question).arg("--raw-binary").arg(&self.device);
@@ -99,7 +99,7 @@ impl Drive {
     }
 }
 
-/// A number of 128 bits, of which the drives of this century use 64.
+/// A number of 128 bits, of which drives only use 64.
 fn number(log: &[u8], at: usize) -> u64 {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&log[at..at + 16]);
@@ -110,7 +110,7 @@ fn number(log: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// A program that answers as `nvme` does, with a file for each question.
+    /// A program that answers like `nvme`, with a file for each question.
     fn program(folder: &Path, answers: &[(&str, Vec<u8>)]) -> Vec<OsString> {
         let mut script = String::from("case \"$*\" in\n");
         for (at, (question, answer)) in answers.iter().enumerate() {
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn drives_that_count_nothing_of_this_are_told_apart() {
         assert_eq!(ask(&[]), None);
-        // A log page of the vendor's own; zeros where data placement is off; too short an answer.
+        // A log page of a vendor; zeros where data placement is off; an answer that is too short.
         assert_eq!(ask(&[("--log-id=192", page(512, &[(0, 8)]))]), None);
         assert_eq!(ask(&[("id-ns", namespace(1)), ("--log-id=34", page(64, &[]))]), None);
         assert_eq!(ask(&[("id-ns", namespace(1)), ("--log-id=34", vec![1; 63])]), None);

@@ -1,4 +1,4 @@
-//! How requests reach the kernel.
+//! Interfaces to the kernel.
 
 use std::io;
 use std::time::Instant;
@@ -7,24 +7,24 @@ use flashlane_engine::Rng;
 
 use crate::target::Operation;
 
-/// Direct I/O wants memory at a multiple of this. Unit: bytes.
+/// Alignment of memory that direct I/O needs. Unit: bytes.
 const ALIGNED: usize = 4096;
 
-/// What a request is to do: first byte and length.
+/// A request: operation, first byte and length.
 pub(super) type What = (Operation, u64, u32);
 
 /// A request that ended.
 pub(super) struct Ended {
     pub(super) cookie: u64,
     pub(super) at: Instant,
-    /// What it was to do.
+    /// The request.
     pub(super) what: What,
-    /// Why it failed.
+    /// Reason for a failure.
     pub(super) problem: Option<String>,
 }
 
 impl Ended {
-    /// From what the kernel said: bytes that were moved, or an error.
+    /// From the result of the kernel: bytes that were moved, or an error.
     pub(super) fn of(cookie: u64, what: What, moved: io::Result<usize>) -> Self {
         let problem = match moved {
             Ok(moved) if moved == what.2 as usize => None,
@@ -35,9 +35,9 @@ impl Ended {
     }
 }
 
-/// Sends requests, and says when they are over.
+/// Sends requests, and reports their ends.
 pub(super) trait Engine {
-    /// Requests that may be outstanding at most.
+    /// Most outstanding requests.
     fn deepest(&self) -> u32;
 
     /// Sends a read or a write.
@@ -49,11 +49,12 @@ pub(super) trait Engine {
         cookie: u64,
     ) -> io::Result<()>;
 
-    /// The next one that ended; waits for it if asked to. Something is outstanding.
+    /// The next request that ended; waits for it if `wait` is set. Some request must be
+    /// outstanding.
     fn next(&mut self, wait: bool) -> io::Result<Option<Ended>>;
 }
 
-/// Memory that direct I/O takes, full of random bytes: drives that compress gain nothing.
+/// Memory for direct I/O, full of random bytes, so that drives that compress gain nothing.
 #[derive(Clone)]
 pub(super) struct Memory {
     bytes: Vec<u8>,
@@ -67,7 +68,7 @@ impl Memory {
         Self { bytes: words.collect(), length }
     }
 
-    /// Its beginning.
+    /// The first `length` bytes of the memory.
     pub(super) fn first(&mut self, length: usize) -> &mut [u8] {
         let skip = self.bytes.as_ptr().align_offset(ALIGNED);
         &mut self.bytes[skip..skip + length.min(self.length)]

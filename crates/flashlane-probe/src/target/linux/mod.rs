@@ -1,8 +1,8 @@
-//! A block device or a file of Linux: direct I/O through io_uring, or through threads where the
-//! kernel does not allow that.
+//! A block device or a file of Linux: direct I/O through io_uring, or through threads if the kernel
+//! does not allow that.
 //!
-//! A file is written in place and never trimmed: its file system would take part. A device is
-//! trimmed by punching holes, which Linux turns into the drive's own command.
+//! A file is written in place and never trimmed, because that would involve its file system. A
+//! device is trimmed by punching holes, which Linux turns into the drive's own command.
 
 mod counters;
 mod engine;
@@ -25,7 +25,7 @@ use super::{Counters, Done, Facts, Failure, Kind, Operation, Target};
 const LONGEST: u32 = 4 << 20;
 /// The smallest target. Unit: bytes.
 const LEAST: u64 = 64 << 20;
-/// Below this a wait looks at the clock all the time: a sleep is not exact.
+/// Waits below this read the clock continuously, because a sleep is not exact.
 const SPIN: Duration = Duration::from_micros(200);
 
 /// A block device or a file.
@@ -35,18 +35,18 @@ pub struct Linux {
     engine: Box<dyn Engine>,
     start: Instant,
     outstanding: usize,
-    /// Requests that ended at their submission.
+    /// Requests that ended when they were submitted.
     at_once: Vec<Done>,
     writes: bool,
-    /// The drive's own counters, where writes are measured and it has some.
+    /// The drive's own counters, if writes are measured and it has some.
     counted: Option<counters::Drive>,
 }
 
 impl Linux {
-    /// Opens a target to be measured, `writes` also by writing to it.
+    /// Opens a target for measurements. `writes`: true if measurements also write to it.
     ///
     /// # Errors
-    /// It cannot be opened, is nothing that can be measured, or is to be written and in use.
+    /// Fails if the target cannot be opened, cannot be measured, or is to be written but in use.
     pub fn open(path: &Path, writes: bool) -> Result<Self, Failure> {
         let refused = |problem: String| Failure::Refused(path.display().to_string(), problem);
         let kind = std::fs::metadata(path).map_err(|error| refused(error.to_string()))?.file_type();
@@ -60,7 +60,7 @@ impl Linux {
         }
         let mut flags = OFlags::DIRECT;
         if writes && kind == Kind::BlockDevice {
-            // Nobody else has it, and nobody else gets it.
+            // Opens it exclusively.
             flags |= OFlags::EXCL;
         }
         let mut options = OpenOptions::new();
@@ -103,7 +103,7 @@ impl Linux {
         Time(self.start.elapsed().as_nanos() as u64 * 1000)
     }
 
-    /// The next request that ended; waits for it if asked to.
+    /// The next request that ended; waits for it if `wait` is set.
     fn next(&mut self, wait: bool) -> Result<Option<Done>, Failure> {
         if let Some(done) = self.at_once.pop() {
             return Ok(Some(done));
@@ -129,7 +129,7 @@ impl Linux {
     }
 }
 
-/// Refuses a file with holes: reads of these are not those of a drive.
+/// Refuses a file with holes, because reads of holes do not reach the drive.
 fn whole(file: &File, size: u64) -> Result<(), String> {
     let hole = rustix::fs::seek(file, SeekFrom::Hole(0)).map_err(|error| error.to_string())?;
     match hole < size {
@@ -205,7 +205,7 @@ impl Target for Linux {
             if left.is_zero() {
                 break;
             }
-            // What ends meanwhile is noticed when it ends.
+            // A request that ends meanwhile is noticed when it ends.
             match self.next(false)? {
                 Some(done) => ended.push(done),
                 None if self.outstanding == 0 && left > SPIN => std::thread::sleep(left - SPIN),

@@ -13,17 +13,17 @@ use super::LONGEST;
 use super::engine::{Ended, Engine, Memory, What};
 use crate::target::Operation;
 
-/// Requests that are outstanding at most.
+/// Most outstanding requests.
 const ENTRIES: u32 = 1024;
 
-/// A ring, and the memory that all its requests share: what is read is never looked at.
+/// A ring, and the memory that all its requests share; the data that is read is never used.
 pub(super) struct Ring {
     // Declared first, so that it is closed before the memory goes.
     ring: IoUring,
     file: OwnedFd,
     reads: Memory,
     writes: Memory,
-    /// What is outstanding, by place; the ring knows requests by these.
+    /// Outstanding requests by place; the ring identifies requests by their places.
     sent: Vec<Option<(u64, What)>>,
     free: Vec<usize>,
     ended: VecDeque<Ended>,
@@ -43,7 +43,7 @@ impl Ring {
         })
     }
 
-    /// Takes over what the kernel says.
+    /// Takes the results from the kernel.
     fn take(&mut self) {
         for entry in self.ring.completion() {
             let place = entry.user_data() as usize;
@@ -106,7 +106,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         while self.free.len() < self.sent.len() {
             if self.ring.submit_and_wait(1).is_err() {
-                // The kernel may still write to the memory: it has to stay.
+                // The kernel may still write to the memory, so it has to stay.
                 let memory = || Memory::new(0);
                 std::mem::forget(std::mem::replace(&mut self.reads, memory()));
                 std::mem::forget(std::mem::replace(&mut self.writes, memory()));

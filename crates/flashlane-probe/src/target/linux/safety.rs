@@ -1,4 +1,5 @@
-//! What may be written: a device or a file that nobody uses and that holds nothing.
+//! Checks of devices and files before they are written: nobody may use them, and they must hold no
+//! data.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::target::Kind;
 
-/// Something that a device or a file may hold.
+/// The mark of a kind of contents of a device or a file.
 struct Signature {
     name: &'static str,
-    /// Where its bytes are: from the start, or from the end where negative. Unit: bytes.
+    /// Offset of its bytes, from the start or, if negative, from the end. Unit: bytes.
     at: i64,
     bytes: &'static [u8],
 }
@@ -59,7 +60,7 @@ fn md_at_end(size: u64) -> [u64; 2] {
     [old, new]
 }
 
-/// Names what a device or a file of a size holds, if it holds anything known. Unit: bytes.
+/// The name of the known contents of a device or a file of a size, if there are any. Unit: bytes.
 fn found(file: &fs::File, size: u64) -> std::io::Result<Option<&'static str>> {
     let has = |at: u64, bytes: &[u8]| {
         let mut read = vec![0; bytes.len()];
@@ -80,14 +81,14 @@ fn found(file: &fs::File, size: u64) -> std::io::Result<Option<&'static str>> {
             return Ok(Some("a part of a RAID (md)"));
         }
     }
-    // A table of partitions of the old kind: its mark, and an entry that is not empty.
+    // An old-style partition table: its mark, and an entry that is not empty.
     let mut sector = [0; 512];
     file.read_exact_at(&mut sector, 0)?;
     let entries = sector[446..510].chunks_exact(16).any(|entry| entry[4] != 0);
     Ok((sector[510..] == [0x55, 0xaa] && entries).then_some("a partition table (MBR)"))
 }
 
-/// Where a machine says what it uses.
+/// Places where a machine reports the devices in use.
 pub(super) struct System {
     proc: PathBuf,
     sys: PathBuf,
@@ -98,7 +99,7 @@ impl System {
         Self { proc: "/proc".into(), sys: "/sys".into() }
     }
 
-    /// Refuses what is in use or holds something, and says what.
+    /// Refuses a device or file that is in use or holds data; the text says which.
     pub(super) fn check(&self, path: &Path, kind: Kind) -> Result<(), String> {
         let about = fs::metadata(path).map_err(|error| error.to_string())?;
         match kind {
@@ -151,7 +152,7 @@ impl System {
         Ok(())
     }
 
-    /// Where a device is mounted, by its numbers `major:minor`.
+    /// The mount point of a device, by its numbers `major:minor`.
     fn mount(&self, device: &str) -> Option<String> {
         let mounts = fs::read_to_string(self.proc.join("self/mountinfo")).unwrap_or_default();
         let of = |line: &str| {
@@ -173,7 +174,7 @@ fn name(rdev: u64) -> String {
     format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
 }
 
-/// Names of the entries of a folder, sorted; none where there is no such folder.
+/// Names of the entries of a folder, sorted; empty if there is no such folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =

@@ -1,4 +1,4 @@
-//! What may not be written, of images and of machines that the tests make.
+//! Refusals to write, on images and machines that the tests make.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -39,7 +39,7 @@ fn everything_known_is_refused_by_its_name() {
     system.check(&path, Kind::File).expect("it bears nothing");
 }
 
-/// A machine of which the test says what it uses.
+/// A machine whose devices in use are given by the test.
 fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {

@@ -1,4 +1,5 @@
-//! Requests through threads, each of which waits for one: where the kernel does not allow io_uring.
+//! Requests through threads, each of which waits for one request, if the kernel does not allow
+//! io_uring.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,7 @@ use super::LONGEST;
 use super::engine::{Ended, Engine, Memory, What};
 use crate::target::Operation;
 
-/// Threads, and so requests that are outstanding at most.
+/// Number of threads, and therefore most outstanding requests.
 const THREADS: u32 = 64;
 
 /// A request on its way to a thread.
@@ -35,7 +36,7 @@ impl Threads {
     }
 }
 
-/// Serves requests until nobody sends any.
+/// Serves requests until there is no more sender.
 fn serve(file: &File, work: &Mutex<Receiver<Work>>, tell: &Sender<Ended>) {
     let mut memory = Memory::new(LONGEST as usize);
     let next = || -> Result<Work, RecvError> { work.lock().map_err(|_| RecvError)?.recv() };

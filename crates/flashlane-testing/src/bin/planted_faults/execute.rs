@@ -11,13 +11,13 @@ use flashlane_testing::faults::Run;
 
 use crate::tree::Tree;
 
-/// Time that a run may take. Without a fault the slowest takes a second.
+/// Time limit of a run. Without a fault the slowest run takes a second.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Memory that a run may take: a fault may make a list grow for ever. Unit: KiB.
+/// Memory limit of a run: a fault may make a list grow without end. Unit: KiB.
 const MEMORY_MAX: u64 = 4 << 20;
 
-/// What the tool's message about a panic starts with.
+/// Prefix of the tool's message about a panic.
 const PANIC: &str = "internal fault: ";
 
 /// A run whose input files are written.
@@ -28,19 +28,19 @@ pub(crate) struct Prepared<'a> {
     errors: PathBuf,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Success,
     /// A panic, with message and place.
     Fault(String),
-    /// Another failure, with what the tool said.
+    /// Another failure, with the message of the tool.
     Failure(String),
     TooLong,
 }
 
 impl Ending {
-    /// A panic whose message contains the text.
+    /// True for a panic whose message contains the text.
     pub(crate) fn is_fault(&self, text: &str) -> bool {
         matches!(self, Self::Fault(message) if message.contains(text))
     }
@@ -100,7 +100,7 @@ impl<'a> Prepared<'a> {
         let message = said.lines().find_map(|line| line.strip_prefix(PANIC));
         Ok(match message {
             Some(message) if status == Some(1) => {
-                // The message goes on with a request to report it.
+                // The message ends with a request to report it.
                 let message = message.split("; this is a bug").next().unwrap_or(message);
                 Ending::Fault(message.to_owned())
             }
@@ -127,8 +127,8 @@ fn limited(program: &Path) -> Command {
     Command::new(program)
 }
 
-/// The exit status of a process, which none has that a signal ended; or nothing, where the process
-/// had to be killed because its time was over.
+/// The exit status of a process; a process that was ended by a signal has none. `None` if the
+/// process had to be killed because its time was over.
 fn wait(child: &mut Child) -> Result<Option<Option<i32>>, String> {
     let start = Instant::now();
     while start.elapsed() < LIMIT {

@@ -18,12 +18,12 @@ use execute::{Ending, Prepared};
 use flashlane_testing::faults::{Fault, Faults};
 use tree::Tree;
 
-/// What the command line asks for.
+/// Options of the command line.
 #[derive(Debug, Default)]
 struct Options {
     list: bool,
     only: Vec<String>,
-    /// This part of so many.
+    /// A part of the faults: its number, and the number of parts.
     part: Option<(usize, usize)>,
 }
 
@@ -107,8 +107,8 @@ fn plant(options: &Options) -> Result<(), String> {
     if missed > 0 { Err(format!("{missed} faults are not caught")) } else { Ok(()) }
 }
 
-/// Executes the runs that must catch a fault and prints a line for each. Where one does not, also
-/// tells what the other runs make of the fault.
+/// Executes the runs that must catch a fault and prints a line for each. If one does not catch it,
+/// also prints the results of the other runs.
 fn is_caught(fault: &Fault, runs: &[Prepared<'_>], tree: &Tree) -> Result<bool, String> {
     let mut caught = true;
     let wanted = |run: &&Prepared<'_>| fault.caught_by.iter().any(|name| name == run.name());

@@ -7,14 +7,14 @@ use std::process::Command;
 
 use flashlane_testing::faults::{Fault, repository};
 
-/// What of the repository is built.
+/// Parts of the repository that are built.
 const SOURCES: [&str; 3] = ["Cargo.toml", "Cargo.lock", "crates"];
 
 /// The profile in `Cargo.toml`.
 const PROFILE: &str = "planted-faults";
 
-/// `target/planted-faults`: the copy in `tree`, what is built in `build`, files of the runs in
-/// `runs`.
+/// The folder `target/planted-faults`, with the copy in `tree`, the build in `build`, and files of
+/// the runs in `runs`.
 pub(crate) struct Tree {
     folder: PathBuf,
 }
@@ -34,8 +34,8 @@ impl Tree {
         self.folder.join("build").join(PROFILE).join("flashlane")
     }
 
-    /// Makes the copy that of the repository, but for the fault. Files that are the same stay
-    /// untouched, so that little is built again.
+    /// Makes the copy equal to the repository, except for the fault. Equal files stay untouched, so
+    /// that little is built again.
     pub(crate) fn plant(&self, fault: Option<&Fault>) -> Result<(), String> {
         let (from, to) = (repository(), self.folder.join("tree"));
         let mut wanted = BTreeSet::new();
@@ -76,7 +76,7 @@ impl Tree {
     }
 }
 
-/// Writes a file unless it holds the text already.
+/// Writes a file, unless it has that text already.
 fn write_changed(path: &Path, text: &[u8]) -> Result<(), String> {
     if fs::read(path).is_ok_and(|old| old == text) {
         return Ok(());

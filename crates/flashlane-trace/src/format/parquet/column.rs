@@ -1,5 +1,5 @@
-//! A column of a row group. The library finds, unpacks and describes the pages; what is in them is
-//! decoded here, for the library's decoders panic on damaged pages.
+//! Reads a column of a row group. The library finds, unpacks and describes the pages. Their content
+//! is decoded here, because the decoders of the library panic on damaged pages.
 
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type};
@@ -23,7 +23,7 @@ pub(super) struct ColumnReader {
     pages: Box<dyn PageReader>,
     kind: Type,
     is_unsigned: bool,
-    /// Definition level of a value that is there.
+    /// Definition level of a value that is not missing.
     there: u32,
     dictionary: Vec<Cell>,
     page: Option<DataPage>,
@@ -31,9 +31,9 @@ pub(super) struct ColumnReader {
 
 /// A page of values.
 struct DataPage {
-    /// Values to come, missing ones included.
+    /// Number of values that follow, missing values included.
     left: u32,
-    /// Which of them are there; `None` if all are.
+    /// Definition levels of the values; `None` if no value is missing.
     levels: Option<Runs>,
     values: Values,
 }
@@ -45,8 +45,8 @@ enum Values {
 }
 
 impl DataPage {
-    /// The next value of a column of that type, perhaps unsigned, whose values are there at level
-    /// `there`.
+    /// The next value of a column of this type. `there`: the definition level of a value that is
+    /// not missing.
     fn next(
         &mut self,
         (kind, is_unsigned): (Type, bool),
@@ -78,7 +78,7 @@ impl ColumnReader {
         there: i16,
     ) -> Result<Self> {
         let chunk = group.metadata().column(index);
-        // The library panics on these.
+        // The library panics on negative offsets and sizes.
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         if start < 0 || chunk.compressed_size() < 0 {
             return refused("a column of negative place or size");
@@ -89,7 +89,7 @@ impl ColumnReader {
         Ok(Self { pages, kind, is_unsigned, there, dictionary: Vec::new(), page: None })
     }
 
-    /// Decodes so many values.
+    /// Decodes `count` values.
     pub(super) fn fill(&mut self, count: usize, cells: &mut Vec<Cell>) -> Result<()> {
         while cells.len() < count {
             match &mut self.page {
@@ -172,7 +172,7 @@ impl ColumnReader {
     }
 }
 
-/// A value as it is.
+/// Reads a value of the plain encoding.
 fn plain(kind: Type, is_unsigned: bool, input: &mut Input) -> Result<Cell> {
     Ok(match kind {
         Type::INT32 => integer(kind, is_unsigned, i32::from_le_bytes(input.array()?).into()),

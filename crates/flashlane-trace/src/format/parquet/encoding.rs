@@ -18,7 +18,7 @@ impl Input {
         Self { bytes, at: 0 }
     }
 
-    /// The next so many bytes.
+    /// The next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<Bytes> {
         let from = self.at;
         if count > self.bytes.len() - from {
@@ -39,12 +39,12 @@ impl Input {
         }
     }
 
-    /// What is left.
+    /// The remaining bytes.
     pub(super) fn rest(self) -> Bytes {
         self.bytes.slice(self.at..)
     }
 
-    /// True if nothing is left.
+    /// True if no bytes are left.
     pub(super) fn is_over(&self) -> bool {
         self.at == self.bytes.len()
     }
@@ -68,8 +68,8 @@ impl Input {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// Passes over a field of so many numbers of so many bits, and gives the place of its first
-    /// bit. The last bytes of a field at the end of a page may be absent.
+    /// Steps over a field of `count` numbers of `width` bits. Returns the place of its first bit.
+    /// The last bytes of a field at the end of a page may be absent.
     fn field(&mut self, count: u64, width: u32) -> Result<u64> {
         let first = self.at as u64 * 8;
         let Some(bits) = count.checked_mul(u64::from(width)) else {
@@ -80,7 +80,7 @@ impl Input {
         Ok(first)
     }
 
-    /// The number of so many bits, 64 at most, from a bit on, the lowest first.
+    /// The number of `width` bits (at most 64) that starts at bit `first`, the lowest bit first.
     fn bits(&self, first: u64, width: u32) -> Result<u64> {
         let (start, end) = (first / 8, (first + u64::from(width)).div_ceil(8));
         let Some(bytes) = self.bytes.get(start as usize..end as usize) else {
@@ -99,14 +99,14 @@ pub(super) struct Runs {
     input: Input,
     /// Bits of a number. Range: 0..=32.
     width: u32,
-    /// Numbers left of the run at hand.
+    /// Number of values left in the current run.
     left: u64,
     run: Run,
 }
 
 enum Run {
     Same(u32),
-    /// From this bit on.
+    /// Packed numbers; the next one starts at this bit.
     Packed(u64),
 }
 
@@ -154,17 +154,18 @@ impl Runs {
 /// Integers by their differences, in blocks of fields of equal length.
 pub(super) struct Differences {
     input: Input,
-    /// Numbers of a field, fields of a block.
+    /// Numbers of a field, and fields of a block.
     field: u64,
     fields: usize,
-    /// Numbers to come, and the last one.
+    /// Numbers that are left, and the last number.
     left: u64,
     last: i64,
-    /// Of the block at hand: the least difference, and the bits of the numbers of fields to come,
-    /// the last first.
+    /// Values of the current block: the least difference, and the widths of the numbers in its
+    /// remaining fields, the last field first.
     least: i64,
     widths: Vec<u8>,
-    /// Of the field at hand: numbers to come, bits of each, place of the next.
+    /// Values of the current field: the numbers that are left, their width in bits, and the place
+    /// of the next.
     in_field: u64,
     width: u32,
     bit: u64,

@@ -69,7 +69,7 @@ const TIME: Names = &[
     ("ts", UNIT_OF_TYPE),
     ("arrival", UNIT_OF_TYPE),
 ];
-/// The name does not tell the unit: the type must.
+/// Marks a column whose name does not tell the unit, so that its type must.
 const UNIT_OF_TYPE: u64 = 0;
 const OP: Names = &[("op", 1)];
 const OFFSET: Names = &[("offset", 1), ("offset_bytes", 1), ("lba", 512)];
@@ -81,11 +81,11 @@ struct Column {
     index: usize,
     unit: u64,
     is_unsigned: bool,
-    /// Definition level of a value that is there.
+    /// Definition level of a value that is not missing.
     there: i16,
-    /// Of the row group at hand.
+    /// The reader of the current row group.
     reader: Option<ColumnReader>,
-    /// Values of the rows at hand.
+    /// Values of the decoded rows.
     cells: Vec<Cell>,
 }
 
@@ -94,17 +94,17 @@ struct Table {
     reader: SerializedFileReader<File>,
     columns: [Column; 4],
     device: Option<Column>,
-    /// The row group that is read next, and the rows that the one before it still has.
+    /// The row group that is read next, and the number of rows left in the group before it.
     group: usize,
     left: usize,
-    /// Rows at hand, and the next of them.
+    /// Number of decoded rows, and index of the next of them.
     rows: usize,
     next: usize,
 }
 
 pub(super) struct Parquet {
     path: PathBuf,
-    /// Opened when the first record is wanted.
+    /// The open file. It is opened when the first record is wanted.
     table: Option<Table>,
     waiting: ByArrival,
     /// Names of devices. Never iterated over.
@@ -182,7 +182,7 @@ impl Parquet {
     }
 }
 
-/// What Parquet says, on one line.
+/// The error of the Parquet library on one line.
 fn told(error: &ParquetError) -> String {
     const CHARS: usize = 240;
     let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
@@ -308,7 +308,7 @@ fn time_unit(descriptor: &ColumnDescriptor, named: u64) -> Result<u64, ParquetEr
     }
 }
 
-/// A column that is neither a plain number nor text is not what its name says.
+/// Refuses a column that is neither a plain number nor text, as its name requires.
 fn refuse_type(descriptor: &ColumnDescriptor) -> Result<(), ParquetError> {
     let name = descriptor.name();
     let what = match (descriptor.logical_type_ref(), descriptor.converted_type()) {
@@ -324,7 +324,7 @@ fn refuse_type(descriptor: &ColumnDescriptor) -> Result<(), ParquetError> {
 }
 
 impl Column {
-    /// Decodes so many values.
+    /// Decodes `count` values.
     fn fill(&mut self, count: usize) -> Result<(), ParquetError> {
         self.cells.clear();
         self.reader.as_mut().expect("a row group is open").fill(count, &mut self.cells)

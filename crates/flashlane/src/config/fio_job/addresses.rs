@@ -1,4 +1,4 @@
-//! What the requests of a job do and where they go.
+//! Operations and addresses of the requests of a job.
 
 use super::reader::Reader;
 use super::values::{bytes, directions};
@@ -29,7 +29,7 @@ const PATTERNS: [(&str, FioRw, bool); 14] = [
     ("trim,write", FioRw::TrimWrite, false),
 ];
 
-/// What `rw` says, and the mix.
+/// Reads `rw` and the mix.
 pub(super) fn pattern(reader: &mut Reader<'_>, config: &mut FioConfig) {
     let rw = reader.text("rw").unwrap_or_else(|| "read".to_owned());
     let (name, modifier) = rw.split_once(':').unwrap_or((&rw, ""));
@@ -43,7 +43,7 @@ pub(super) fn pattern(reader: &mut Reader<'_>, config: &mut FioConfig) {
     }
     let read = reader.number("rwmixread", 0..=100);
     let write = reader.number("rwmixwrite", 0..=100);
-    // The later one holds.
+    // The later key counts.
     let write_last = reader.line("rwmixwrite") > reader.line("rwmixread");
     config.read_percent = match (read, write) {
         (_, Some(write)) if read.is_none() || write_last => 100 - write as u32,
@@ -61,7 +61,7 @@ pub(super) fn pattern(reader: &mut Reader<'_>, config: &mut FioConfig) {
     }
 }
 
-/// What stands behind the colon: requests in a row, or bytes that are left out.
+/// Reads the part behind the colon: requests in a row, or bytes that are left out.
 fn modifier(reader: &mut Reader<'_>, config: &mut FioConfig, rw: &str, modifier: &str) {
     if config.random {
         match modifier.parse::<u64>() {
@@ -83,7 +83,7 @@ fn modifier(reader: &mut Reader<'_>, config: &mut FioConfig, rw: &str, modifier:
     }
 }
 
-/// Where requests go.
+/// Reads the keys of addresses.
 pub(super) fn addresses(reader: &mut Reader<'_>, config: &mut FioConfig) {
     if reader.flag("norandommap") {
         config.map = false;
@@ -139,7 +139,7 @@ fn distribution(reader: &mut Reader<'_>, config: &mut FioConfig) {
     if [&read, &write, &trim].into_iter().all(|one| *one == FioDistribution::Random) {
         return;
     }
-    // fio keeps no map of blocks that are not alike.
+    // fio keeps no map if blocks are not equally likely.
     config.map = false;
     if [&read, &write, &trim].into_iter().any(|one| {
         matches!(
@@ -181,8 +181,8 @@ fn skewed(text: &str) -> Option<FioDistribution> {
     }
 }
 
-/// Shares of the requests, and of the space up to which each zone goes. What is left blank is the
-/// rest, shared equally.
+/// Shares of the requests, and the end of each zone as a share of the space. Blank shares divide
+/// the rest equally.
 fn zones(text: &str, absolute: bool) -> Option<FioDistribution> {
     let mut zones = Vec::new();
     let mut end = 0_u64;

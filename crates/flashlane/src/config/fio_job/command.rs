@@ -19,7 +19,7 @@ const OUTPUT: &[&str] = &[
     "warnings-fatal",
 ];
 
-/// Whether a text is a command line: `fio --name=a --rw=read`.
+/// True for a command line: `fio --name=a --rw=read`.
 pub(super) fn is_command(text: &str) -> bool {
     let mut words = words(text).into_iter().map(|word| word.1).skip_while(|word| {
         word == "$" || word == "sudo" || word.split_once('=').is_some_and(|it| is_variable(it.0))
@@ -32,8 +32,8 @@ fn is_variable(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
-/// The lines of the job file that the command stands for, each with the line of its option. What
-/// is no option is an error: line and word.
+/// The lines of the job file that the command stands for, each with the line of its option. A word
+/// that is not an option is an error: its line and the word.
 pub(super) fn lines(text: &str) -> Result<Vec<(usize, String)>, (usize, String)> {
     let words = words(text);
     let first = words.iter().position(|word| word.1.starts_with('-')).unwrap_or(words.len());
@@ -63,8 +63,8 @@ pub(super) fn lines(text: &str) -> Result<Vec<(usize, String)>, (usize, String)>
     Ok(lines)
 }
 
-/// The words of a shell's command line, each with its line: quotes, backslashes, and lines that go
-/// on behind one.
+/// The words of a shell's command line, each with its line. Handles quotes, backslashes, and
+/// continued lines.
 fn words(text: &str) -> Vec<(usize, String)> {
     let (mut words, mut word, mut line) = (Vec::new(), None::<(usize, String)>, 1);
     let mut quote = None;

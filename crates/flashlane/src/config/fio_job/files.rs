@@ -1,18 +1,18 @@
-//! The files of a job: names, sizes, and which copies share them.
+//! The files of a job: their names and sizes, and the copies that share them.
 
 use super::reader::Reader;
 use crate::config::{FioConfig, FioExtent, FioFileOrder, SyntheticConfig};
 use flashlane_units::ByteSize;
 
-/// Copies of a job that are tenants of their own, at most.
+/// Most copies of a job that become tenants of their own.
 const TENANTS_MAX: u32 = 16;
-/// Files of a job, at most.
+/// Most files of a job.
 const FILES_MAX: u64 = 1 << 16;
 
 /// The copies of a job.
 pub(super) struct Copies {
     pub(super) count: u32,
-    /// They are one tenant.
+    /// True if the copies are one tenant.
     pub(super) together: bool,
 }
 
@@ -44,7 +44,7 @@ fn drive(name: &str) -> Option<&str> {
     Some(if is_disk { name.trim_end_matches(|c: char| c.is_ascii_digit()) } else { name })
 }
 
-/// Reads what says where a job's files are, and how many copies of it there are.
+/// Reads the places of a job's files, and the number of its copies.
 pub(super) fn files(
     reader: &mut Reader<'_>,
     flows_max: usize,
@@ -56,7 +56,7 @@ pub(super) fn files(
     check_drives(reader, &names);
     let named = names.len() as u64;
     let files = reader.number("nrfiles", 1..=FILES_MAX).unwrap_or(1).max(named.max(1));
-    // A format makes other names for each copy.
+    // A filename format makes different names for each copy.
     let shared = named > 0 && !names.iter().any(|name| name.contains("$job"));
     config.own_files = !shared;
     config.files = files as u32;
@@ -79,7 +79,7 @@ pub(super) fn files(
     Copies { count, together }
 }
 
-/// One drive is simulated.
+/// Checks that all jobs use one drive, since only one is simulated.
 fn check_drives(reader: &mut Reader<'_>, names: &[String]) {
     let mut drives: Vec<&str> = names.iter().filter_map(|name| drive(name)).collect();
     drives.sort_unstable();
@@ -125,13 +125,13 @@ fn file_order(reader: &mut Reader<'_>, config: &mut FioConfig) {
     config.file_order = order.unwrap_or_default();
 }
 
-/// `size`, `filesize`, `offset` and what belongs to it.
+/// Reads `size`, `filesize`, `offset` and related keys.
 fn sizes(reader: &mut Reader<'_>, is_device: bool, copies: u32, config: &mut FioConfig) {
     let files = u64::from(config.files);
     let whole = reader.extent("size").filter(|size| *size != FioExtent::default());
     let filesize =
         reader.value("filesize", "bytes, such as 4096, 4k, 1m or 2g, or a range", |text| {
-            // Of a range the larger end: the draws of fio are not those of the host.
+            // The larger end of a range, because fio's draws are not those of the host.
             super::values::bytes(text.rsplit('-').next().unwrap_or(text))
         });
     config.offset = reader.extent("offset").unwrap_or_default();
@@ -151,7 +151,7 @@ fn sizes(reader: &mut Reader<'_>, is_device: bool, copies: u32, config: &mut Fio
         FioExtent::Percent(_) => None,
     };
     let size = config.size.and_then(bytes_of);
-    // The last copy begins so much later.
+    // The last copy begins later by this much.
     let later =
         bytes_of(config.offset_increment).map(|bytes| bytes.saturating_mul(u64::from(copies - 1)));
     let start =

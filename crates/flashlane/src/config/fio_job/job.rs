@@ -1,4 +1,4 @@
-//! From the keys of a job to its flows.
+//! Builds the flows of a job from its keys.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ impl Jobs {
                 _ => format!("{}.{copy}", section.name),
             };
             let mut flow = FlowConfig { priority, ..FlowConfig::named(self.unique(name)) };
-            // Copies of a job that starts in a range of times are spread over it.
+            // Copies of a job that starts in a range of times are spread over that range.
             let start =
                 starts.0 + (starts.1 - starts.0) / u64::from(tenants.max(1)) * u64::from(copy);
             flow.starts_after = (start > 0).then_some(Span(start));
@@ -94,7 +94,7 @@ impl Jobs {
                     synthetic.fio = Some(Box::new(fio));
                     flow.synthetic = Some(synthetic);
                     if job.on_flash {
-                        // Each write is complete when it is on flash.
+                        // A write is complete only when it is on flash.
                         flow.cache = CacheMode::Off;
                     }
                 }
@@ -104,7 +104,8 @@ impl Jobs {
         }
     }
 
-    /// The name, or the name and a number where there is such a job already: fio takes both.
+    /// The name. If there is a job with that name already, the name and a number, because fio
+    /// accepts both.
     fn unique(&mut self, name: String) -> String {
         let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
         let mut names = [name.clone()].into_iter().chain(numbered);
@@ -113,7 +114,7 @@ impl Jobs {
         free
     }
 
-    /// Where the keys of the next flow were written.
+    /// Notes where the keys of the next flow were written.
     fn place(&mut self, section: &Section) {
         let flow = format!("flow[{}]", self.flows.len());
         let at = |line: usize| format!("{}:{line}", self.places.file());
@@ -149,20 +150,20 @@ enum Source {
     Synthetic(Box<Job>),
 }
 
-/// A job that is no replay.
+/// A job that is not a replay.
 struct Job {
     synthetic: SyntheticConfig,
     fio: FioConfig,
     copies: Copies,
-    /// Writes are complete when they are on flash.
+    /// True if writes are complete only when they are on flash.
     on_flash: bool,
 }
 
-/// Warns of what is left out, and refuses what has no meaning here.
+/// Warns of keys that are left out, and refuses keys that have no meaning here.
 fn left_out(reader: &mut Reader<'_>) {
     for (key, why) in NOT_MODELLED {
         let text = reader.text(key);
-        // One request at a time is what happens here.
+        // One request at a time is the behaviour here in any case.
         let is_one = key.starts_with("iodepth_") && text.as_deref() == Some("1");
         if reader.has(key) && text.as_deref() != Some("0") && !is_one {
             let line = reader.line(key);
@@ -260,13 +261,13 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
         queue_depth: no_stall.then_some(depth),
         offset: ByteSize(offset),
         repeat,
-        // fio issues a request at once whose time is before that of the one above it.
+        // fio at once issues a request whose time is before that of the request above it.
         decreasing_times: DecreasingTimes::Delay,
         ..TraceConfig::of(path)
     })
 }
 
-/// A job as fio would run it.
+/// Reads a job as fio would run it.
 fn job(reader: &mut Reader<'_>, ramp: u64) -> Job {
     for key in ["replay_time_scale", "replay_no_stall", "replay_redirect"] {
         if reader.has(key) {
@@ -283,7 +284,7 @@ fn job(reader: &mut Reader<'_>, ramp: u64) -> Job {
     zones(reader, &mut fio);
     let mut on_flash = flushes(reader, &mut fio);
     if on_flash && fio.rw == FioRw::Write && synthetic.queue_depth == Some(1) {
-        // The kernel flushes the drive after each write, and the write returns then.
+        // The kernel flushes the drive after each write, and only then does the write return.
         (fio.fdatasync, fio.queued_flushes, on_flash) = (1, false, false);
     }
     let copies = files(reader, FLOWS_MAX, &mut fio, &mut synthetic);
@@ -300,7 +301,7 @@ fn job(reader: &mut Reader<'_>, ramp: u64) -> Job {
     Job { synthetic, fio, copies, on_flash: on_flash && (used[1]) }
 }
 
-/// What reports say about the job.
+/// Fills in the description of the job for reports.
 fn describe(fio: &FioConfig, synthetic: &mut SyntheticConfig) {
     let reads = f64::from(fio.read_percent) / 100.0;
     let shares = match fio.rw {

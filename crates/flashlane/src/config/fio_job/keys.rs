@@ -1,4 +1,4 @@
-//! The option names of fio and what becomes of each here.
+//! The option names of fio, and how each is handled here.
 
 /// Options with fio's own effect.
 const EXACT: &[&str] = &[
@@ -69,7 +69,7 @@ const EXACT: &[&str] = &[
     "zoneskip",
 ];
 
-/// Other names of options.
+/// Other names of options, each with the main name.
 const ALIASES: &[(&str, &str)] = &[
     ("ba", "blockalign"),
     ("blocksize", "bs"),
@@ -222,7 +222,7 @@ const SETUP: &str =
 const FULL: &str = "no file system becomes full here: the job ends after its size=, or after its whole \
                     share of the drive";
 
-/// Options whose part of the load is left out, and what the user is told.
+/// Options whose part of the load is left out, with the warning for the user.
 pub(super) const NOT_MODELLED: &[(&str, &str)] = &[
     ("buffered", BUFFERED),
     ("cmdprio", PRIORITY),
@@ -303,7 +303,7 @@ const MERGE: &str = "merge the traces with blkparse first, and replay the result
 const ADDRESSES: &str =
     "convert the log instead (`flashlane trace convert`), or scale it in a workload file";
 
-/// Options that are refused, and what to do instead.
+/// Options that are refused, with advice.
 pub(super) const REFUSED: &[(&str, &str)] = &[
     ("merge_blktrace_file", MERGE),
     ("merge_blktrace_iters", MERGE),
@@ -313,12 +313,12 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("replay_skip", ADDRESSES),
 ];
 
-/// What becomes of an option.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It has fio's effect on operations, sizes, addresses, times and order.
+    /// The option has fio's effect on operations, sizes, addresses, times and order.
     Exact,
-    /// It concerns the host, files or reports, and changes nothing.
+    /// The option concerns the host, files or reports, and changes nothing.
     WithoutEffect,
     /// A warning says how the numbers differ.
     Warned(&'static str),
@@ -326,8 +326,8 @@ pub enum Effect {
     Refused(&'static str),
 }
 
-/// Every option name that is known, aliases included, in alphabetical order, with the name that it
-/// stands for and what becomes of it.
+/// Every known option name in alphabetical order, aliases included, with its main name and how it
+/// is handled.
 #[must_use]
 pub fn options() -> Vec<(&'static str, &'static str, Effect)> {
     let exact = EXACT.iter().map(|name| (*name, *name, Effect::Exact));
@@ -344,7 +344,7 @@ pub fn options() -> Vec<(&'static str, &'static str, Effect)> {
     all
 }
 
-/// The one name of an option.
+/// The main name of an option.
 pub(super) fn canonical(key: &str) -> Option<&'static str> {
     let name = ALIASES.iter().find(|one| one.0 == key).map_or(key, |one| one.1);
     let left_out = NOT_MODELLED.iter().chain(REFUSED).map(|one| one.0);
@@ -361,7 +361,7 @@ pub(super) fn proposed() -> Vec<&'static str> {
         .collect()
 }
 
-/// The option changes nothing here.
+/// True if the option changes nothing here.
 pub(super) fn is_without_effect(key: &str) -> bool {
     WITHOUT_EFFECT.contains(&key)
 }

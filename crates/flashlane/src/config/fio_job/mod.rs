@@ -1,10 +1,10 @@
-//! Reads fio job files as workloads. An option has fio's effect, or none, or is warned of, or is
-//! refused: see [`options`]. One that is not known is refused.
+//! Reads fio job files as workloads. An option has fio's effect, or has no effect, or is warned of,
+//! or is refused: see [`options`]. An unknown option is refused.
 //!
-//! Every job section becomes a flow, `numjobs` of them as many flows or one; `[global]` sections
-//! hold for the jobs below them. Jobs behind a `stonewall` are a scenario of their own. What the
-//! options mean here, and what differs from fio, is in `docs/fio.md`.
-//! Source: fio's HOWTO, and fio 3.33 for what the HOWTO leaves open (suffixes of sizes, sizes drawn
+//! Every job section becomes a flow; with `numjobs` it becomes that many flows, or one for all
+//! copies. `[global]` sections apply to the jobs below them. Jobs behind a `stonewall` are a
+//! scenario of their own. `docs/fio.md` explains the options and the differences from fio. Source:
+//! fio's HOWTO, and fio 3.33 where the HOWTO leaves something open (suffixes of sizes, sizes drawn
 //! from a range).
 
 mod addresses;
@@ -31,10 +31,10 @@ pub use keys::{Effect, options};
 /// Most flows of a workload.
 const FLOWS_MAX: usize = 1024;
 
-/// A workload, where its keys were written, and what to warn of.
+/// A workload, the places where its keys were written, and warnings.
 pub type Parsed = (WorkloadConfig, Places, Vec<String>);
 
-/// Whether a text is a job file or a command line of fio: neither TOML nor XML.
+/// True for a job file or a command line of fio, which are neither TOML nor XML.
 #[must_use]
 pub fn is_job(text: &str) -> bool {
     sections::is_job(text)
@@ -90,18 +90,18 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Parsed>, Error> {
     Ok(all.into_iter().enumerate().map(named).collect())
 }
 
-/// Everything that is wrong with a file, and what is assumed.
+/// Everything that is wrong with a file, and everything that is assumed.
 #[derive(Debug, Default)]
 struct Notes {
     file: String,
     problems: Vec<Problem>,
-    /// Those of the job that is read at the moment.
+    /// Warnings of the job that is being read.
     warnings: Vec<String>,
     /// Every warning so far.
     said: BTreeSet<String>,
-    /// Jobs so far, in fio's count.
+    /// Jobs so far, counted as in fio.
     jobs: u32,
-    /// The drive that the first job with a name of one uses.
+    /// The drive of the first job that names one.
     drive: Option<String>,
 }
 
@@ -114,7 +114,7 @@ impl Notes {
         self.problems.push(Problem { place, message: message.into() });
     }
 
-    /// Each warning is said once, however many jobs a global key reaches.
+    /// Warns once of each problem, however many jobs a global key reaches.
     fn warn(&mut self, line: usize, key: &str, message: &str) {
         let warning = match key {
             "" => format!("{}:{line}: {message}", self.file),

@@ -1,4 +1,4 @@
-//! Which jobs run together: `stonewall` and `wait_for` make the jobs below them wait.
+//! Groups of jobs that run together: `stonewall` and `wait_for` make the jobs below them wait.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::Notes;
 use super::reader::Reader;
 use super::sections::Section;
 
-/// Jobs that a message names, at most.
+/// Most jobs that a message names.
 const SHOWN_MAX: usize = 10;
 
-/// The group of each job, from 0: a group starts when the one before has ended.
+/// The group of each job, from 0. A group starts when the group before it has ended.
 pub(super) fn groups(sections: &[Section], notes: &mut Notes) -> Vec<usize> {
     let (mut current, mut last) = (0, 0);
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! How fast the requests of a job come, and what ends it.
+//! The rate of the requests of a job, and its end.
 
 use super::reader::Reader;
 use super::values::{MICROSECOND_PS, SECOND_PS, bytes, directions, time_ps};
@@ -42,7 +42,7 @@ pub(super) fn depth(reader: &mut Reader<'_>, config: &mut FioConfig) -> u32 {
         let all: Vec<&str> = [SYNCHRONOUS, ASYNCHRONOUS, QUEUED].concat();
         reader.refuse("ioengine", format!("found {engine:?}; {}", allowed(&engine, &all)));
     }
-    // The null engine has a request ready at once where only one is in flight.
+    // The null engine completes a request at once if only one is in flight.
     config.blocking = engine == "null" && depth == 1;
     depth
 }
@@ -85,7 +85,7 @@ pub(super) fn rates(reader: &mut Reader<'_>, config: &mut FioConfig) {
     }
 }
 
-/// `thinktime` and what belongs to it.
+/// Reads `thinktime` and related keys.
 pub(super) fn think(reader: &mut Reader<'_>, config: &mut FioConfig) {
     let allowed = "a time, such as 50us, 1ms or 100 (microseconds)";
     let time = reader.value("thinktime", allowed, |text| time_ps(text, MICROSECOND_PS));
@@ -102,16 +102,17 @@ pub(super) fn think(reader: &mut Reader<'_>, config: &mut FioConfig) {
     config.think = Some(FioThink {
         time: Span(time),
         blocks,
-        // The HOWTO has a job wait after so many were issued. fio 3.33 counts those that are
-        // complete unless told otherwise, and issues up to iodepth more before its first pause.
+        // According to the HOWTO a job waits after a number of issued requests. fio 3.33 counts
+        // complete requests unless told otherwise, and issues up to iodepth more before its first
+        // pause.
         issued: kind.as_deref() != Some("complete"),
         after: after.filter(|after| *after > 0).map(Span),
         shifts_rate,
     });
 }
 
-/// `fsync`, `fdatasync`, `end_fsync`, `fsync_on_close`. Returns whether every write is on flash
-/// when it is complete (`sync`).
+/// Reads `fsync`, `fdatasync`, `end_fsync`, `fsync_on_close`. Returns whether every write is on
+/// flash when it is complete (`sync`).
 pub(super) fn flushes(reader: &mut Reader<'_>, config: &mut FioConfig) -> bool {
     config.fsync = reader.number("fsync", 0..=1 << 30).unwrap_or(0);
     config.fdatasync = reader.number("fdatasync", 0..=1 << 30).unwrap_or(0);
@@ -158,7 +159,7 @@ pub(super) fn zones(reader: &mut Reader<'_>, config: &mut FioConfig) {
     }
 }
 
-/// What ends the job: bytes, requests or time, whichever comes first.
+/// Reads the end of the job: bytes, requests or time, whichever comes first.
 pub(super) fn end(
     reader: &mut Reader<'_>,
     ramp: u64,
@@ -168,7 +169,7 @@ pub(super) fn end(
     let runtime = reader.value("runtime", "a time, such as 30 (seconds), 500ms or 2m", |text| {
         time_ps(text, SECOND_PS).filter(|time| *time > 0)
     });
-    // What fio does before it counts comes on top of the time that it counts.
+    // The time before fio counts is added to the time that it counts.
     synthetic.duration = runtime.map(|time| Span(time.saturating_add(ramp)));
     config.loops = reader.number("loops", 1..=1 << 30).unwrap_or(1);
     config.io_size = reader.extent("io_size").filter(|size| *size != FioExtent::default());
@@ -179,7 +180,7 @@ pub(super) fn end(
     }
     let is_bounded = config.size.is_some() || config.io_size.is_some();
     if !is_bounded && config.number_ios.is_none() && runtime.is_none() {
-        // fio would go through the whole device once.
+        // fio would read or write the whole device once.
         synthetic.duration = Some(Span(SECOND_PS.saturating_add(ramp)));
         let message = "nothing ends the job before the end of the drive: it runs for 1 s of simulated time; \
                        io_size in bytes, number_ios or runtime say otherwise";

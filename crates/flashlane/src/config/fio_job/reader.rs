@@ -1,4 +1,4 @@
-//! The keys of one job, read one by one.
+//! Reads the keys of a job one by one.
 
 use super::Notes;
 use super::sections::{Entry, Section};
@@ -30,7 +30,7 @@ impl Reader<'_> {
         self.notes.refuse(line, key, message);
     }
 
-    /// The value of a key, as `read` understands it.
+    /// The value of a key, parsed by `read`.
     pub(super) fn value<T>(
         &mut self,
         key: &str,

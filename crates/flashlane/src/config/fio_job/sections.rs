@@ -8,20 +8,20 @@ use super::command;
 use super::keys::{canonical, is_without_effect, proposed};
 use crate::reading::allowed;
 
-/// Files that include each other, at most.
+/// Most levels of files that include each other.
 const INCLUDES_MAX: usize = 16;
-/// Keys that show that a text is a job.
+/// Keys by which a text is recognised as a job.
 const TELLING: &[&str] = &["rw", "readwrite", "ioengine", "filename", "bs", "iodepth", "size"];
 
 /// A key of a job and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// `None`: the key stands alone.
+    /// `None` for a key without a value.
     pub(super) value: Option<String>,
     pub(super) line: usize,
 }
 
-/// A job: its own keys, and those of the `[global]` sections above it.
+/// A job: its own keys, and the keys of the `[global]` sections above it.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) name: String,
@@ -29,7 +29,7 @@ pub(super) struct Section {
     pub(super) entries: BTreeMap<&'static str, Entry>,
 }
 
-/// Whether a text is a job file or a command line of fio. TOML and XML are none.
+/// True for a job file or a command line of fio, as opposed to TOML and XML.
 pub(super) fn is_job(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}');
     if command::is_command(text) {
@@ -50,7 +50,7 @@ pub(super) fn is_job(text: &str) -> bool {
     first.starts_with('[') && !first.starts_with("[[") && lines.any(tells)
 }
 
-/// The value with what the environment has for `$NAME` and `${NAME}` in it.
+/// The value with `$NAME` and `${NAME}` replaced from the environment.
 fn expanded(value: &str) -> Result<String, String> {
     let (mut text, mut rest) = (String::new(), value);
     while let Some((before, after)) = rest.split_once('$') {
@@ -76,7 +76,7 @@ fn expanded(value: &str) -> Result<String, String> {
 fn lines(path: &Path, text: &str, level: usize, notes: &mut Notes) -> Vec<(usize, String)> {
     let mut lines = Vec::new();
     for (line, content) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-        // A comment may stand behind a value, too.
+        // A comment may also follow a value.
         let content = content.split(['#', ';']).next().unwrap_or("").trim();
         let Some(name) = content.strip_prefix("include ").map(str::trim) else {
             if !content.is_empty() {
@@ -155,7 +155,7 @@ fn entry(line: usize, content: &str, notes: &mut Notes) -> Option<(&'static str,
         notes.refuse(line, "", format!("unknown key `{key}`; {}", allowed(key, &proposed())));
         return None;
     };
-    // Names of files may have anything in them: they are not looked at.
+    // File names may contain anything, so they are not checked.
     if is_without_effect(known) || known == "filename" {
         return Some((known, Entry { value, line }));
     }

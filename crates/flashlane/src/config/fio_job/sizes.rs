@@ -1,4 +1,4 @@
-//! Sizes of the requests of a job, of each direction by itself.
+//! Sizes of the requests of a job, for each direction.
 
 use super::reader::Reader;
 use super::values::{bytes, directions};
@@ -9,7 +9,7 @@ use flashlane_units::ByteSize;
 /// Most sizes of a split.
 const SIZES_MAX: usize = 1024;
 
-/// Sizes of one direction: smallest, largest, and with their percentages.
+/// Sizes of one direction: the smallest, the largest, and the split with percentages.
 #[derive(Clone, Debug, PartialEq)]
 struct Sizes {
     smallest: u64,
@@ -17,17 +17,17 @@ struct Sizes {
     split: Vec<(ByteSize, u32)>,
 }
 
-/// Reads the sizes of one direction.
+/// Parses the sizes of one direction.
 type Read = fn(&str) -> Option<Sizes>;
 
-/// Fills in the sizes, and warns of those that no drive takes.
+/// Fills in the sizes, and warns of sizes that no drive accepts.
 pub(super) fn sizes(reader: &mut Reader<'_>, config: &mut FioConfig) {
     let keys: [(&str, &str, Read); 3] = [
         ("bs", "bytes, such as 4096, 4k or 1m", single),
         ("bsrange", "SMALLEST-LARGEST, such as 4k-64k", range),
         ("bssplit", "SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40", split),
     ];
-    // fio takes a split before a range, and a range before a size.
+    // In fio a split takes precedence over a range, and a range over a size.
     for (key, allowed, read) in keys {
         let each = reader.value(key, allowed, |text| {
             let each = directions(text)?;
@@ -61,12 +61,12 @@ fn align(reader: &mut Reader<'_>, config: &mut FioConfig) {
     for (target, align) in targets.into_iter().zip(each) {
         target.align = align.map(ByteSize);
     }
-    // Blocks at other places than multiples of their size are in no map.
+    // The map has no blocks that start elsewhere than at multiples of their size.
     config.map = false;
 }
 
-/// Requests that are no multiple of a sector: a drive refuses them, a file system makes whole
-/// blocks of them.
+/// Checks requests that are no multiple of a sector: a drive refuses them, and a file system turns
+/// them into whole blocks.
 pub(super) fn check_sectors(reader: &mut Reader<'_>, config: &FioConfig, used: [bool; 3]) {
     let is_odd = |size: u64| !size.is_multiple_of(SECTOR_BYTES);
     let each = [&config.read, &config.write, &config.trim];
@@ -110,7 +110,7 @@ fn range(text: &str) -> Option<Sizes> {
     valid.then(|| Sizes { smallest, largest, split: Vec::new() })
 }
 
-/// Sizes and their percentages; those without share what is left.
+/// Sizes with their percentages; sizes without a percentage share the rest.
 fn split(text: &str) -> Option<Sizes> {
     let mut sizes = Vec::new();
     for part in text.split(':') {
@@ -127,7 +127,7 @@ fn split(text: &str) -> Option<Sizes> {
     let rest = 100_u32.checked_sub(given)? / open.max(1);
     let mut split: Vec<(ByteSize, u32)> =
         sizes.into_iter().map(|(size, percent)| (size, percent.unwrap_or(rest))).collect();
-    // fio looks at the rarest first.
+    // fio checks the rarest size first.
     split.sort_by_key(|one| one.1);
     let smallest = split.iter().map(|one| one.0.0).min()?;
     let largest = split.iter().map(|one| one.0.0).max()?;
@@ -135,7 +135,7 @@ fn split(text: &str) -> Option<Sizes> {
     valid.then_some(Sizes { smallest, largest, split })
 }
 
-/// The sizes for reports: of the directions that a job uses, with their shares.
+/// The sizes for reports: those of the directions that a job uses, with their shares.
 pub(super) fn described(config: &FioConfig, shares: [f64; 3]) -> SizeConfig {
     let block = config.file_block.0.max(SECTOR_BYTES);
     let whole = |size: u64| match size % SECTOR_BYTES {
@@ -160,7 +160,7 @@ pub(super) fn described(config: &FioConfig, shares: [f64; 3]) -> SizeConfig {
         } else if one.smallest == one.largest {
             add(one.smallest.0, share);
         } else {
-            // The ends of a range, and what lies between in a few steps.
+            // The ends of a range, and a few steps between them.
             let steps = (one.largest.0 / one.smallest.0).clamp(2, 16);
             (0..steps).for_each(|step| {
                 let size = one.smallest.0 + (one.largest.0 - one.smallest.0) * step / (steps - 1);

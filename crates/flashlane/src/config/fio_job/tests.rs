@@ -12,7 +12,7 @@ fn scenarios(text: &str) -> Vec<Parsed> {
     parse(Path::new("job.fio"), text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The only scenario, its places, and the warnings.
+/// The only scenario, with its places and warnings.
 fn parsed(text: &str) -> (WorkloadConfig, Places, Vec<String>) {
     let mut all = scenarios(text);
     assert_eq!(all.len(), 1);
@@ -29,12 +29,12 @@ fn one(keys: &str) -> SyntheticConfig {
     flow.synthetic.clone().expect("a synthetic flow")
 }
 
-/// The same, in fio's terms.
+/// The only job, in fio's terms.
 fn job(keys: &str) -> FioConfig {
     *one(keys).fio.expect("a job")
 }
 
-/// The warnings of the only job.
+/// The warnings about the only job.
 fn warned(keys: &str) -> Vec<String> {
     parsed(&format!("[job]\n{}", keys.replace(' ', "\n"))).2
 }
@@ -354,7 +354,8 @@ fn comments_variables_and_names() {
 #[test]
 fn a_hundred_thousand_jobs_are_told_apart_at_once() {
     let jobs = |count: usize, keys: &str| format!("[a]\nnumber_ios=1\n{keys}").repeat(count);
-    // Each waits for the one above, and each is warned of: as many scenarios, in no time.
+    // Each job waits for the one above it and causes a warning: this gives as many scenarios,
+    // quickly.
     let all = scenarios(&jobs(100_000, "stonewall\nverify=crc32c\n"));
     assert_eq!((all.len(), all[99_999].2.len()), (100_000, 1));
     let refused = problems(&jobs(1025, ""));

@@ -1,4 +1,4 @@
-//! Values as fio writes them.
+//! Values in fio's notation.
 
 /// Bytes: a number with `k`, `m`, `g` or `t` for powers of 1024, perhaps with a `b` behind, as fio
 /// 3.33 reads them. (`ki` is the same there, but `kib` means 1000: such units are refused.)
@@ -39,8 +39,8 @@ pub(super) fn time_ps(text: &str, unit_ps: u64) -> Option<u64> {
 pub(super) const SECOND_PS: u64 = 1_000_000_000_000;
 pub(super) const MICROSECOND_PS: u64 = 1_000_000;
 
-/// A value for reads, writes and trims, separated by commas. One that is left out at the end is
-/// that of the direction before; an empty one is `None`: fio's default.
+/// A value for reads, writes and trims, separated by commas. A value that is left out at the end
+/// equals that of the direction before it. An empty value is `None`: fio's default.
 pub(super) fn directions(text: &str) -> Option<[Option<&str>; 3]> {
     let mut parts =
         text.split(',').map(str::trim).map(|part| Some(part).filter(|it| !it.is_empty()));

@@ -1,4 +1,4 @@
-//! From files and command-line overrides to configuration structures.
+//! Reads files and command-line overrides into configuration structures.
 //!
 //! Layers, later ones over earlier ones, table by table and key by key:
 //! 1. the preset that `base = "NAME"` at the top of a device file names;
@@ -6,8 +6,9 @@
 //! 3. `--compat mqsim`, `--scheduler`, `--isolation`;
 //! 4. `--set path.to.key=value`, in the order given; then `--slo`, then `count` of flows.
 //!
-//! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole where a layer names another one.
-//! Lists are replaced whole. Every refusal says the file and line, preset or option it is about.
+//! A policy (`scheduler`, `ftl.gc.victim`, ...) is replaced whole if a layer names another policy.
+//! Lists are replaced whole. Every refusal names the file and line, preset or option that it is
+//! about.
 
 mod overrides;
 mod tenants;
@@ -31,14 +32,14 @@ use crate::error::{Error, Problem};
 use crate::reading::{self, Draft};
 use crate::workload::clone;
 
-/// A configuration and where its keys were written.
+/// A configuration, with the places where its keys were written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded<T> {
     /// The configuration.
     pub config: T,
-    /// Where its keys were written.
+    /// The places where its keys were written.
     pub places: Places,
-    /// What was ignored or assumed.
+    /// Warnings about keys that were ignored or assumed.
     pub warnings: Vec<String>,
 }
 
@@ -84,10 +85,11 @@ pub fn device_from_toml(
     device_from_draft(reading::parse(text, file)?, file, overrides)
 }
 
-/// Reads a device from a table of keys that a program gives: refusals name keys and no lines.
+/// Reads a device from a table of keys from a program. Refusals name keys but no lines.
 ///
 /// # Errors
-/// As [`device`].
+///
+/// Those of [`device`].
 pub fn device_from_table(
     keys: toml::Table,
     overrides: &Overrides,
@@ -156,10 +158,11 @@ pub fn workload_from_toml(
     finish_workload(reading::parse(text, file)?, overrides, None, Vec::new())
 }
 
-/// Reads a workload from a table of keys that a program gives: refusals name keys and no lines.
+/// Reads a workload from a table of keys from a program. Refusals name keys but no lines.
 ///
 /// # Errors
-/// As [`device`].
+///
+/// Those of [`device`].
 pub fn workload_from_table(
     keys: toml::Table,
     overrides: &Overrides,
@@ -178,7 +181,7 @@ pub fn resolve_paths(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Resu
     if problems.is_empty() { Ok(()) } else { Err(Error::Config(problems)) }
 }
 
-/// What kind of configuration a text is.
+/// The kind of a configuration text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A device.
@@ -222,8 +225,8 @@ fn base_preset(base: &Value) -> Result<&'static Preset, String> {
         .ok_or_else(|| format!("no preset `{name}`; {}", allowed(name, &Preset::names())))
 }
 
-/// fio's job files are told by their name, or by their text: a file of another name, standard
-/// input, or a command line.
+/// True for a job file of fio. It is recognised by its name or, for other files, standard input and
+/// command lines, by its text.
 fn is_fio_job(path: &Path, text: &str) -> bool {
     let by_name = path.extension().is_some_and(|extension| {
         ["fio", "ini", "job"].iter().any(|known| extension.eq_ignore_ascii_case(known))
@@ -236,7 +239,7 @@ fn is_xml(path: &Path, text: &str) -> bool {
     by_name || text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// A draft of a finished configuration, without its values where nothing will go on top of them.
+/// A draft of a finished configuration. It has no values if no overrides follow.
 fn draft_of<T: Serialize>(config: &T, file: &str, over: &Overrides) -> Result<Draft, Error> {
     if *over == Overrides::default() {
         return Ok(Draft { value: toml::Table::new(), places: Places::new(file) });
@@ -250,7 +253,7 @@ fn finish_device(
     as_is: Option<DeviceConfig>,
     warnings: Vec<String>,
 ) -> Result<Loaded<DeviceConfig>, Error> {
-    // Refuse what the file says before what the command line adds to it.
+    // Refuses problems of the file before the command line adds to it.
     let mut config = match as_is {
         Some(config) => config,
         None => draft.finish()?,
@@ -299,8 +302,8 @@ fn finish_workload(
     Ok(Loaded { config, places: draft.places, warnings })
 }
 
-/// Resolves the paths of traces and of clone parameters, which are read: relative to the workload
-/// file or, if not there, to the current folder.
+/// Resolves the paths of traces and of clone parameters: relative to the workload file or, if not
+/// there, to the current folder. Reads the clone parameters.
 fn find_traces(loaded: &mut Loaded<WorkloadConfig>, folder: &Path) -> Vec<Problem> {
     let (mut problems, mut of_clones) = (Vec::new(), Vec::new());
     for (index, flow) in loaded.config.flows.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! What is said on top of the files, by the command line or by a program.
+//! Overrides on top of the files, by the command line or by a program.
 
 use toml::Value;
 
@@ -9,18 +9,18 @@ use crate::visible::shortened;
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
 pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup", "outstanding_max"];
 
-/// In whose words refusals speak.
+/// The caller, whose words messages use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caller {
     /// The command line: `--set flash.chanels=4: flash.chanels: …`.
     #[default]
     CommandLine,
-    /// A program, which knows keys and no options: `flash.chanels: …`.
+    /// A program, which knows keys but no options: `flash.chanels: …`.
     Program,
 }
 
 impl Caller {
-    /// The place of what was said on top of the files; `option` is the option and its value.
+    /// The place of an override, for messages. `option`: the option and its value.
     pub(super) fn place(self, option: String) -> String {
         match self {
             Self::CommandLine => option,
@@ -29,29 +29,29 @@ impl Caller {
     }
 }
 
-/// What the command line, or a program, says on top of the files.
+/// Overrides of the command line, or of a program, on top of the files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// In whose words refusals speak.
+    /// The caller, whose words messages use.
     pub caller: Caller,
     /// `--scheduler NAME`.
     pub scheduler: Option<String>,
     /// `--isolation NAME`.
     pub isolation: Option<String>,
-    /// `--compat mqsim`.
+    /// True with `--compat mqsim`.
     pub compat_mqsim: bool,
     /// `--set path.to.key=value`. Keys that start with `flow`, `window`, `warmup` or
     /// `outstanding_max` belong to the workload, all others to the device; a leading `device.` or
-    /// `workload.` says so explicitly. A flow is named by number, `flow[0].…` or `flow.0.…`, or by
-    /// name, `flow.tpcc.…`.
+    /// `workload.` decides this explicitly. A flow is named by number, `flow[0].…` or `flow.0.…`,
+    /// or by name, `flow.tpcc.…`.
     pub sets: Vec<String>,
-    /// `--slo FLOW:GOAL=VALUE`: goals on top of those of the workload.
+    /// `--slo FLOW:GOAL=VALUE`: goals in addition to those of the workload.
     pub slos: Vec<String>,
-    /// So many tenants of a flow, in place of its `count`: name and number.
+    /// Numbers of tenants, in place of the `count` of their flows: name and number.
     pub counts: Vec<(String, u32)>,
 }
 
-/// One `--set`: its place for messages, its key and its value.
+/// A `--set`, split into its place for messages, its key and its value.
 fn split_set(text: &str, caller: Caller) -> Result<(String, &str, Value), Problem> {
     let place = caller.place(format!("--set {}", shortened(text)));
     match text.split_once('=') {
@@ -65,7 +65,7 @@ fn split_set(text: &str, caller: Caller) -> Result<(String, &str, Value), Proble
     }
 }
 
-/// True for a key of the workload; the key without the prefix that says so.
+/// Whether a key belongs to the workload, and the key without a prefix `device.` or `workload.`.
 fn route(key: &str) -> (bool, &str) {
     if let Some(rest) = key.strip_prefix("workload.") {
         return (true, rest);
@@ -77,7 +77,7 @@ fn route(key: &str) -> (bool, &str) {
     (WORKLOAD_KEYS.contains(&first), key)
 }
 
-/// Applies those `--set` that belong to the workload, or those that belong to the device.
+/// Applies the `--set`s of the workload, or those of the device.
 pub(super) fn apply_sets(
     draft: &mut Draft,
     overrides: &Overrides,

@@ -1,5 +1,5 @@
-//! What a workload says of tenants by number or by promise: `count = 3` becomes three flows, and
-//! `--slo` of the command line goes to the flow that it names.
+//! Numbers and promises of tenants: `count = 3` becomes three flows, and `--slo` of the command
+//! line goes to the flow that it names.
 
 use toml::Value;
 
@@ -8,8 +8,8 @@ use crate::config::{FlowConfig, WorkloadConfig};
 use crate::error::{Error, Problem};
 use crate::reading::{self, Draft};
 
-/// Puts as many flows in the place of each one as `counts` or its `count` say. False where none has
-/// one.
+/// Replaces each flow by as many copies as `counts` or its `count` say. False if no flow has a
+/// count.
 pub(super) fn multiply(
     draft: &mut Draft,
     config: &WorkloadConfig,
@@ -47,7 +47,7 @@ pub(super) fn multiply(
     Ok(true)
 }
 
-/// How many flows one becomes.
+/// Number of copies of a flow.
 fn copies(draft: &Draft, index: usize, count: Option<u32>) -> Result<usize, Error> {
     let count = count.unwrap_or(1) as usize;
     if FLOWS.contains(&count) {
@@ -57,7 +57,7 @@ fn copies(draft: &Draft, index: usize, count: Option<u32>) -> Result<usize, Erro
     Err(Error::config(place, format!("found {count}, allowed: 1 to {}", FLOWS.end())))
 }
 
-/// Applies `--slo FLOW:GOAL=VALUE[,GOAL=VALUE…]`. A flow with a `count` is named as it is written.
+/// Applies `--slo FLOW:GOAL=VALUE[,GOAL=VALUE…]`. A flow with a `count` is named as in the file.
 pub(super) fn promise(
     draft: &mut Draft,
     config: &WorkloadConfig,

@@ -199,14 +199,14 @@ fn a_count_makes_flows_with_places_and_keys_of_their_own() {
         assert_eq!(flow.slo.as_ref().expect("given").p99, Some(Span(1_000_000_000)));
         assert_eq!(flow.count, None);
     }
-    // A problem of a later flow is found at its line, whatever stands before it.
+    // A problem of a later flow is found at its line, whatever comes before it.
     let wrong = crate::config::validate::validate_workload(&loaded.config);
     assert_eq!(wrong.len(), 1, "{wrong:?}");
     let place = loaded.places.locate("flow[3].synthetic.queue_depth");
     assert_eq!(place, "w.toml:12: flow[3].synthetic.queue_depth");
     let place = loaded.places.locate("flow[2].synthetic.queue_depth");
     assert!(place.starts_with("--set flow.a.synthetic.queue_depth=4: flow[2]"), "{place}");
-    // What was made is a workload like any other.
+    // The result is a workload like any other.
     let text = toml::to_string(&loaded.config).expect("plain data");
     let again = workload_from_toml(&text, "again", &Overrides::default()).expect("valid");
     assert_eq!(again.config, loaded.config);

@@ -1,4 +1,4 @@
-//! `ssdconfig.xml` to a device.
+//! Translates `ssdconfig.xml` to a device.
 
 use super::flash::{array, channel, latency, suspend_margins};
 use super::tags::{Notes, Section, Tag};
@@ -16,7 +16,8 @@ use crate::isolation::Isolation;
 use crate::scheduler::Scheduling;
 use flashlane_units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 
-/// MQSim collects a plane as soon as it has fewer free blocks than this, whatever the share says.
+/// MQSim collects a plane as soon as it has fewer free blocks than this, whatever the configured
+/// share is.
 const GC_THRESHOLD_MIN_BLOCKS: u32 = 10;
 /// Collection needs one block to copy to and one to spare.
 const GC_RESERVE_MIN_BLOCKS: u32 = 2;
@@ -55,8 +56,12 @@ pub(super) fn device(
     let flash = array(&mut section, channel, suspend);
     section.finish();
     let line = device.map_or(root.line, |node| node.line);
-    (ftl.gc.threshold, ftl.gc.hard_threshold) =
-        gc_blocks(shares, flash.blocks_per_plane, (line, hard_line), &mut notes);
+    (ftl.gc.threshold, ftl.gc.hard_threshold) = gc_blocks(
+        shares,
+        flash.blocks_per_plane,
+        Thresholds { soft: line, hard: hard_line },
+        &mut notes,
+    );
 
     warn_of_idle((host_section, device), interface.kind, ftl.gc.preemptible, &mut notes);
     notes.warn_of_defaults("tags that are missing take MQSim's own defaults");
@@ -95,7 +100,7 @@ fn link(host: &mut Section<'_, '_>) -> LinkConfig {
     }
 }
 
-/// Choices of which only one is built, and tags that change nothing here.
+/// Refuses choices that are not implemented, and skips tags that change nothing here.
 fn refuse_unbuilt(device: &mut Section<'_, '_>) {
     // The seed of a run comes from the command line.
     device.skip("Seed");
@@ -277,16 +282,23 @@ fn wear(device: &mut Section<'_, '_>) -> WearConfig {
     WearConfig { dynamic, static_threshold: if level { threshold } else { 0 } }
 }
 
-/// Soft and hard threshold as shares of the blocks of a plane.
-fn gc_shares(device: &mut Section<'_, '_>) -> (f64, f64) {
-    let soft = Tag::new("GC_Exec_Threshold", "0.05").also(&["GC_Exect_Threshold"]);
-    (
-        device.number(soft, 0.0..=0.99),
-        device.number(Tag::new("GC_Hard_Threshold", "0.005"), 0.0..=0.99),
-    )
+/// A value for each of the two thresholds of collection.
+#[derive(Clone, Copy)]
+struct Thresholds<T> {
+    soft: T,
+    hard: T,
 }
 
-/// Warns of tags of the host's and the device's section that have no effect beside others.
+/// The thresholds as shares of the blocks of a plane.
+fn gc_shares(device: &mut Section<'_, '_>) -> Thresholds<f64> {
+    let soft = Tag::new("GC_Exec_Threshold", "0.05").also(&["GC_Exect_Threshold"]);
+    Thresholds {
+        soft: device.number(soft, 0.0..=0.99),
+        hard: device.number(Tag::new("GC_Hard_Threshold", "0.005"), 0.0..=0.99),
+    }
+}
+
+/// Warns of tags of the host's and the device's section that other tags make ineffective.
 fn warn_of_idle(
     (host, device): (Option<&Node>, Option<&Node>),
     kind: InterfaceKind,
@@ -307,30 +319,30 @@ fn warn_of_idle(
     }
 }
 
-/// MQSim's thresholds in blocks: shares rounded down, with its floors. The hard one is raised where
-/// collection would be left without room.
+/// MQSim's thresholds in blocks: shares rounded down, with its floors. The hard threshold is raised
+/// if collection would be left without room.
 fn gc_blocks(
-    (soft, hard): (f64, f64),
+    shares: Thresholds<f64>,
     blocks_per_plane: u32,
-    (line, hard_line): (usize, usize),
+    lines: Thresholds<usize>,
     notes: &mut Notes,
 ) -> (BlockShare, BlockShare) {
     let blocks = |share: f64| ((share * f64::from(blocks_per_plane)) as u32).max(1);
-    let soft = blocks(soft).max(GC_THRESHOLD_MIN_BLOCKS);
+    let soft = blocks(shares.soft).max(GC_THRESHOLD_MIN_BLOCKS);
     if soft >= blocks_per_plane {
         notes.problem(
-            line,
+            lines.soft,
             format!(
                 "<Block_No_Per_Plane> is {blocks_per_plane}, and garbage collection starts below \
                  {soft} free blocks; allowed: more than {soft} blocks"
             ),
         );
     }
-    let hard_given = blocks(hard);
+    let hard_given = blocks(shares.hard);
     let hard = hard_given.max(GC_RESERVE_MIN_BLOCKS);
     if hard != hard_given {
         notes.warn(
-            hard_line,
+            lines.hard,
             format!(
                 "<GC_Hard_Threshold> means {hard_given} block of {blocks_per_plane}; raised to \
                  {hard}, the least with which collection can always proceed"
@@ -340,7 +352,7 @@ fn gc_blocks(
     let most = soft.saturating_sub(1).max(GC_RESERVE_MIN_BLOCKS);
     if hard > most {
         notes.warn(
-            hard_line,
+            lines.hard,
             format!(
                 "<GC_Hard_Threshold> means {hard} of {blocks_per_plane} blocks, and <GC_Exec_Threshold> \
                  {soft}; lowered to {most}, because here it is a reserve that only collection may use \

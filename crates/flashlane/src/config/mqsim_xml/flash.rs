@@ -4,7 +4,7 @@ use super::tags::{Section, Tag};
 use crate::config::{FlashConfig, SuspendConfig, Technology};
 use flashlane_units::{ByteSize, Span, TransferRate};
 
-/// Ten seconds. Unit: nanoseconds.
+/// Longest latency: ten seconds. Unit: nanoseconds.
 const LATENCY_MAX_NS: u64 = 10_000_000_000;
 
 /// A latency in nanoseconds.
@@ -12,7 +12,7 @@ pub(super) fn latency(section: &mut Section<'_, '_>, tag: Tag) -> Span {
     Span(section.number(tag, 0..=LATENCY_MAX_NS) * 1_000)
 }
 
-/// Remaining times under which an operation is not suspended any more.
+/// Reads the remaining times below which an operation is no longer suspended.
 pub(super) fn suspend_margins(device: &mut Section<'_, '_>) -> SuspendConfig {
     let erase = Tag::new("Prefered_suspend_erase_time_for_read", "700000")
         .also(&["Preferred_suspend_erase_time_for_read"]);
@@ -28,7 +28,7 @@ pub(super) fn suspend_margins(device: &mut Section<'_, '_>) -> SuspendConfig {
     }
 }
 
-/// What the device section says of the channels.
+/// The channels, as the device section describes them.
 pub(super) struct Channel {
     count: u32,
     width: u64,
@@ -46,7 +46,7 @@ pub(super) fn channel(device: &mut Section<'_, '_>) -> Channel {
     }
 }
 
-/// The flash section, on top of what the device section said.
+/// Reads the flash section, with the channels of the device section.
 pub(super) fn array(
     flash: &mut Section<'_, '_>,
     channel: Channel,
@@ -109,7 +109,7 @@ const PROGRAM_TAGS: [Tag; 3] = [
     Tag::new("Page_Program_Latency_MSB", "750000"),
 ];
 
-/// Latencies of LSB, CSB and MSB pages, as many as the technology has.
+/// Latencies of LSB, CSB and MSB pages, for as many page types as the technology has.
 fn page_times(flash: &mut Section<'_, '_>, technology: Technology, tags: &[Tag; 3]) -> Vec<Span> {
     let used: &[usize] = match technology {
         Technology::Slc | Technology::InPlace => &[0],

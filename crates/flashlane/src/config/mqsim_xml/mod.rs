@@ -1,8 +1,8 @@
 //! Reads the XML pair of the released MQSim, unmodified: `ssdconfig.xml` and `workload.xml`.
 //!
 //! Tags that are missing from a device file take MQSim's own defaults, and one warning lists them.
-//! Tags that MQSim ignores or does not know are warned about. What asks for something that is not
-//! built is refused, with file, line, value and what is allowed.
+//! Tags that MQSim ignores or does not know are warned about. A request for something that is not
+//! implemented is refused, with file, line, value and what is allowed.
 //!
 //! Source: tags, units and defaults of the released MQSim (commit 7ec40e3).
 
@@ -17,34 +17,37 @@ use std::path::Path;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::error::Error;
 
-/// Larger files are no configuration. Unit: bytes.
+/// Larger files are not configurations. Unit: bytes.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Reads a device file (`Execution_Parameter_Set`). Returns the device and what to warn of.
+/// Reads a device file (`Execution_Parameter_Set`). Returns the device and the warnings.
 ///
 /// # Errors
+///
 /// [`Error::Config`] with every problem of the file.
 pub fn load_device(path: &Path) -> Result<(DeviceConfig, Vec<String>), Error> {
     parse_device(path, &read(path)?)
 }
 
-/// Reads a workload file (`MQSim_IO_Scenarios`): one workload per scenario, in order, and what to
-/// warn of. Trace paths are kept as they stand in the file.
+/// Reads a workload file (`MQSim_IO_Scenarios`). Returns one workload per scenario, in order, and
+/// the warnings. Trace paths stay as in the file.
 ///
 /// # Errors
+///
 /// [`Error::Config`] with every problem of the file.
 pub fn load_scenarios(path: &Path) -> Result<(Vec<WorkloadConfig>, Vec<String>), Error> {
     parse_scenarios(path, &read(path)?)
 }
 
-/// A file of which every tag has its default: what the release takes for a file that holds the word
-/// `USE_INTERNAL_PARAMS` only.
+/// A file in which every tag has its default. The release assumes it for a file that holds only the
+/// word `USE_INTERNAL_PARAMS`.
 const INTERNAL: &[u8] = b"<Execution_Parameter_Set><Host_Parameter_Set/><Device_Parameter_Set>\
     <Flash_Parameter_Set/></Device_Parameter_Set></Execution_Parameter_Set>";
 
-/// As [`load_device`], from the contents of the file.
+/// Does [`load_device`] with the contents of the file.
 ///
 /// # Errors
+///
 /// [`Error::Config`] with every problem of the file.
 pub fn parse_device(path: &Path, bytes: &[u8]) -> Result<(DeviceConfig, Vec<String>), Error> {
     let file = path.display().to_string();
@@ -53,9 +56,10 @@ pub fn parse_device(path: &Path, bytes: &[u8]) -> Result<(DeviceConfig, Vec<Stri
     device::device(&file, &stem(path), &root)
 }
 
-/// As [`load_scenarios`], from the contents of the file.
+/// Does [`load_scenarios`] with the contents of the file.
 ///
 /// # Errors
+///
 /// [`Error::Config`] with every problem of the file.
 pub fn parse_scenarios(
     path: &Path,

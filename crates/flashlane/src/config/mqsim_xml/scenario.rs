@@ -1,4 +1,4 @@
-//! `workload.xml` to workloads, one per scenario.
+//! Translates `workload.xml` to workloads, one per scenario.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use flashlane_units::Ratio;
 
 const SYNTHETIC: &str = "IO_Flow_Parameter_Set_Synthetic";
 const TRACE: &str = "IO_Flow_Parameter_Set_Trace_Based";
-/// Flows of a scenario.
+/// Most flows of a scenario.
 const FLOWS_MAX: usize = 64;
-/// Logical blocks of an NVMe command. Unit: sectors.
+/// Most logical blocks of an NVMe command. Unit: sectors.
 const REQUEST_SECTORS_MAX: u32 = 65_536;
-/// Fits 64 bits of picoseconds. Unit: nanoseconds.
+/// Longest time that fits 64 bits of picoseconds. Unit: nanoseconds.
 const TIME_MAX_NS: u64 = 18_000_000_000_000_000;
-/// Bytes of a sector, in MQSim's integer arithmetic of arrival rates.
+/// Bytes of a sector, for MQSim's integer arithmetic of arrival rates.
 const SECTOR_BYTES: u64 = 512;
 
 /// Translates the tree of a workload file.
@@ -93,7 +93,7 @@ fn flow(index: usize, node: &Node, notes: &mut Notes) -> FlowConfig {
     flow
 }
 
-/// What both kinds of flows have.
+/// Reads the tags of both kinds of flows.
 fn common(section: &mut Section<'_, '_>) -> FlowConfig {
     let priority = section.choice(
         Tag::new("Priority_Class", "MEDIUM"),
@@ -127,7 +127,7 @@ fn common(section: &mut Section<'_, '_>) -> FlowConfig {
     }
 }
 
-/// A comma list of resources, sorted, each once. Range: `0..bound`.
+/// A comma-separated list of resources, sorted and without duplicates. Range: `0..bound`.
 fn ids(section: &mut Section<'_, '_>, name: &'static str, bound: u32) -> Option<Vec<u32>> {
     let value = section.value(Tag::required(name))?;
     let mut list = Vec::new();
@@ -207,14 +207,14 @@ fn synthetic(section: &mut Section<'_, '_>) -> MqsimSyntheticConfig {
     config
 }
 
-/// Percent of the working set that is hot. With all of it hot, MQSim has nowhere to send cold
+/// Percent of the working set that is hot. If all of it is hot, MQSim has no place for cold
 /// requests.
 fn hot_region(section: &mut Section<'_, '_>, address: MqsimAddress) -> u32 {
     let tag = Tag::required("Percentage_of_Hot_Region");
     section.number_if(address == MqsimAddress::HotCold, tag, 0..=99, 0)
 }
 
-/// Percent of the space; out of range means all of it, as in MQSim.
+/// Percent of the space. A value out of range means all of it, as in MQSim.
 fn working_set(section: &mut Section<'_, '_>) -> u32 {
     let tag = Tag::new("Working_Set_Percentage", "100");
     let percent: u32 = section.number(tag, 0..=u32::MAX);
@@ -229,7 +229,7 @@ fn working_set(section: &mut Section<'_, '_>) -> u32 {
     100
 }
 
-/// MQSim divides by the whole number of requests per second.
+/// Checks a rate: MQSim divides by the whole number of requests per second.
 fn check_rate(section: &mut Section<'_, '_>, config: &MqsimSyntheticConfig) {
     let size = u64::from(config.size_mean_sectors);
     if !config.closed_loop && config.bandwidth / SECTOR_BYTES < size {

@@ -1,4 +1,4 @@
-//! Typed access to the tags of one section, with everything that is worth saying about them.
+//! Typed access to the tags of a section, with all warnings about them.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -14,17 +14,17 @@ pub(super) struct Tag {
     name: &'static str,
     /// Spellings of the documentation and of shipped files that MQSim does not read.
     also: &'static [&'static str],
-    /// What applies where the tag is missing; `None` where it has to be there.
+    /// Default for a missing tag; `None` if the tag is required.
     default: Option<&'static str>,
 }
 
 impl Tag {
-    /// A tag that may be missing.
+    /// An optional tag.
     pub(super) const fn new(name: &'static str, default: &'static str) -> Self {
         Self { name, also: &[], default: Some(default) }
     }
 
-    /// A tag that has to be there.
+    /// A required tag.
     pub(super) const fn required(name: &'static str) -> Self {
         Self { name, also: &[], default: None }
     }
@@ -45,12 +45,12 @@ impl Tag {
     }
 }
 
-/// What there is to say about a file.
+/// Warnings and problems of a file.
 #[derive(Debug)]
 pub(super) struct Notes {
     file: String,
     pub(super) warnings: Vec<String>,
-    /// With their lines.
+    /// Problems with their lines.
     problems: Vec<(usize, Problem)>,
     defaulted: Vec<String>,
 }
@@ -61,7 +61,7 @@ impl Notes {
         Self { file, warnings: Vec::new(), problems: Vec::new(), defaulted: Vec::new() }
     }
 
-    /// One warning for all tags that were missing since the last call.
+    /// Adds a single warning for all tags that were missing since the last call.
     pub(super) fn warn_of_defaults(&mut self, what: &str) {
         if !self.defaulted.is_empty() {
             let list = std::mem::take(&mut self.defaulted).join(", ");
@@ -88,14 +88,14 @@ impl Notes {
     }
 }
 
-/// The value of a tag, and where it stands.
+/// The value of a tag, with its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value<'a> {
     pub(super) text: &'a str,
     pub(super) line: usize,
 }
 
-/// The tags of one section.
+/// The tags of a section.
 pub(super) struct Section<'a, 'n> {
     node: Option<&'a Node>,
     pub(super) notes: &'n mut Notes,
@@ -112,7 +112,7 @@ impl<'a, 'n> Section<'a, 'n> {
         self.node.map_or(1, |node| node.line)
     }
 
-    /// Line of a tag, or of the section where it is missing.
+    /// Line of a tag, or of the section if the tag is missing.
     pub(super) fn line_of(&self, name: &str) -> usize {
         let child = self.node.and_then(|n| n.children.iter().rfind(|child| child.name == name));
         child.map_or(self.line(), |child| child.line)
@@ -145,7 +145,7 @@ impl<'a, 'n> Section<'a, 'n> {
         Some(Value { text: &last.text, line: last.line })
     }
 
-    /// The text of a tag, or its default; `None` after a problem was noted.
+    /// The text of a tag, or its default; `None` if a problem was noted.
     pub(super) fn value(&mut self, tag: Tag) -> Option<Value<'a>> {
         let problems = self.notes.problems.len();
         let line = self.line();
@@ -169,7 +169,7 @@ impl<'a, 'n> Section<'a, 'n> {
         }
     }
 
-    /// A number in a range; the start of the range after a problem was noted.
+    /// A number in a range; the start of the range if a problem was noted.
     pub(super) fn number<T>(&mut self, tag: Tag, range: RangeInclusive<T>) -> T
     where
         T: FromStr + PartialOrd + Display + Copy,
@@ -191,7 +191,8 @@ impl<'a, 'n> Section<'a, 'n> {
         }
     }
 
-    /// As [`Self::number`] where the tag has an effect; else whatever of it can be read.
+    /// Reads a number with [`Self::number`] if the tag has an effect; otherwise reads as much of it
+    /// as possible.
     pub(super) fn number_if<T>(
         &mut self,
         effective: bool,
@@ -213,7 +214,8 @@ impl<'a, 'n> Section<'a, 'n> {
             .unwrap_or(fallback)
     }
 
-    /// One of a list of names, in any case. `None` marks what MQSim knows and this version lacks.
+    /// Reads one of a list of names, in any case. `None` marks names that MQSim knows and this
+    /// version lacks.
     pub(super) fn choice<T: Copy>(&mut self, tag: Tag, options: &[(&str, Option<T>)]) -> T {
         let fallback = options.iter().find_map(|&(_, value)| value).expect("some option is built");
         let Some(value) = self.value(tag) else { return fallback };
@@ -242,7 +244,7 @@ impl<'a, 'n> Section<'a, 'n> {
         fallback
     }
 
-    /// A boolean: anything but "false" is true, as in MQSim.
+    /// Reads a boolean: anything but "false" is true, as in MQSim.
     pub(super) fn boolean(&mut self, tag: Tag) -> bool {
         let Some(value) = self.value(tag) else { return false };
         let is = |name: &str| value.text.eq_ignore_ascii_case(name);
@@ -257,12 +259,12 @@ impl<'a, 'n> Section<'a, 'n> {
         !is("false")
     }
 
-    /// A tag without effect here that needs no word.
+    /// Skips a tag without effect here, without a warning.
     pub(super) fn skip(&mut self, name: &'static str) {
         self.known.push(Tag::required(name));
     }
 
-    /// A tag that MQSim does not read.
+    /// Warns of a tag that MQSim does not read.
     pub(super) fn ignored(&mut self, name: &'static str, why: &str) {
         self.skip(name);
         if let Some(child) = self.node.and_then(|n| n.children.iter().find(|c| c.name == name)) {
@@ -276,7 +278,7 @@ impl<'a, 'n> Section<'a, 'n> {
         self.node?.children.iter().rfind(|child| child.name == name)
     }
 
-    /// Warns of every tag that nobody asked for.
+    /// Warns of every tag that was not read.
     pub(super) fn finish(self) {
         let Some(node) = self.node else { return };
         for child in &node.children {

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::error::Error;
 
-/// Nesting beyond this is no configuration.
+/// Most levels of nesting.
 const DEPTH_MAX: usize = 32;
 
 /// A tag with its text or its inner tags.
@@ -57,7 +57,8 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
     Ok(text)
 }
 
-/// Left-over markers of a version control merge look like tags to a parser; say what they are.
+/// Refuses markers that are left over from a version control merge, which a parser would take for
+/// tags.
 fn refuse_conflicts(file: &str, text: &str) -> Result<(), Error> {
     let marker = |line: &str| {
         line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>") || line.trim_end() == "======="

@@ -1,4 +1,4 @@
-//! The room that every plane needs, so that no accepted configuration can stop for want of it.
+//! The room that every plane needs, so that no accepted configuration can stop for lack of it.
 
 use crate::config::{
     DeviceConfig, FlowConfig, MappingKind, OUTSTANDING_MAX, WindowRule, WorkloadConfig,
@@ -12,17 +12,17 @@ use crate::reading::Rules;
 /// The budget of every plane, by flat plane number.
 ///
 /// A flow's pages are striped over its planes, so a plane holds at most `ceil(pages / planes)` of
-/// them, and with a mapping table on flash as many translation pages as address them, plus one.
-/// With dynamic allocation that is the plane's average; the translation layer keeps a plane from
-/// taking more than its budget.
+/// them. With a mapping table on flash it also holds the translation pages that address them, plus
+/// one. With dynamic allocation this is the average of the planes, and the translation layer keeps
+/// each plane within its budget.
 #[must_use]
 pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> {
     budget::plane_budget(device.ftl_settings(), layout)
 }
 
-/// Refuses sets that could run out of room. However the sets come to be, a flow can be given chips
-/// until every other flow has a single one; with all that the drive holds on the chips left, there
-/// must be room.
+/// Refuses sets that could run out of room. In the worst case a flow gets chips until every other
+/// flow has a single chip. The chips that are left to it must then have room for all data of the
+/// drive.
 fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, upi: &UpiConfig) {
     let geometry = layout.geometry;
     let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
@@ -72,7 +72,8 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &Workloa
     rules.refuse("ftl.over_provisioning", explain(device, plane, worst));
 }
 
-/// Refuses hybrid mapping unless every plane has its data blocks, its log blocks and some to spare.
+/// Refuses hybrid mapping unless every plane has its data blocks, its log blocks and some spare
+/// blocks.
 fn check_hybrid(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
     let geometry = layout.geometry;
     let log_blocks = u64::from(device.ftl.mapping.log_blocks) + 1;
@@ -130,7 +131,8 @@ fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String 
 }
 
 impl WorkloadConfig {
-    /// One flow that owns the whole device and asks for nothing: for capacities of a device alone.
+    /// A flow that owns the whole device and has no source of requests, for the capacity of a
+    /// device alone.
     #[must_use]
     pub fn whole_device() -> Self {
         let cache = crate::config::CacheMode::Off;

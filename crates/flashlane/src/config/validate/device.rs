@@ -22,10 +22,10 @@ use flashlane_units::{BlockShare, Span};
 
 const WEIGHT: RangeInclusive<u32> = 1..=256;
 const BURST: RangeInclusive<u32> = 1..=64;
-/// Unit: microwatts.
+/// Largest power. Unit: microwatts.
 const MAX_POWER_UW: u64 = 100_000_000;
 
-/// Every rule that concerns the device alone, but for the room in its planes.
+/// Every rule that concerns only the device, except for the room in its planes.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     rules.require(!device.name.trim().is_empty(), "name", || {
         "found an empty name, allowed: any other text".to_owned()
@@ -85,7 +85,7 @@ fn check_energy(rules: &mut Rules, device: &DeviceConfig) {
     }
 }
 
-/// The writes that wait for a die when Sprinkler's collection is preempted no more.
+/// Checks the number of waiting writes from which on Sprinkler's collection is no longer preempted.
 fn check_pending_writes(rules: &mut Rules, policy: &str, limit: Option<u32>) {
     if let Some(limit) = limit {
         rules.range(format!("scheduler.{policy}.pending_writes"), limit, &(1..=1 << 24));
@@ -181,7 +181,7 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
             rules.range(format!("{key}.medium"), c.medium, &WEIGHT);
             rules.range(format!("{key}.low"), c.low, &WEIGHT);
         }
-        // It checks its parameters where they are read.
+        // The configuration from outside checks its parameters when they are read.
         Arbitration::Outside(_) => {}
     }
 }
@@ -285,7 +285,7 @@ fn check_times(rules: &mut Rules, key: &str, times: &[Span], flash: &FlashConfig
     }
 }
 
-/// `mapped`: pages are mapped one by one.
+/// Checks read scrubbing. `mapped`: the device has page-level mapping.
 fn check_scrubbing(rules: &mut Rules, ftl: &FtlConfig, mapped: bool) {
     let limit = ftl.read_scrubbing.limit;
     rules.range("ftl.read_scrubbing.limit", limit, &(0..=4_000_000_000));
@@ -297,7 +297,7 @@ fn check_scrubbing(rules: &mut Rules, ftl: &FtlConfig, mapped: bool) {
     });
 }
 
-/// Pages lie at random only where they need not come back to planes of their own.
+/// Checks that pages lie at random only if they need not return to the same planes.
 fn check_placement(rules: &mut Rules, device: &DeviceConfig) {
     let ftl = &device.ftl;
     let mapped = ftl.mapping.kind == MappingKind::Page
@@ -369,12 +369,12 @@ fn check_collection(rules: &mut Rules, ftl: &FtlConfig, flash: &FlashConfig) {
     check_room_to_collect(rules, ftl, blocks);
 }
 
-/// Collection starts before only its reserve is left.
+/// Checks that collection starts before only its reserve is left.
 fn check_room_to_collect(rules: &mut Rules, ftl: &FtlConfig, blocks: u32) {
     let gc = &ftl.gc;
     let (threshold, reserve) = (gc.threshold.blocks(blocks), gc_reserve(ftl, blocks));
     let hard = gc.hard_threshold.blocks(blocks);
-    // Where the hard threshold is above the other one, it is what is too large.
+    // If the hard threshold is above the other one, it is the one that is too large.
     if hard == reserve && threshold <= hard && threshold > reserve_blocks(gc) {
         rules.require(false, "ftl.gc.hard_threshold", || {
             format!(

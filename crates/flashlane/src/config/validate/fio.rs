@@ -1,4 +1,4 @@
-//! Rules of jobs of fio, which a job file keeps by itself and a workload file may break.
+//! Rules of fio jobs. A job file keeps them by construction, but a workload file may break them.
 
 use crate::config::{
     FioConfig, FioDirection, FioDistribution, FioExtent, FioSkew, SyntheticConfig,
@@ -6,7 +6,7 @@ use crate::config::{
 use crate::reading::Rules;
 use flashlane_units::ByteSize;
 
-/// Copies of a job in a flow, at most.
+/// Most copies of a job in a flow.
 const JOBS_MAX: u32 = 1024;
 
 /// Every rule of a job.

@@ -11,7 +11,7 @@ use crate::layout::{Geometry, Layout, SECTOR_BYTES};
 use crate::reading::Rules;
 use flashlane_units::ByteSize;
 
-/// Every rule of a synthetic flow that needs no device.
+/// Every rule of a synthetic flow that does not depend on the device.
 pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     let rates = [
         ("queue_depth", flow.queue_depth.is_some()),
@@ -83,7 +83,7 @@ fn check_region(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     }
 }
 
-/// A simple cache keeps nothing that was read.
+/// Refuses caching of reads with a simple cache, which keeps no data that was read.
 pub(super) fn check_cache(rules: &mut Rules, cache: &CacheConfig, workload: &WorkloadConfig) {
     if cache.mechanism != CacheMechanism::Simple {
         return;
@@ -97,13 +97,13 @@ pub(super) fn check_cache(rules: &mut Rules, cache: &CacheConfig, workload: &Wor
     }
 }
 
-/// Pages of the data cache for each plane, up to which a writer is slowed down by the want of room.
+/// Pages of the data cache for each plane, up to which lack of room slows a writer down.
 const FEW_PAGES_PER_PLANE: u64 = 2;
 
-/// A data cache through which a writer may keep the dies less busy than past it: so small that room
-/// is short, or with so few pages on their way to flash that they leave planes idle by chance. The
-/// second is how MQSim bounds writes, so it is what the model means to do; it costs a writer with
-/// more requests outstanding than pages may be on their way.
+/// The warning about a data cache with which a writer may keep the dies less busy than without it.
+/// Either the cache is so small that room is short, or so few pages may be on their way to flash
+/// that planes are idle by chance. The second limit is how MQSim bounds writes, so the model has it
+/// on purpose. It slows a writer with more outstanding requests than pages may be on their way.
 pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> Option<String> {
     let (cache, flash) = (&device.cache, &device.flash);
     let writes = |flow: &&FlowConfig| matches!(flow.cache, CacheMode::Write | CacheMode::WriteRead);

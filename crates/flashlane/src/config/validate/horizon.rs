@@ -1,4 +1,4 @@
-//! Flows that would not be done by the end of simulated time.
+//! Refuses flows that would not end before the end of simulated time.
 
 use flashlane_engine::Time;
 
@@ -17,19 +17,19 @@ const DAY_S: f64 = 86_400.0;
 /// The least time that the requests of a flow take, and the key that decides about it.
 struct Pass {
     key: &'static str,
-    /// What the key says.
+    /// The value of the key.
     found: String,
     requests: u64,
     seconds: f64,
 }
 
-/// Refuses flows whose requests cannot all come before the end of simulated time. The rest of the
+/// Refuses flows whose requests cannot all arrive before the end of simulated time. The rest of the
 /// workload must be valid.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     let stops = |flow: &FlowConfig| flow.on_end == Some(OnEnd::Stop);
     let stopping = workload.flows.iter().filter(|flow| stops(flow)).count();
     for (index, flow) in workload.flows.iter().enumerate() {
-        // A flow that stops may end the run before the others are through their requests.
+        // A flow that stops may end the run before the other flows have made their requests.
         let others_stop = stopping > usize::from(stops(flow));
         if others_stop && workload.window == WindowRule::Steady {
             continue;
@@ -47,7 +47,7 @@ pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     }
 }
 
-/// `None` where the time of a pass is limited otherwise, or known only when the flow runs.
+/// `None` if the time of a pass is limited otherwise, or becomes known only when the flow runs.
 fn pass_of(flow: &FlowConfig) -> Option<Pass> {
     if let Some(config) = &flow.synthetic {
         return synthetic(config);

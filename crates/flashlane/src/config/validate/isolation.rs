@@ -7,7 +7,7 @@ use crate::isolation::{Isolation, UpiConfig};
 use crate::layout::Layout;
 use crate::reading::Rules;
 
-/// Refuses what no policy but `unified` can do. The rest of the device must be valid.
+/// Refuses settings that only `unified` supports. The rest of the device must be valid.
 pub(super) fn check_device(rules: &mut Rules, device: &DeviceConfig) {
     if matches!(device.isolation, Isolation::Unified(_)) {
         return;

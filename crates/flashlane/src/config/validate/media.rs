@@ -5,7 +5,7 @@ use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
 use crate::reading::Rules;
 use flashlane_units::Span;
 
-/// Keys that only one of the two kinds has.
+/// Rules of the keys that only one of the two kinds of memory has.
 pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
     let units = [("read_unit", flash.read_unit), ("write_unit", flash.write_unit)];
     if flash.technology != Technology::InPlace {
@@ -39,8 +39,8 @@ pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
     }
 }
 
-/// Rules of the translation layer over memory that is written in place, where a logical page has
-/// one place for good.
+/// Rules of the translation layer over memory that is written in place, where a logical page never
+/// changes its place.
 pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
     rules.require(
         (0.0..=*super::OVER_PROVISIONING.end()).contains(&ftl.over_provisioning.0),

@@ -32,21 +32,21 @@ use crate::error::{Error, Problem};
 use crate::layout::Layout;
 use crate::reading::Rules;
 
-/// Flows of a workload.
+/// Number of flows of a workload.
 pub const FLOWS: RangeInclusive<usize> = 1..=1024;
-/// Entries of a queue pair.
+/// Number of entries of a queue pair.
 pub const QUEUE_DEPTH: RangeInclusive<u32> = 2..=65_536;
-/// Requests outstanding of a closed loop.
+/// Outstanding requests of a closed loop.
 pub const OUTSTANDING: RangeInclusive<u32> = 1..=65_535;
-/// Requests outstanding of all open loops together.
+/// Outstanding requests of all open loops together.
 pub const OUTSTANDING_ALL: RangeInclusive<u64> = 1..=1 << 24;
-/// Bytes per second of an open loop.
+/// Load of an open loop. Unit: bytes per second.
 pub const LOAD_BANDWIDTH: RangeInclusive<u64> = 1..=1_000_000_000_000;
-/// Bytes per second of a link lane.
+/// Rate of a link lane. Unit: bytes per second.
 pub const BANDWIDTH: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
-/// Picoseconds of a flash operation: 1 ns to 10 s.
+/// Time of a flash operation: 1 ns to 10 s. Unit: picoseconds.
 pub const OPERATION_PS: RangeInclusive<u64> = 1_000..=10_000_000_000_000;
-/// Picoseconds of anything else that may not be zero: up to 100 days.
+/// Longest of all other times: 100 days. Unit: picoseconds.
 pub const MAX_SPAN_PS: u64 = 8_640_000_000_000_000_000;
 
 /// Every problem of a device by itself.
@@ -55,13 +55,13 @@ pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
     let mut rules = Rules::default();
     device::check(&mut rules, device);
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
-        // The device must at least carry one flow that owns all of it.
+        // The device must have room for a single flow that owns all of it.
         budget::check(&mut rules, device, &WorkloadConfig::whole_device());
     }
     rules.problems
 }
 
-/// Every problem of a workload that can be told without a device.
+/// Every problem of a workload that does not depend on a device.
 #[must_use]
 pub fn validate_workload(workload: &WorkloadConfig) -> Vec<Problem> {
     let mut rules = Rules::default();
@@ -78,8 +78,8 @@ pub fn validate(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem
     check_together(rules, device, workload)
 }
 
-/// Every problem of a device and of tenants whose requests come from outside: flows that may be
-/// without a source.
+/// Every problem of a device and of tenants whose requests come from outside. Such flows need no
+/// source.
 #[must_use]
 pub(crate) fn validate_tenants(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<Problem> {
     let mut rules = Rules::default();
@@ -88,7 +88,7 @@ pub(crate) fn validate_tenants(device: &DeviceConfig, workload: &WorkloadConfig)
     check_together(rules, device, workload)
 }
 
-/// Every problem of the two together, after those of each.
+/// Every problem of the combination, in addition to those of device and workload.
 fn check_together(
     mut rules: Rules,
     device: &DeviceConfig,
@@ -108,7 +108,7 @@ fn check_together(
     rules.problems
 }
 
-/// What a valid pair makes slower than one might think. For people, one line each.
+/// Warnings about a valid pair that is slower than one might expect. For people, one line each.
 #[must_use]
 pub fn warnings(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<String> {
     flow::small_cache(device, workload).into_iter().collect()
@@ -145,9 +145,11 @@ pub fn check_workload(workload: &Loaded<WorkloadConfig>) -> Result<(), Error> {
     located(validate_workload(&workload.config), |key| workload.places.locate(key))
 }
 
-/// Opens the traces of a valid pair, which reads them through where addresses are refused.
+/// Opens the traces of a valid pair. This reads them to the end if addresses beyond the space are
+/// refused.
 ///
 /// # Errors
+///
 /// [`Error::Trace`] for a trace that cannot be replayed.
 pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
     let layout = Layout::new(device, workload);

@@ -5,7 +5,7 @@ use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig};
 use crate::layout::SECTOR_BYTES;
 use crate::reading::Rules;
 
-/// Sectors of a request at most.
+/// Most sectors of a request.
 const MAX_SECTORS: u32 = (MAX_REQUEST_BYTES / SECTOR_BYTES) as u32;
 
 /// Every rule of a flow that comes from an MQSim file.

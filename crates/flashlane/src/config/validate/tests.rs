@@ -9,7 +9,7 @@ fn tiny() -> DeviceConfig {
     load::device("tiny", &Overrides::default()).unwrap().config
 }
 
-/// A workload of so many closed-loop flows.
+/// A workload of `count` closed-loop flows.
 fn flows(count: usize) -> WorkloadConfig {
     let mut workload = WorkloadConfig::whole_device();
     let mut flow = workload.flows.remove(0);
@@ -42,8 +42,8 @@ fn the_budget_counts_blocks_as_documented() {
     assert_eq!(budget, expected);
     assert_eq!(budget.room_pages(), (64 - 2 - 4) * 32);
     assert!(budget.fits());
-    // Translation pages: 6400 pages a flow, 1024 or more to a page, 8 planes: 1 page + 1 a flow and
-    // plane; and two more open blocks a flow.
+    // Translation pages: 6400 pages a flow, 1024 or more to a page, 8 planes: 1 page + 1 for each
+    // flow and plane; and two more open blocks for each flow.
     let mut device = device;
     device.ftl.mapping.ideal = false;
     let budget = plane_budget(&device, &layout)[0];
@@ -85,7 +85,7 @@ fn the_advice_of_a_full_plane_works() {
 
 #[test]
 fn unevenly_shared_planes_are_seen() {
-    // Flow 0 is striped over both channels but shares only one of them: that one overflows.
+    // Flow 0 is striped over both channels but shares only one of them, so that channel overflows.
     let mut workload = flows(2);
     workload.flows[1].channels = Some(vec![1]);
     let problems = validate(&tiny(), &workload);
@@ -186,8 +186,8 @@ fn partitions_without_a_chip_or_without_room_are_refused() {
     let mut device = tiny();
     device.isolation = Isolation::by_name("partitioned").expect("registered");
     assert_eq!(validate(&device, &flows(2)), []);
-    // Two of the four chips for one of the flows, one for each other: a third of the data on a
-    // quarter of the drive.
+    // Two of the four chips for one flow, and one chip for each other flow: a third of the data on
+    // a quarter of the drive.
     let problems = validate(&device, &flows(3));
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].place, "ftl.over_provisioning");
@@ -197,7 +197,7 @@ fn partitions_without_a_chip_or_without_room_are_refused() {
     assert!(problems[0].message.contains("of 5 flows"), "{problems:?}");
 }
 
-/// Seconds that a validation takes, the least of three.
+/// Seconds that a validation takes: the least of three measurements.
 fn seconds(workload: &WorkloadConfig) -> f64 {
     let device = tiny();
     let once = || {
@@ -218,7 +218,7 @@ fn ten_times_as_many_flows_and_resources_take_about_ten_times_as_long() {
     for (few, many) in
         [(seconds(&flows(20_000)), seconds(&flows(200_000))), (listed(20_000), listed(200_000))]
     {
-        // In proportion to the square of the count it is 100.
+        // If the time grew with the square of the count, it would be 100.
         assert!(many < 40.0 * few, "{few} s, {many} s for ten times as many");
     }
 }

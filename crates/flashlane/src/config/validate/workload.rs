@@ -10,7 +10,7 @@ use crate::reading::Rules;
 use crate::visible::shortened;
 use crate::workload::clone;
 
-/// Characters of the name of a flow at most: it stands in every table and in every row.
+/// Most characters of the name of a flow, which is in every table and in every row.
 const NAME_MAX: usize = 256;
 /// Units that `time_unit` of a trace takes.
 const TIME_UNITS: &[&str] = &["s", "ms", "us", "ns", "ps"];
@@ -24,7 +24,7 @@ const DAY_PS: u64 = 24 * 3600 * 1_000_000_000_000;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 const DAY_PS_MIN: u64 = 24 * 1_000_000_000_000;
 
-/// Every rule that concerns the workload alone.
+/// Every rule that concerns only the workload.
 pub(super) fn check(rules: &mut Rules, workload: &WorkloadConfig) {
     check_flows(rules, workload, |sources| sources == 1);
     if let Some(warmup) = workload.warmup {
@@ -45,7 +45,7 @@ pub(super) fn check_tenants(rules: &mut Rules, workload: &WorkloadConfig) {
     check_flows(rules, workload, |sources| sources <= 1);
 }
 
-/// Rules of each flow. `allowed`: whether it may have so many sources.
+/// Rules of each flow. `allowed`: whether it may have this number of sources.
 fn check_flows(rules: &mut Rules, workload: &WorkloadConfig, allowed: fn(usize) -> bool) {
     rules.require(FLOWS.contains(&workload.flows.len()), "flow", || {
         format!("found {} flows, allowed: 1 to {}", workload.flows.len(), FLOWS.end())
@@ -83,7 +83,7 @@ fn check_names(rules: &mut Rules, workload: &WorkloadConfig) {
     }
 }
 
-/// True where the flow's pass ends by itself.
+/// True if the flow's pass ends by itself.
 fn ends(flow: &FlowConfig) -> bool {
     let synthetic = flow.synthetic.as_ref().is_some_and(|s| {
         let job_ends = s.fio.as_ref().is_some_and(|job| !job.time_based);

@@ -56,20 +56,21 @@ pub trait AllocationConfig: Send + Sync {
         flow.planes(geometry).collect()
     }
 
-    /// What chooses the plane of each write; `None` where the order decides.
+    /// The policy that chooses the plane of each write; `None` where the static order decides.
     fn choice(&self, geometry: Geometry, flows: usize) -> Option<Box<dyn AllocationPolicy>> {
         let _ = (geometry, flows);
         None
     }
 
-    /// [`AllocationConfig::choice`] gives a policy.
+    /// True if [`AllocationConfig::choice`] gives a policy.
     fn is_dynamic(&self) -> bool {
         false
     }
 
-    /// The choice goes by the programs that wait for planes or run there ([`Blocks::programs`]),
-    /// which a run without time (`--waf-only`) counts as the timed drive does. A choice by anything
-    /// else, such as free blocks, hangs on the moment of each erase: it is refused without time.
+    /// True if the choice depends only on the programs that wait for planes or run there
+    /// ([`Blocks::programs`]). A run without time (`--waf-only`) counts those as the timed drive
+    /// does. A choice by anything else, such as free blocks, depends on the moment of each erase,
+    /// and a run without time refuses it.
     fn goes_by_programs(&self) -> bool {
         false
     }
@@ -89,25 +90,25 @@ pub struct PageWrite<'a> {
 }
 
 impl PageWrite<'_> {
-    /// The flow may hold the page on the plane: its share of the plane has room for it.
+    /// True if the flow may hold the page on the plane: its share of the plane has room for it.
     #[must_use]
     pub fn may_go_to(&self, plane: PlaneId, blocks: &Blocks) -> bool {
         blocks.within_limit(plane, self.flow, self.old == Some(plane))
     }
 }
 
-/// Chooses the plane of each page that is written.
+/// A policy that chooses the plane of each page that is written.
 pub trait AllocationPolicy: Send + dyn_clone::DynClone {
-    /// One of `write.planes` for which [`PageWrite::may_go_to`] is true; there always is one. A
-    /// plane without room at the moment ([`Blocks::has_room`]) keeps the write waiting for
-    /// collection.
+    /// Chooses a plane out of `write.planes` for which [`PageWrite::may_go_to`] is true; there
+    /// always is at least one. If the plane has no room at the moment ([`Blocks::has_room`]), the
+    /// write waits for collection.
     fn plane(&mut self, write: PageWrite<'_>, blocks: &Blocks) -> PlaneId;
 }
 
 dyn_clone::clone_trait_object!(AllocationPolicy);
 
 impl Allocation {
-    /// Each write is placed when it comes; else its logical page decides.
+    /// True if each write is placed when it comes; false if its logical page decides.
     pub(crate) fn is_dynamic(&self) -> bool {
         match self {
             Self::Dynamic(_) => true,
@@ -116,7 +117,7 @@ impl Allocation {
         }
     }
 
-    /// Without time, writes are placed as with it.
+    /// True if a run without time can place writes as the timed drive does.
     pub(crate) fn needs_no_time(&self) -> bool {
         match self {
             Self::Outside(policy) => {
@@ -137,7 +138,7 @@ impl Allocation {
     }
 }
 
-/// The order of a policy from outside, which has to hold what it promises.
+/// The order of a policy from outside, checked against the promises of [`AllocationConfig::order`].
 fn checked_order(
     name: &str,
     config: &dyn AllocationConfig,
@@ -219,7 +220,7 @@ impl Allocator {
         }
     }
 
-    /// The plane of a write depends on the work of the planes.
+    /// True if the plane of a write depends on the work of the planes.
     pub(crate) fn is_dynamic(&self) -> bool {
         !matches!(self.choice, Choice::Order)
     }

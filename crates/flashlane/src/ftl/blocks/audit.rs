@@ -26,7 +26,7 @@ impl Blocks {
                 BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
                 BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block()),
                 BlockState::Full => assert_eq!(u32::from(b.allocated), self.pages_per_block()),
-                // Hybrid mapping gives up blocks that are not full.
+                // Hybrid mapping collects blocks that are not full.
                 BlockState::Collected => assert!(u32::from(b.allocated) <= self.pages_per_block()),
             }
         }

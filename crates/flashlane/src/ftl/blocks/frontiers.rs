@@ -16,8 +16,7 @@ impl Blocks {
     }
 
     /// Allocates the next page of a frontier. `None` where that needs a free block and only the
-    /// reserve is left, which is for collection.
-    /// `privileged` allocations are for collection and may take the reserve.
+    /// reserve is left. `privileged` allocations are for collection and may take the reserve.
     pub(crate) fn allocate(
         &mut self,
         plane: PlaneId,
@@ -65,8 +64,8 @@ impl Blocks {
         Some(ppa)
     }
 
-    /// Allocates as many pages of a block in a row as there are, at most `most`; they count as
-    /// programmed. Gives the first one and their number.
+    /// Allocates at most `most` pages in a row in the block of a frontier; they count as
+    /// programmed. Returns the first page and the number of pages.
     #[inline]
     pub(crate) fn allocate_run(
         &mut self,
@@ -123,7 +122,7 @@ impl Blocks {
         }
     }
 
-    /// Every page of a frontier that was allocated was sent to the die.
+    /// True if every allocated page of a frontier was sent to the die.
     pub(crate) fn in_step(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> bool {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
         block == BlockId::NONE || {
@@ -132,7 +131,7 @@ impl Blocks {
         }
     }
 
-    /// Page of its block that the next page of a frontier goes to.
+    /// Index, inside its block, of the next page of a frontier.
     pub(crate) fn next_page(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> u32 {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
         if block == BlockId::NONE { 0 } else { u32::from(self.blocks[block].allocated) }
@@ -150,10 +149,10 @@ impl Blocks {
             || self.planes[plane].free > self.host_reserve(plane)
     }
 
-    /// Closes the frontiers of a flow for data that comes to a plane from elsewhere, those without
-    /// a program under way: their empty pages count as written and invalid, and collection may take
-    /// them. That for pages moved inside the plane stays: collection may need it, and would close
-    /// and open it in turns.
+    /// Closes those frontiers of a flow that have no program under way, where data of another flow
+    /// comes to the plane: their empty pages count as written and invalid, so that collection may
+    /// take the blocks. The frontier for pages moved inside the plane stays open: collection may
+    /// need it, and would close and open it again and again.
     pub(crate) fn close_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
         for stream in [Stream::Host, Stream::Relocated] {
             let at = self.frontier_at(plane, flow, stream);
@@ -173,7 +172,7 @@ impl Blocks {
         }
     }
 
-    /// Opens a frontier for preconditioning whose pages before `page` were written and are invalid.
+    /// Opens a frontier for preconditioning. The pages before `page` count as written and invalid.
     pub(crate) fn precondition_frontier(
         &mut self,
         plane: PlaneId,

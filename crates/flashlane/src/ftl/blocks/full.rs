@@ -1,29 +1,30 @@
-//! Valid pages of full blocks side by side, for policies that compare all blocks of a plane: a
-//! plane takes a few kilobytes so, its blocks many times that.
+//! Valid pages of full blocks in one array, for policies that compare all blocks of a plane. The
+//! array takes a few kilobytes a plane, and so stays in the processor's cache; the blocks
+//! themselves take many times that.
 
 use std::ops::Range;
 
 use flashlane_units::BlockId;
 
-/// In the place of blocks that are not full.
+/// Stands for a block that is not full.
 const OTHERS: u16 = u16::MAX;
 
-/// Blocks that are compared at once.
+/// Blocks that are compared in one step.
 const TOGETHER: usize = 128;
 
-/// Valid pages by block, of full ones; nothing where nobody compares.
+/// Valid pages of each full block; empty where no policy compares all blocks.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ftl) struct FullBlocks {
     valid: Vec<u16>,
 }
 
 impl FullBlocks {
-    /// Of blocks that are full, their valid pages; `None` for all others.
+    /// Builds the array from the valid pages of each block; `None` for a block that is not full.
     pub(in crate::ftl) fn of(blocks: impl Iterator<Item = Option<u16>>) -> Self {
         Self { valid: blocks.map(|valid| valid.unwrap_or(OTHERS)).collect() }
     }
 
-    /// A block is full, with so many valid pages.
+    /// Notes that a block is full and has `valid` valid pages.
     #[inline]
     pub(super) fn filled(&mut self, block: BlockId, valid: u16) {
         if let Some(known) = self.valid.get_mut(block.index()) {
@@ -31,7 +32,7 @@ impl FullBlocks {
         }
     }
 
-    /// A full block lost so many valid pages.
+    /// Notes that a full block lost `count` valid pages.
     #[inline]
     pub(super) fn invalidated(&mut self, block: BlockId, count: u32) {
         if let Some(known) = self.valid.get_mut(block.index()) {
@@ -39,18 +40,18 @@ impl FullBlocks {
         }
     }
 
-    /// A block is to be emptied or erased.
+    /// Notes that a block is about to be emptied or erased.
     #[inline]
     pub(super) fn collected(&mut self, block: BlockId) {
         self.filled(block, OTHERS);
     }
 
-    /// Valid pages of some blocks; nothing where nobody compares.
+    /// Valid pages of a range of blocks; empty where no policy compares all blocks.
     pub(in crate::ftl) fn some(&self, blocks: Range<usize>) -> &[u16] {
         self.valid.get(blocks).unwrap_or_default()
     }
 
-    /// What is kept of a block is right.
+    /// Checks the entry of a block against the block.
     pub(super) fn audit(&self, block: BlockId, valid: Option<u16>) {
         let known = self.valid.get(block.index());
         let right = known.is_none_or(|&known| known == valid.unwrap_or(OTHERS));
@@ -58,11 +59,11 @@ impl FullBlocks {
     }
 }
 
-/// The first of the fewest valid pages of full blocks, and its place; `None` of nothing at all.
+/// The first full block with the fewest valid pages, and their number; `None` for an empty slice.
 pub(in crate::ftl) fn first_fewest(valid: &[u16]) -> Option<(u32, u16)> {
     let fewest_of = |some: &[u16]| some.iter().fold(OTHERS, |fewest, &valid| fewest.min(valid));
     let parts = valid.chunks(TOGETHER).map(fewest_of).enumerate();
-    // Of several the first.
+    // `min_by_key` returns the first part among equal ones.
     let (part, fewest) = parts.min_by_key(|&(_, fewest)| fewest)?;
     let from = part * TOGETHER;
     let inside = valid[from..].iter().position(|&valid| valid == fewest)?;

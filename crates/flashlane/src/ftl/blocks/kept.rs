@@ -23,7 +23,8 @@ impl Blocks {
         out.extend(self.frontiers.iter().map(|block| block.get()));
     }
 
-    /// Takes over what [`put`](Self::put) gave for as many blocks. `None` for anything else.
+    /// Restores what [`put`](Self::put) wrote for a drive with the same number of blocks. `None`
+    /// for anything else.
     pub(crate) fn take(&mut self, from: &mut dyn Iterator<Item = u32>) -> Option<()> {
         for block in self.blocks.iter_mut() {
             *block = take_block(from)?;

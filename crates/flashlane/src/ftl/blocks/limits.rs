@@ -4,8 +4,8 @@ use super::{Block, Blocks};
 use flashlane_units::{BlockId, FlowId, PlaneId};
 
 impl Blocks {
-    /// From now on each flow may place only so many data pages on each plane (by plane and flow);
-    /// or all flows together, with one number for each plane.
+    /// Limits the data pages of each flow on each plane; `limits` is indexed by plane and flow.
+    /// With one number for each plane, the limit is for all flows together.
     pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {
         self.held_flows = (limits.len() / self.planes.len()) as u32;
         self.held = vec![0; limits.len()];
@@ -16,7 +16,7 @@ impl Blocks {
         }
     }
 
-    /// Keeps the count of data pages, where they are limited.
+    /// Updates the count of data pages of a block's owner by `change`, where they are limited.
     #[inline]
     pub(super) fn count_held(&mut self, block: BlockId, change: i32) {
         let Block { flow, stream, .. } = self.blocks[block];
@@ -28,20 +28,21 @@ impl Blocks {
         *held = held.checked_add_signed(change).expect("data pages are counted");
     }
 
-    /// True if the flow may place a data page on the plane; `replaces`: one that now lies there.
+    /// True if the flow may place a data page on the plane. `replaces`: the page that it replaces
+    /// lies on this plane.
     #[must_use]
     pub fn within_limit(&self, plane: PlaneId, flow: FlowId, replaces: bool) -> bool {
         let at = self.held_at(plane, flow);
         self.held.is_empty() || self.held[at] - u32::from(replaces) < self.limits[at]
     }
 
-    /// Place of a limit.
+    /// Index of a limit.
     #[inline]
     fn held_at(&self, plane: PlaneId, flow: FlowId) -> usize {
         (plane.get() * self.held_flows + u32::from(flow.get()).min(self.held_flows - 1)) as usize
     }
 
-    /// Valid data pages of a plane, where those of all flows are limited together.
+    /// Valid data pages of a plane, where one limit is for all flows.
     #[inline]
     pub(crate) fn held(&self, plane: PlaneId) -> u32 {
         self.held[plane.index()]

@@ -51,12 +51,12 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Pages of the host, written or moved.
+    /// True for data of the host, written or moved.
     pub(crate) fn is_data(self) -> bool {
         !matches!(self, Self::Mapping | Self::GcMapping)
     }
 
-    /// Where pages go that collection copies out of a block of this stream.
+    /// The stream for pages that collection copies out of a block of this stream.
     pub(crate) fn moved(self) -> Self {
         match self {
             Self::Mapping | Self::GcMapping => Self::GcMapping,
@@ -82,14 +82,14 @@ pub(crate) struct Block {
     pub(crate) flow: FlowId,
     /// Erases so far.
     pub(crate) erases: u32,
-    /// Blocks of the plane that were filled before it; for full blocks.
+    /// For full blocks: the number of blocks of the plane that were filled before this one.
     pub(crate) filled: u32,
     pub(crate) state: BlockState,
     pub(crate) stream: Stream,
 }
 
 impl Block {
-    /// No program of the block is queued or under way.
+    /// True if no program of the block is queued or under way.
     #[inline]
     pub(crate) fn quiet(&self) -> bool {
         self.programmed == self.allocated
@@ -104,15 +104,16 @@ pub(crate) struct Plane {
     pub(crate) free: u32,
     /// Collection jobs under way.
     pub(crate) jobs: u32,
-    /// Collections due for blocks that were taken, with `compat.collection_per_block`.
+    /// Collections due for blocks that were taken from the pool, with
+    /// `compat.collection_per_block`.
     pub(crate) owed: u32,
-    /// A collection was due but no block was worth it or ready.
+    /// Collection was due, but no block could be collected or none was worth it.
     pub(crate) gc_wanted: bool,
-    /// Fewer free blocks than the hard threshold.
+    /// True while there are fewer free blocks than the hard threshold.
     pub(crate) urgent: bool,
     /// Writes that wait for a free block.
     pub(crate) parked: List<TransactionId>,
-    /// They are being tried again just now.
+    /// True while the parked writes are being tried again.
     pub(crate) unparking: bool,
     /// Programs queued or under way.
     pub(crate) programs: u32,
@@ -120,7 +121,7 @@ pub(crate) struct Plane {
     pub(crate) filled: u32,
     /// Erases of the most erased block.
     pub(crate) erases_max: u32,
-    /// Erases that every block has at least, as far as is known.
+    /// Lower bound of the erases of every block.
     pub(crate) erases_min: u32,
 }
 
@@ -137,19 +138,19 @@ pub struct Blocks {
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
-    /// A full frontier is replaced at once, not by the next write.
+    /// True if a full frontier is replaced at once, and not by the next write.
     eager_frontiers: bool,
-    /// A block taken with fewer free blocks left owes a collection; 0 for none.
+    /// Taking a block owes a collection if fewer free blocks than this are left; 0 for never.
     owe_below: u32,
     /// Valid data pages by plane and flow; empty unless they are limited.
     held: Vec<u32>,
-    /// Flows that are told apart there: all, or one for all together.
+    /// Flows that `held` tells apart: all of them, or one that stands for all together.
     held_flows: u32,
-    /// How many of them there may be.
+    /// Most valid data pages, indexed as `held`.
     limits: Vec<u32>,
     /// Valid pages by flow.
     valid: Vec<u64>,
-    /// Valid pages of full blocks, where they are compared.
+    /// Valid pages of full blocks, where a policy compares all blocks.
     full: FullBlocks,
 }
 
@@ -176,7 +177,7 @@ impl Blocks {
             planes: Array::of(plane, planes),
             frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
             flows,
-            // An empty geometry, of a state that was moved out, divides nothing.
+            // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
             pages_per_block: Divisor::new(geometry.pages_per_block),
             wear_leveling,
@@ -205,13 +206,13 @@ impl Blocks {
         self.valid[flow.index()] as f64 / all.max(1) as f64
     }
 
-    /// A page of a block holds nothing valid any more.
+    /// Notes that a page of a block is no longer valid.
     #[inline]
     pub(crate) fn invalidate(&mut self, block: BlockId) {
         self.invalidate_pages(block, 1);
     }
 
-    /// So many pages of a block hold nothing valid any more.
+    /// Notes that `count` pages of a block are no longer valid.
     #[inline]
     pub(crate) fn invalidate_pages(&mut self, block: BlockId, count: u32) {
         let state = &mut self.blocks[block];
@@ -265,19 +266,19 @@ impl Blocks {
         &self.blocks[block]
     }
 
-    /// From now on the valid pages of full blocks are kept side by side.
+    /// Starts to keep the valid pages of full blocks in one array.
     pub(super) fn keep_full(&mut self) {
         let full = |block: &Block| (block.state == BlockState::Full).then_some(block.valid);
         self.full = FullBlocks::of(self.blocks.iter().map(full));
     }
 
-    /// The valid pages of full blocks of a plane, as [`FullBlocks`] keeps them; nothing where they
+    /// The valid pages of full blocks of a plane, as [`FullBlocks`] keeps them; empty where they
     /// are not kept.
     pub(super) fn full_of_plane(&self, plane: PlaneId) -> &[u16] {
         self.full.some(self.range_of_plane(plane))
     }
 
-    /// A block is to be emptied or erased from now on.
+    /// Marks a block as in collection: it is about to be emptied or erased.
     pub(super) fn collect(&mut self, block: BlockId) -> &Block {
         self.full.collected(block);
         let state = &mut self.blocks[block];
@@ -285,7 +286,7 @@ impl Blocks {
         state
     }
 
-    /// Asks for a block that is needed soon.
+    /// Prefetches the record of a block.
     #[inline]
     pub(crate) fn prefetch(&self, block: BlockId) {
         flashlane_engine::prefetch(&self.blocks, block.index());
@@ -323,7 +324,7 @@ impl Blocks {
         &(*self.blocks)[self.range_of_plane(plane)]
     }
 
-    /// Allocates the next page of an open block; with the last one it is full.
+    /// Allocates the next page of an open block; the last page makes the block full.
     #[inline(always)]
     fn take_page(&mut self, block: BlockId) -> Ppa {
         let pages = self.pages_per_block.get();
@@ -339,14 +340,15 @@ impl Blocks {
         Ppa::new(block.get() * pages + page)
     }
 
-    /// Allocates the next page of an open block that is no frontier.
+    /// Allocates the next page of an open block that is not a frontier.
     pub(crate) fn append(&mut self, block: BlockId) -> Ppa {
         let open = self.block(block);
         assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
         self.take_page(block)
     }
 
-    /// Leaves out the pages of an open block before `page`; no program of it is under way.
+    /// Leaves out the pages of an open block before `page`. No program of the block may be under
+    /// way.
     pub(crate) fn skip_to(&mut self, block: BlockId, page: u32) {
         let open = &mut self.blocks[block];
         assert!(open.quiet(), "pages are left out between programs");
@@ -354,12 +356,12 @@ impl Blocks {
         (open.allocated, open.issued, open.programmed) = (page, page, page);
     }
 
-    /// Blocks of the device.
+    /// Number of blocks of the device.
     pub(crate) fn count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Host writes wait for a free block of the plane, or can open none.
+    /// True if host writes wait for a free block of the plane, or could not open one.
     pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
         let state = &self.planes[plane];
         !state.parked.is_empty() || state.urgent && state.free <= self.host_reserve(plane)
@@ -380,7 +382,7 @@ impl Blocks {
         block
     }
 
-    /// Preconditioning filled `count` blocks of a plane more.
+    /// Notes that preconditioning filled `count` more blocks of a plane.
     pub(crate) fn blocks_filled(&mut self, plane: PlaneId, count: u32) {
         self.planes[plane].filled += count;
     }

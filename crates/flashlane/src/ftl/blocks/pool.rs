@@ -7,17 +7,18 @@ use flashlane_units::{BlockId, FlowId, PlaneId};
 
 use super::{Block, BlockState, Blocks, Stream};
 
-/// Collections that a plane owes at most. Source: the released MQSim, collections at a time.
+/// Collections that a plane owes at most. Source: the released MQSim, blocks in collection at a
+/// time.
 const COLLECTIONS_OWED_MAX: u32 = 10;
 
-/// Erased blocks of a plane: those never used, in order, and those that came back.
+/// Erased blocks of a plane: blocks that were never used, in order, and blocks that came back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    /// First block never used; plane-relative.
+    /// First block that was never used, counted inside the plane.
     pub(super) virgin: u32,
-    /// Come back from erase, by erase count: dynamic wear levelling.
+    /// Blocks that came back from an erase, by erase count: for dynamic wear levelling.
     pub(super) by_wear: BinaryHeap<Reverse<(u32, u32, BlockId)>>,
-    /// Come back from erase, oldest first: without wear levelling.
+    /// Blocks that came back from an erase, oldest first: without wear levelling.
     pub(super) by_age: VecDeque<BlockId>,
     pub(super) sequence: u32,
 }
@@ -84,12 +85,12 @@ impl Blocks {
         }
     }
 
-    /// From now on a block taken with fewer free blocks left than this owes a collection.
+    /// Sets the number of free blocks below which taking a block owes a collection.
     pub(crate) fn owe_collections(&mut self, below: u32) {
         self.owe_below = below;
     }
 
-    /// Free blocks of a plane that only collection may take: one for every job at least.
+    /// Free blocks of a plane that only collection may take: at least one for each job.
     #[inline]
     pub(super) fn host_reserve(&self, plane: PlaneId) -> u32 {
         self.reserve.max(self.planes[plane].jobs)

@@ -1,17 +1,17 @@
-//! What policies from outside may ask of blocks, beside what all may ask.
+//! Questions that policies from outside may ask of blocks, beside those that all policies may ask.
 
 use flashlane_units::{BlockId, FlowId, PlaneId};
 
 use super::{BlockState, Blocks};
 
 impl Blocks {
-    /// Free blocks of a plane, those in reserve for collection included.
+    /// Free blocks of a plane, including the reserve for collection.
     #[must_use]
     pub fn free_blocks(&self, plane: PlaneId) -> u32 {
         self.planes[plane].free
     }
 
-    /// Programs that wait for a plane or run there.
+    /// Programs that wait for a plane or run on it.
     #[must_use]
     pub fn programs(&self, plane: PlaneId) -> u32 {
         self.planes[plane].programs
@@ -29,8 +29,8 @@ impl Blocks {
         u32::from(self.block(block).valid)
     }
 
-    /// The block of a plane, counted in it, that may be collected and has the fewest valid pages;
-    /// the first of several, and `None` where none has an invalid page.
+    /// The block of a plane, counted inside the plane, that may be collected and has the fewest
+    /// valid pages; the first of several. `None` if no block has an invalid page.
     #[must_use]
     pub fn emptiest(&self, plane: PlaneId) -> Option<u32> {
         let first = self.first_block(plane);
@@ -44,7 +44,7 @@ impl Blocks {
             .map(|(_, at)| at)
     }
 
-    /// The flow whose data a block that is full or open holds.
+    /// The flow that owns the data of a full or open block.
     #[must_use]
     pub fn owner(&self, block: BlockId) -> Option<FlowId> {
         let block = self.block(block);
@@ -52,7 +52,8 @@ impl Blocks {
         (holds && block.flow != FlowId::NONE).then_some(block.flow)
     }
 
-    /// The block may be collected: it is full, every program is done, and it is not in collection.
+    /// True if the block may be collected: it is full, every program is done, and it is not in
+    /// collection.
     #[must_use]
     pub fn may_be_collected(&self, block: BlockId) -> bool {
         let block = self.block(block);

@@ -10,21 +10,21 @@ use crate::ftl::blocks::{Plane, Stream};
 use crate::ftl::config::FtlConfig;
 use crate::ftl::{Ftl, Layer, RESERVE_BLOCKS};
 
-/// Blocks of a plane in collection at a time in the released MQSim.
+/// Most blocks of a plane that the released MQSim collects at a time.
 const RELEASED_JOBS_MAX: u32 = 10;
 
-/// What decides on collection.
+/// Settings and policy that decide on collection.
 #[derive(Clone)]
 pub(in crate::ftl) struct Collector {
     victim: Box<dyn VictimPolicy>,
     rng: Rng,
-    /// Collection starts below so many free blocks.
+    /// Collection starts when a plane has fewer free blocks than this.
     pub(in crate::ftl) threshold: u32,
-    /// Collection is urgent below so many free blocks.
+    /// Collection is urgent when a plane has fewer free blocks than this.
     pub(in crate::ftl) hard_threshold: u32,
-    /// Blocks of a plane in collection at a time.
+    /// Most blocks of a plane in collection at a time.
     pub(in crate::ftl) max_jobs: u32,
-    /// Collection starts once for each block taken.
+    /// Collection starts once for each block taken from the pool.
     per_block: bool,
     /// Difference of erases at which static wear levelling acts; 0 for never.
     pub(in crate::ftl) wear_threshold: u32,
@@ -49,17 +49,17 @@ impl Collector {
         }
     }
 
-    /// The policy compares the valid pages of all full blocks.
+    /// True if the policy compares the valid pages of all full blocks.
     pub(in crate::ftl) fn compares_all(&self) -> bool {
         self.victim.compares_all()
     }
 
-    /// Blocks are emptied and erased in no time.
+    /// True if blocks are emptied and erased in no time.
     pub(in crate::ftl) fn costs_nothing(&self) -> bool {
         self.victim.costs_nothing()
     }
 
-    /// Another block of the plane is to be emptied now.
+    /// True if another block of the plane should be emptied now.
     fn is_due(&self, plane: &Plane) -> bool {
         if self.per_block {
             // Every job may open one block.
@@ -71,7 +71,7 @@ impl Collector {
 }
 
 impl Ftl {
-    /// What decides on collection; `None` where nothing is collected.
+    /// The collector; `None` for layers that collect nothing.
     #[inline]
     pub(in crate::ftl) fn collector(&self) -> Option<&Collector> {
         match &self.layer {
@@ -80,7 +80,7 @@ impl Ftl {
         }
     }
 
-    /// Another block of the plane is to be emptied now.
+    /// True if another block of the plane should be emptied now.
     pub(in crate::ftl) fn collection_is_due(&self, plane: PlaneId) -> bool {
         let state = &self.blocks.planes[plane];
         self.collector().is_some_and(|collector| collector.is_due(state))
@@ -90,7 +90,7 @@ impl Ftl {
         self.collector().is_some_and(|collector| collector.per_block)
     }
 
-    /// Blocks that planes have fewer free than the threshold asks for: what collection still owes.
+    /// Free blocks that planes lack to reach the threshold, summed over planes.
     pub(in crate::ftl) fn blocks_owed(&self) -> u64 {
         let Some(collector) = self.collector() else { return 0 };
         let short = |free: u32| u64::from(collector.threshold.saturating_sub(free));
@@ -116,8 +116,8 @@ impl Ftl {
         Some(self.blocks.first_block(plane).plus(victim))
     }
 
-    /// Starts collecting a plane if it is short of free blocks. Remembers the wish where no block
-    /// can be collected now.
+    /// Starts collecting a plane if it is short of free blocks. If no block can be collected now,
+    /// `gc_wanted` is set.
     pub(in crate::ftl) fn collect(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         match self.layer {
             Layer::Pages(_) => self.collect_blocks(ctx, plane, |ftl, ctx, block| {
@@ -152,8 +152,8 @@ impl Ftl {
         }
     }
 
-    /// Closes what flows left open on a plane that they write to no more, so that it can be
-    /// collected.
+    /// Closes the frontiers of flows that write to the plane no more, so that collection can take
+    /// their blocks.
     fn close_foreign_frontiers(&mut self, plane: PlaneId) {
         let Some(sets) = &self.sets else { return };
         for flow in (0..self.classes.len()).map(FlowId::at).filter(|&f| !sets.may_write(f, plane)) {
@@ -161,15 +161,15 @@ impl Ftl {
         }
     }
 
-    /// Has a block collected that nobody took one for, with `compat.collection_per_block`: writes
-    /// wait for it, or an erase left too few free blocks.
+    /// Starts a collection that no allocation triggered, with `compat.collection_per_block`: writes
+    /// wait for a block, or an erase left too few free blocks.
     pub(in crate::ftl) fn owe_collection(&mut self, plane: PlaneId) {
         let state = &mut self.blocks.planes[plane];
         state.owed = state.owed.max(1);
     }
 
-    /// Collects a plane where that was not possible before. Without an erase that would do it
-    /// later, writes that wait for a block go on at once.
+    /// Tries again to collect a plane where no block could be collected before. Writes that wait
+    /// for a block go on at once if no erase will wake them.
     pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         self.collect(ctx, plane);
         if self.is_free() {

@@ -13,31 +13,31 @@ use crate::transaction::{Op, Place, Source, Transaction, Transactions};
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ftl) struct Job {
     block: BlockId,
-    /// Migrations that are not done.
+    /// Migrations that are not done yet.
     moves: u32,
-    /// The erase is on its way.
+    /// True from the start of the erase on.
     erasing: bool,
     kind: JobKind,
 }
 
-/// Free blocks below which an erase has another block collected, with
-/// `compat.collection_per_block`. Source: the released MQSim.
+/// With `compat.collection_per_block`, an erase that leaves fewer free blocks than this starts
+/// another collection. Source: the released MQSim.
 const FEW_BLOCKS: u32 = 10;
 
-/// Why a block is emptied.
+/// Reason why a block is emptied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::ftl) enum JobKind {
-    /// To have free blocks.
+    /// The plane needs free blocks.
     #[default]
     Collection,
-    /// To have its block erased as often as others.
+    /// Wear levelling: the block was erased less often than others.
     Wear,
-    /// To have its data moved after many reads.
+    /// Read scrubbing: the block was read too often.
     Scrubbing,
 }
 
 impl Job {
-    /// The erase of a block that is empty already.
+    /// A job for a block that is empty already and only needs its erase.
     pub(in crate::ftl) fn of(block: BlockId) -> Self {
         Self { block, moves: 0, erasing: false, kind: JobKind::Collection }
     }
@@ -80,14 +80,14 @@ impl Ftl {
         }
     }
 
-    /// Host writes of the chip wait from now on until the erase of a block starts, with
+    /// Makes host writes of the chip wait until the erase of a block starts, with
     /// `compat.writes_wait_for_erases`. Nothing that leads to the erase may depend on a host write.
     fn erase_is_awaited(&mut self, plane: PlaneId) {
         let chip = self.chip_of(plane);
         self.unerased[chip] += 1;
     }
 
-    /// A host write or trim came first: the page need not move.
+    /// Ends a migration that became pointless: a host write or trim came first.
     pub(crate) fn migration_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_cancelled(ctx, id);
@@ -107,7 +107,7 @@ impl Ftl {
         }
     }
 
-    /// The page to move is in the controller: it gets its new place.
+    /// The page to move is in the controller; it gets its new place.
     pub(crate) fn migration_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_done(ctx, id);
@@ -117,7 +117,7 @@ impl Ftl {
     }
 
     /// Turns the read of a page to move into its program, at a new place in the same plane or,
-    /// where sets of chips say so, in another. False if a host write or trim came first.
+    /// where sets of chips move, on another chip. False if a host write or trim came first.
     pub(crate) fn place_migration(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let now = ctx.now;
         let tr = ctx.transactions[id];
@@ -161,7 +161,7 @@ impl Ftl {
         true
     }
 
-    /// The next page for moved data of the transaction's plane may be programmed at once.
+    /// True if the next page for moved data on the transaction's plane may be programmed at once.
     pub(crate) fn next_target_is_in_order(&self, tr: &Transaction) -> bool {
         let from = self.blocks.block(self.blocks.block_of(tr.ppa));
         !self.ordered || self.blocks.in_step(tr.plane, tr.flow, from.stream.moved())
@@ -180,7 +180,7 @@ impl Ftl {
         self.move_over(ctx, tr.job());
     }
 
-    /// Erases a collected block as soon as nothing moves out of it and nobody reads it.
+    /// Erases a collected block as soon as no page moves out of it and no read of it is under way.
     pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
         let state = self.blocks.block(block);
         if state.reads > 0 || state.valid > 0 || !state.quiet() {
@@ -197,7 +197,7 @@ impl Ftl {
         let first = self.blocks.first_page(block);
         let plane = self.blocks.plane_of(block);
         if matches!(self.layer, Layer::Hybrid(_)) {
-            // Before, host writes to the block itself could be what its erase waits for.
+            // Only now: the erase may have waited for host writes to the block itself.
             self.erase_is_awaited(plane);
         }
         let erase = self.new_transaction(ctx, Source::Gc, Op::Erase, flow, Lpa::NONE);
@@ -208,7 +208,7 @@ impl Ftl {
         self.schedule(ctx, erase);
     }
 
-    /// The block is free again: parked writes go on, and the next collection starts if need be.
+    /// The block is free again: parked writes go on, and the next collection starts if it is due.
     pub(crate) fn erase_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
@@ -226,7 +226,7 @@ impl Ftl {
         if self.blocks.planes[tr.plane].free < FEW_BLOCKS {
             self.owe_collection(tr.plane);
         }
-        // In turns, so that levelling keeps nobody from a free block.
+        // Levelling takes turns with collection, so that it leaves free blocks to waiting writes.
         if kind == JobKind::Collection {
             self.level_wear(ctx, tr.plane);
         }
@@ -262,7 +262,7 @@ impl Ftl {
         assert!(counted.eq(jobs), "jobs of a plane are counted");
     }
 
-    /// Blocks of each chip whose erase is awaited and has not been sent.
+    /// Blocks of each chip that are in collection and whose erase was not sent to the die yet.
     pub(in crate::ftl) fn unerased_of_chips(&self, transactions: &Transactions) -> Vec<u32> {
         let mut unerased = vec![0; self.unerased.len()];
         let erases = |at: Place| {

@@ -1,9 +1,10 @@
 //! Garbage collection: which block is emptied, and how its valid pages move.
 //!
 //! One collection is a job: the victim's valid pages are read and written to the collection
-//! frontier of the same plane and owner, then the block is erased. A page queued for migration
-//! blocks nobody: reads use the old page, a host write cancels the move. From the moment the copy
-//! has its new page, the mapping points there, and reads wait for its program as for any other.
+//! frontier of the same plane and owner, then the block is erased. A page that is queued for
+//! migration blocks no request: reads use the old page, and a host write cancels the move. From the
+//! moment the copy has its new page, the mapping points there, and reads wait for its program as
+//! for any other.
 
 mod collector;
 mod conformance;
@@ -59,7 +60,7 @@ impl Victim {
     }
 }
 
-/// What a victim policy sees: the blocks of one plane.
+/// The view of a victim policy: the blocks of one plane.
 pub struct PlaneView<'a> {
     blocks: &'a [Block],
     /// Valid pages of full blocks, for policies that compare them all.
@@ -123,11 +124,11 @@ impl<'a> PlaneView<'a> {
             if self.gain(block).is_some() {
                 return Some(block);
             }
-            // Its last program is under way.
+            // A program of the block is still under way.
         }
         let (mut best, mut least) = (None, self.pages_per_block);
         for (block, state) in (0..).zip(self.blocks) {
-            // Seldom true: the rest is looked at only then.
+            // Seldom true, so the rest is checked only here.
             if u32::from(state.valid) < least && self.gain(block).is_some() {
                 (best, least) = (Some(block), u32::from(state.valid));
             }
@@ -142,27 +143,27 @@ impl<'a> PlaneView<'a> {
         self.filled.wrapping_sub(self.blocks[block as usize].filled)
     }
 
-    /// Reads of the block are under way or queued.
+    /// True if reads of the block are under way or queued.
     #[must_use]
     pub fn is_read(&self, block: u32) -> bool {
         self.blocks[block as usize].reads > 0
     }
 }
 
-/// What a victim policy from outside is made from.
+/// Configuration of a victim policy from outside.
 pub trait VictimConfig: Send + Sync {
     /// A new policy. One policy chooses for all planes of the drive.
     fn build(&self) -> Box<dyn VictimPolicy>;
 }
 
-/// Chooses victims.
+/// A policy that chooses victims.
 pub trait VictimPolicy: Send + dyn_clone::DynClone {
     /// The block to empty next, or `None` where no block of the plane may be collected with a gain.
     fn select(&mut self, plane: &PlaneView<'_>, rng: &mut Rng) -> Option<u32>;
 
     /// The full blocks in steady state under uniform writes, where there is a closed form. `rho`:
-    /// valid over all pages of those blocks. Used for preconditioning; without it, a plane is
-    /// written without time until its blocks are in steady state.
+    /// valid share of the pages of those blocks. Preconditioning uses it. Without it, a plane is
+    /// overwritten without time until its blocks are in steady state.
     fn steady_state(
         &self,
         rho: f64,
@@ -173,12 +174,12 @@ pub trait VictimPolicy: Send + dyn_clone::DynClone {
         None
     }
 
-    /// The policy asks for [`PlaneView::emptiest`] every time.
+    /// True if the policy asks for [`PlaneView::emptiest`] every time.
     fn compares_all(&self) -> bool {
         false
     }
 
-    /// Victims are emptied and erased in no time, without any work for the flash.
+    /// True if victims are emptied and erased in no time, without any work for the flash.
     fn costs_nothing(&self) -> bool {
         false
     }

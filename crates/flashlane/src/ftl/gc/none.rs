@@ -24,7 +24,7 @@ impl PolicyDoc for NoneConfig {
 pub(super) struct NoCollection;
 
 impl VictimPolicy for NoCollection {
-    /// The block that is packed most easily, among those that nobody reads.
+    /// Chooses the emptiest block, among those without reads: it is packed most easily.
     fn select(&mut self, plane: &PlaneView<'_>, _: &mut Rng) -> Option<u32> {
         let candidates = (0..plane.len()).filter(|&block| !plane.is_read(block));
         let gains = candidates.filter_map(|block| plane.gain(block).map(|gain| (gain, block)));

@@ -21,11 +21,12 @@ impl PolicyDoc for RandomConfig {
 /// Draws before the plane is searched from end to end instead.
 const DRAWS: u32 = 64;
 
-/// Blocks looked at before a block without anything invalid is emptied.
+/// Blocks that are looked at before a wholly valid block is emptied.
 const WITNESSES: u32 = 8;
 
-/// A random block among those that `accepts` admits, or `None` if there is none. So few may be
-/// admitted that drawing does not end; then the next one from a random place on is taken.
+/// A random block among those that `accepts` admits, or `None` if it admits none. If few are
+/// admitted, drawing might not end; after `DRAWS` draws, the next admitted block from a random
+/// place on is taken.
 pub(super) fn draw(
     plane: &PlaneView<'_>,
     rng: &mut Rng,
@@ -50,8 +51,8 @@ impl VictimPolicy for Random {
     fn select(&mut self, plane: &PlaneView<'_>, rng: &mut Rng) -> Option<u32> {
         let gains = |block| plane.gain(block).is_some();
         let block = draw(plane, rng, |block| plane.valid(block).is_some())?;
-        // Emptying a wholly valid block gains nothing. Where hardly any other is left, that would
-        // go on for ever.
+        // Emptying a wholly valid block gains nothing. Where most blocks are wholly valid, such
+        // collections could follow each other without end.
         let worthwhile =
             gains(block) || (0..WITNESSES).any(|_| gains(rng.below(u64::from(plane.len())) as u32));
         if worthwhile { Some(block) } else { draw(plane, rng, gains) }

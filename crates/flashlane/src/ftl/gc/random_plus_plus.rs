@@ -42,7 +42,7 @@ impl RandomPlusPlus {
         Self { max_valid: config.max_valid.0 }
     }
 
-    /// Most valid pages of a victim, where blocks have `mean` valid pages on average.
+    /// Most valid pages of a victim. `mean`: valid pages of a full block on average.
     fn most(&self, mean: f64, pages_per_block: u32) -> u32 {
         let pages = f64::from(pages_per_block);
         let most = if self.max_valid == 0.0 { mean } else { self.max_valid * pages };
@@ -64,7 +64,8 @@ impl VictimPolicy for RandomPlusPlus {
     fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
         let most = self.most(rho * f64::from(pages_per_block), pages_per_block);
         let state = mean_field::random(rho, pages_per_block, most)
-            // No block gets so empty: the fewest valid pages decide, as for greedy.
+            // No block gets that empty: the policy then takes the block with the fewest valid
+            // pages, as greedy does.
             .unwrap_or_else(|| mean_field::greedy(rho, pages_per_block));
         Some(state)
     }

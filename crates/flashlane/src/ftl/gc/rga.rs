@@ -43,8 +43,8 @@ impl VictimPolicy for Rga {
         let blocks = plane.len();
         let choices = self.choices(blocks);
         let (mut best, mut best_gain, mut drawn) = (None, 0, 0);
-        // Blocks that may not be collected do not count as choices; the bound keeps a plane of such
-        // blocks from looping, and the search below then settles it.
+        // Blocks that may not be collected do not count as choices. The bound ends the loop on a
+        // plane that has only such blocks; the search below then decides.
         for _ in 0..16 * choices {
             let block = rng.below(u64::from(blocks)) as u32;
             if let Some(gain) = plane.gain(block) {

@@ -6,22 +6,22 @@ use flashlane_engine::Rng;
 use super::{PlaneView, SteadyState, VictimPolicy};
 use crate::ftl::blocks::{Block, BlockState};
 
-/// Most pages of the plane, so that it takes a moment only.
+/// Most pages of the simulated plane, so that the simulation takes only a moment.
 const PAGES_MAX: u32 = 1 << 17;
-/// Full blocks of the plane.
+/// Range of the number of full blocks of the plane.
 const BLOCKS: std::ops::RangeInclusive<u32> = 64..=512;
-/// Free blocks from which on nothing is collected.
+/// Collection stops when this many blocks are free.
 const SPARE: u32 = 3;
-/// Victims for each block of the plane that may be collected in a row for nothing.
+/// Victims without a gain that are allowed in a row, for each block of the plane.
 const TRIES: usize = 64;
-/// How many times the plane is overwritten before it is looked at, and while it is.
+/// Times that the plane is overwritten before the first look, and during the looks.
 const OVERWRITES: [u64; 2] = [12, 6];
-/// Looks, over the second time.
+/// Looks at the plane during the second phase.
 const LOOKS: u64 = 96;
 /// Parts of the blocks by age.
 const PARTS: usize = 8;
 
-/// The plane.
+/// The simulated plane.
 struct Plane<'a> {
     policy: &'a mut dyn VictimPolicy,
     rng: Rng,
@@ -38,12 +38,12 @@ struct Plane<'a> {
     programs: u64,
 }
 
-/// The steady state of full blocks of which the share `rho` of the pages is valid. The same policy
-/// gives the same state.
+/// The steady state of full blocks whose valid share is `rho`. Equal policies give equal states.
 ///
 /// # Panics
-/// If the policy chooses a block that may not be collected, none where there is one to gain, or
-/// blocks without a gain for ever.
+///
+/// If the policy chooses a block that may not be collected, chooses none although a block has a
+/// gain, or chooses blocks without a gain again and again.
 pub(crate) fn steady_state(
     policy: &mut dyn VictimPolicy,
     rho: f64,
@@ -71,7 +71,7 @@ pub(crate) fn steady_state(
 }
 
 impl<'a> Plane<'a> {
-    /// Every block but the spare ones is full; the pages are dealt out in turns.
+    /// Fills every block but the spare ones; the logical pages are dealt out in turns.
     fn new(policy: &'a mut dyn VictimPolicy, full: u32, logical: u32, per_block: u32) -> Self {
         let blocks = full + SPARE + 2;
         let mut plane = Self {
@@ -158,7 +158,7 @@ impl<'a> Plane<'a> {
         self.free.insert(0, victim);
     }
 
-    /// Counts the full blocks by age and valid pages.
+    /// Counts the full blocks by age and valid pages into `by_age`.
     fn look(&self, by_age: &mut [Vec<f64>]) {
         let mut full: Vec<&Block> =
             self.blocks.iter().filter(|block| block.state == BlockState::Full).collect();
@@ -174,7 +174,7 @@ mod tests {
     use super::super::{Victim, build};
     use super::*;
 
-    /// The closed forms of built-in policies are what their simulation gives.
+    /// The simulation agrees with the closed forms of the built-in policies.
     #[test]
     fn closed_forms_are_found() {
         for name in ["greedy", "rga", "fifo", "random-plus", "cost-benefit"] {

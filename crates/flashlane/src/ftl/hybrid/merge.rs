@@ -10,10 +10,10 @@ use crate::ftl::blocks::Stream;
 use crate::ftl::gc::Job;
 use crate::transaction::{Op, Source};
 
-/// What a merge frees.
+/// The log block that a merge frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The oldest random log block: each of its logical blocks moves to a new data block.
+    /// The oldest random log block. Each of its logical blocks moves to a new data block.
     Full { victim: BlockId },
     /// The sequential log block, which gets the rest of its pages and becomes the data block.
     Partial,
@@ -26,11 +26,11 @@ pub(crate) struct Merge {
     kind: Kind,
     /// The logical block being gathered, or `NONE` before the first one.
     logical: u32,
-    /// The block that it is gathered in, or `NONE` while none is needed or free.
+    /// The block in which it is gathered; `NONE` while no block is needed or none is free.
     target: BlockId,
     /// The next page to look at.
     next: u32,
-    /// A page is on its way, or the target's last program is.
+    /// True while a page or the last program of the target is under way.
     busy: bool,
 }
 
@@ -46,19 +46,19 @@ impl Merge {
         Self { flow, kind: Kind::Partial, logical, target: block, next, busy: false }
     }
 
-    /// True while it gathers the logical block of the flow in a new data block.
+    /// True while the merge gathers this logical block of the flow in a new data block.
     pub(super) fn gathers(&self, flow: FlowId, logical: u32) -> bool {
         self.kind != Kind::Partial && self.flow == flow && self.logical == logical
     }
 
-    /// The block that has no role but to be merged into.
+    /// The block whose only role is to be the target of this merge.
     pub(super) fn own_target(&self) -> Option<BlockId> {
         (self.kind != Kind::Partial && self.target != BlockId::NONE).then_some(self.target)
     }
 }
 
 impl Ftl {
-    /// Goes on with the merge of a plane as far as possible without waiting.
+    /// Continues the merge of a plane until it has to wait.
     pub(crate) fn continue_merge(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         while let Some(merge) = self.merge_of(plane) {
             if merge.busy {
@@ -100,8 +100,8 @@ impl Ftl {
             .map(|lpa| hybrid.spot(flow, lpa).logical)
     }
 
-    /// Starts to copy the next valid page of the logical block, or ends it after the last. False
-    /// where the merge has to wait.
+    /// Starts to copy the next valid page of the logical block; after the last page, ends the
+    /// logical block. False where the merge has to wait.
     fn copy_next(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, merge: Merge) -> bool {
         let hybrid = self.hybrid();
         let pages =
@@ -130,7 +130,7 @@ impl Ftl {
             self.merge_mut(plane).target = target;
         }
         let target = self.merge_mut(plane).target;
-        // Pages before this one that hold nothing are left out: then all programs must be over.
+        // Leaves out the empty pages before this one, which needs all programs to be over.
         let block = self.blocks.block(target);
         if u32::from(block.allocated) < offset {
             if !block.quiet() {
@@ -148,7 +148,7 @@ impl Ftl {
         false
     }
 
-    /// The page to copy is in the controller, unless the host wrote it again meanwhile.
+    /// A page to copy is in the controller; it is copied unless the host has written it again.
     pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         let now = ctx.now;
         let tr = ctx.transactions[id];
@@ -170,7 +170,7 @@ impl Ftl {
         self.schedule(ctx, id);
     }
 
-    /// The page has another place now: look again.
+    /// The page has another place now, so the merge looks for its page again.
     pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
         self.release_block(ctx, id);
         let plane = ctx.transactions[id].plane;
@@ -179,13 +179,13 @@ impl Ftl {
         self.continue_merge(ctx, plane);
     }
 
-    /// A copy is on flash.
+    /// A copied page is on flash.
     pub(crate) fn merge_program_done(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         self.merge_mut(plane).busy = false;
         self.continue_merge(ctx, plane);
     }
 
-    /// Every page of the logical block is in the target, which becomes its data block.
+    /// The target holds every page of the logical block and becomes its data block.
     fn end_logical_block(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
         let merge = *self.merge_mut(plane);
         let hybrid = self.hybrid_mut();
@@ -220,7 +220,7 @@ impl Ftl {
         }
     }
 
-    /// Nothing valid is left in the log block.
+    /// Ends a full merge: nothing valid is left in the log block.
     fn end_full_merge(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, victim: BlockId) {
         let flow = self.merge_mut(plane).flow;
         let hybrid = self.hybrid_mut();
@@ -231,7 +231,8 @@ impl Ftl {
         self.unpark(ctx, plane);
     }
 
-    /// A block lost its role: it is erased as soon as nobody reads it and no program is under way.
+    /// Gives up a block that lost its role: it is erased as soon as no read and no program of it is
+    /// under way.
     pub(super) fn give_up(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
         let plane = self.blocks.plane_of(block);
         let state = self.begin_job(plane, block);

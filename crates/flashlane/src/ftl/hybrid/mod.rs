@@ -1,20 +1,21 @@
-//! Hybrid log-block mapping, after FAST: data blocks are mapped as wholes, writes go to a few log
+//! Hybrid log-block mapping, after FAST. Data blocks are mapped as wholes; writes go to a few log
 //! blocks that are mapped by page.
 //!
 //! On each plane a flow's pages form logical blocks, and a page lies in its data block at its own
 //! offset. A write of the first page of a logical block opens the *sequential* log block, which
-//! takes that logical block's pages as long as they come in order; every other write is appended to
+//! takes that logical block's pages as long as they come in order. Every other write is appended to
 //! the *random* log blocks, which hold pages of any logical block. When a sequential log block is
-//! full it becomes the data block (switch merge); when another one is needed first, the rest is
-//! copied into it (partial merge). When the random log blocks are full, the oldest is freed: every
-//! logical block that has a page in it is gathered in a new data block (full merge). Pages are
-//! copied one after the other, inside their plane.
+//! full it becomes the data block (switch merge). When another sequential log block is needed
+//! first, the missing pages are copied into it (partial merge). When the random log blocks are
+//! full, the oldest is freed: every logical block that has a page in it is gathered in a new data
+//! block (full merge). Pages are copied one after the other, inside their plane.
 //!
 //! Both tables are small and lie in DRAM: a look-up costs nothing. Invariants: a block has one
-//! role; a data block holds valid pages of its logical block only, at their offsets.
-//! Source: Lee et al., FAST: a log buffer-based FTL using fully-associative sector translation (ACM
-//! TECS 6(3), 2007); MQSim (FAST'18) section 4.2.3 names hybrid mapping. Ours: a FAST for each
-//! plane and flow, programs of a block in order, as flash of several bits a cell needs.
+//! role; a data block holds valid pages of its logical block only, at their offsets. Source: Lee et
+//! al., FAST: a log buffer-based FTL using fully-associative sector translation (ACM TECS 6(3),
+//! 2007); MQSim (FAST'18) section 4.2.3 names hybrid mapping. Our choices: each plane and flow has
+//! a FAST of its own, and the programs of a block leave in order, as flash with several bits per
+//! cell needs.
 
 mod audit;
 mod merge;
@@ -30,15 +31,16 @@ use crate::context::Moment;
 use crate::layout::Layout;
 use merge::Merge;
 
-/// Blocks of a plane beyond data and log blocks: one to merge into, two that are being erased.
+/// Blocks of a plane beyond data blocks and log blocks: one merge target, and two that are being
+/// erased.
 pub(crate) const SPARE_BLOCKS: u64 = 3;
 
-/// Where a logical page belongs.
+/// Position of a logical page under hybrid mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot {
     /// Logical block on the plane.
     logical: u32,
-    /// Page inside it.
+    /// Page inside the logical block.
     offset: u32,
 }
 
@@ -47,7 +49,7 @@ struct Spot {
 struct Sequential {
     block: BlockId,
     logical: u32,
-    /// The page that it takes next.
+    /// The next page of the logical block that the log block takes.
     next: u32,
 }
 
@@ -64,7 +66,7 @@ struct Partition {
 }
 
 impl Partition {
-    /// Pages of a logical block: the last one may have fewer.
+    /// Pages of a logical block. The last logical block of a plane may have fewer.
     fn pages_of(&self, logical: u32, pages_per_block: u32) -> u32 {
         (self.pages - logical * pages_per_block).min(pages_per_block)
     }
@@ -146,30 +148,30 @@ impl Hybrid {
         &mut self.partitions[plane.index() * self.striping.len() + flow.index()]
     }
 
-    /// Where a logical page belongs on its plane.
+    /// Position of a logical page on its plane.
     fn spot(&self, flow: FlowId, lpa: Lpa) -> Spot {
         let Striping { first_lpa, period, .. } = self.striping[flow.index()];
         let local = lpa.since(first_lpa) / period;
         Spot { logical: local / self.pages_per_block, offset: local % self.pages_per_block }
     }
 
-    /// The logical page of a place on a plane.
+    /// The logical page at a position on a plane.
     fn lpa(&self, plane: PlaneId, flow: FlowId, spot: Spot) -> Lpa {
         let Striping { first_lpa, period, position } = &self.striping[flow.index()];
         let local = spot.logical * self.pages_per_block + spot.offset;
         first_lpa.plus(local * period + position[plane])
     }
 
-    /// Where the page of a write goes, or what must be merged first.
+    /// The page that a write gets, or the merge that must come first.
     fn place(&mut self, plane: PlaneId, flow: FlowId, lpa: Lpa, blocks: &mut Blocks) -> Place {
         let spot = self.spot(flow, lpa);
         let merge = self.merges[plane];
         let (merging, log_blocks) = (merge.is_some(), self.log_blocks);
-        // What is being gathered gets no sequential log block of its own.
+        // A logical block that a merge gathers gets no sequential log block.
         let gathered = merge.is_some_and(|merge| merge.gathers(flow, spot.logical));
         let pages_per_block = self.pages_per_block;
         let partition = self.partition_mut(plane, flow);
-        // While a merge works on the plane, the last free block may be its.
+        // While a merge works on the plane, it may need the last free block.
         let spare = u32::from(merging);
         let has_free = blocks.planes[plane].free > spare;
         if let Some(sequential) = &mut partition.sequential
@@ -212,8 +214,8 @@ impl Hybrid {
         Place::At(blocks.append(block))
     }
 
-    /// Preconditioning: the data block that holds the logical page, taken from the pool if need be,
-    /// and the page's place in it.
+    /// For preconditioning: the data block of the logical page, taken from the pool if need be, and
+    /// the page's place in it.
     pub(crate) fn data_place(
         &mut self,
         plane: PlaneId,
@@ -229,13 +231,13 @@ impl Hybrid {
         blocks.first_page(*data).plus(spot.offset)
     }
 
-    /// Pages of the random log blocks of a flow on a plane, without the last block.
+    /// Pages of the random log blocks of a flow on a plane. The last block is left out.
     pub(crate) fn log_pages(&self) -> u64 {
         (self.log_blocks as u64 - 1) * u64::from(self.pages_per_block)
     }
 
-    /// Preconditioning: the next page of the random log blocks; `None` when only one is left to
-    /// fill.
+    /// For preconditioning: the next page of the random log blocks; `None` when only one of them is
+    /// left to fill.
     pub(crate) fn log_place(
         &mut self,
         plane: PlaneId,
@@ -260,13 +262,13 @@ impl Hybrid {
     }
 }
 
-/// What a write finds.
+/// Where a write goes.
 enum Place {
     /// A page.
     At(Ppa),
-    /// Nothing until this merge is over.
+    /// No page until this merge is over.
     After(Merge),
-    /// Nothing until a block is erased.
+    /// No page until a block is erased.
     Wait,
 }
 
@@ -285,13 +287,14 @@ impl Ftl {
         }
     }
 
-    /// Gives a host write its page in a log block. `None`: it waits for a merge or an erase.
+    /// Gives a host write its page in a log block. `None` if the write waits for a merge or an
+    /// erase.
     pub(crate) fn place_in_log(&mut self, plane: PlaneId, flow: FlowId, lpa: Lpa) -> Option<Ppa> {
         let Layer::Hybrid(hybrid) = &mut self.layer else { unreachable!("mapping is hybrid") };
         match hybrid.place(plane, flow, lpa, &mut self.blocks) {
             Place::At(ppa) => Some(ppa),
             Place::After(merge) => {
-                // One merge at a time on a plane; the write asks again when it is over.
+                // A plane has one merge at a time; the write tries again when the merge is over.
                 hybrid.merges[plane].get_or_insert(merge);
                 None
             }
@@ -299,7 +302,7 @@ impl Ftl {
         }
     }
 
-    /// A write has its page: a full sequential log block becomes the data block.
+    /// After a write got its page: a full sequential log block becomes the data block.
     pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, flow: FlowId) {
         let hybrid = self.hybrid_mut();
         let pages_per_block = hybrid.pages_per_block;

@@ -1,17 +1,18 @@
 //! The cached mapping table: entries in order of use.
 //!
-//! A write-back of a translation page takes all its changed entries along. They are not listed: an
-//! entry keeps the epoch of its page in which it changed, and a write-back starts another epoch.
+//! A write-back of a translation page writes all changed entries of that page. There is no list of
+//! them: each entry keeps the epoch of its page in which it changed, and a write-back starts a new
+//! epoch.
 
 use std::ops::Range;
 
 use flashlane_engine::{DenseMap, NONE, prefetch};
 use flashlane_units::{FlowId, Lpa};
 
-/// The epoch of entries that did not change.
+/// The epoch of entries that have not changed.
 const NEVER: u32 = 0;
 
-/// An entry. Links are places in the table.
+/// An entry. Its links are positions in the table.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     lpa: Lpa,
@@ -21,11 +22,12 @@ struct Entry {
     /// The epoch of the translation page in which it changed last, or [`NEVER`].
     changed: u32,
     flow: FlowId,
-    /// Its translation page is being read: the place is taken, the entry not known.
+    /// The entry's translation page is being read: the place is taken, but the mapping is not known
+    /// yet.
     awaited: bool,
 }
 
-/// What was evicted.
+/// An evicted entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evicted {
     pub(crate) lpa: Lpa,
@@ -40,9 +42,9 @@ pub(super) struct Cmt {
     entries: Vec<Entry>,
     free: Vec<u32>,
     index: DenseMap,
-    /// First translation page whose entries may come.
+    /// First translation page whose entries this table may hold.
     first_page: u32,
-    /// The epoch of each translation page from there on: one more with every write-back.
+    /// The epoch of each translation page from `first_page` on; every write-back adds one.
     epochs: Vec<u32>,
     newest: u32,
     oldest: u32,
@@ -50,7 +52,7 @@ pub(super) struct Cmt {
 }
 
 impl Cmt {
-    /// An empty table for entries of some translation pages. `capacity` counts entries, 1 at least.
+    /// An empty table for entries of some translation pages. `capacity` counts entries, at least 1.
     pub(super) fn new(capacity: u32, pages: Range<u32>) -> Self {
         Self {
             entries: Vec::new(),
@@ -73,7 +75,7 @@ impl Cmt {
         self.index.len() as u32
     }
 
-    /// An entry can be added without evicting one.
+    /// True if an entry can be added without an eviction.
     pub(super) fn has_room(&self) -> bool {
         (self.index.len() as u32) < self.capacity
     }
@@ -101,7 +103,7 @@ impl Cmt {
         self.newest = at;
     }
 
-    /// Marks a known entry as just used; false if it is not in the table or not known yet.
+    /// Marks a known entry as just used; false if the entry is missing or not known yet.
     pub(super) fn touch(&mut self, lpa: Lpa) -> bool {
         let Some(at) = self.index.get(lpa.get()) else { return false };
         if self.entries[at as usize].awaited {
@@ -111,25 +113,26 @@ impl Cmt {
         true
     }
 
-    /// Asks for the place of an entry and for the epoch of its page, which are needed soon.
+    /// Prefetches the place of an entry and the epoch of its page.
     #[inline]
     pub(super) fn prefetch(&self, lpa: Lpa, page: u32) {
         self.index.prefetch(lpa.get());
         prefetch(&self.epochs, (page - self.first_page) as usize);
     }
 
-    /// True if the entry has its place, known or not.
+    /// True if the entry has a place, whether it is known or not.
     pub(super) fn contains(&self, lpa: Lpa) -> bool {
         self.index.get(lpa.get()).is_some()
     }
 
-    /// Takes the place of an entry whose translation page is being read; there must be room.
+    /// Takes a place for an entry whose translation page is being read; there must be room.
     pub(super) fn reserve(&mut self, lpa: Lpa, page: u32, flow: FlowId) {
         self.insert(lpa, page, flow, false);
         self.entries[self.newest as usize].awaited = true;
     }
 
-    /// An entry is known and just used, and perhaps changed; false if it is not in the table.
+    /// Marks an entry as known and just used, and as changed if `dirty`; false if it is not in the
+    /// table.
     pub(super) fn settle(&mut self, lpa: Lpa, dirty: bool) -> bool {
         let Some(at) = self.index.get(lpa.get()) else { return false };
         self.entries[at as usize].awaited = false;
@@ -181,12 +184,13 @@ impl Cmt {
         self.entries[at as usize].changed = epoch;
     }
 
-    /// True if the entry changed since the last write-back of its page.
+    /// True if the entry has changed since the last write-back of its page.
     fn is_dirty(&self, entry: &Entry) -> bool {
         entry.changed != NEVER && entry.changed == self.epoch(entry.page)
     }
 
-    /// Takes the least recently used entry out whose page is not being read; `None` if all are.
+    /// Removes the least recently used entry whose page is not being read; `None` if all are being
+    /// read.
     pub(super) fn evict(&mut self) -> Option<Evicted> {
         let mut at = self.oldest;
         while self.entries.get(at as usize)?.awaited {
@@ -197,7 +201,7 @@ impl Cmt {
         self.unlink(at);
         self.index.remove(entry.lpa.get());
         self.free.push(at);
-        // The next one to go is at hand, since it has just become the oldest.
+        // Prefetch the next victim, which is now the oldest entry.
         if let Some(next) = self.entries.get(self.oldest as usize) {
             self.index.prefetch(next.lpa.get());
             prefetch(&self.entries, next.newer as usize);
@@ -211,13 +215,14 @@ impl Cmt {
         (!entry.awaited).then(|| self.is_dirty(entry))
     }
 
-    /// Every changed entry of a translation page counts as unchanged from now on.
+    /// Marks every changed entry of a translation page as unchanged.
     pub(super) fn clean_page(&mut self, page: u32) {
         let epoch = &mut self.epochs[(page - self.first_page) as usize];
         *epoch = epoch.checked_add(1).expect("fewer than four billion write-backs of a page");
     }
 
-    /// Checks links and counts; in the part of one flow, that all entries are its.
+    /// Checks links and counts. `owner`: the flow that must own every entry, in a table of one
+    /// flow.
     pub(super) fn audit(&self, owner: Option<FlowId>) {
         let (mut at, mut count) = (self.newest, 0);
         while at != NONE {

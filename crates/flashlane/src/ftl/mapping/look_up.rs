@@ -1,4 +1,5 @@
-//! Look-ups: an entry is at hand, or its translation page is read first.
+//! Look-ups: the mapping is either in the cached mapping table, or its translation page is read
+//! first.
 
 use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
@@ -7,7 +8,7 @@ use crate::context::Moment;
 use crate::ftl::{Ftl, Layer, Seen};
 use crate::transaction::{Op, Place, Source, Transaction};
 
-/// Whoever asks for the table has one.
+/// Message for callers that may only come here if there is a mapping table.
 const PRESENT: &str = "translation pages exist";
 
 impl Ftl {
@@ -41,7 +42,7 @@ impl Ftl {
         }
     }
 
-    /// True if the mapping is at hand; else the transaction goes on by itself.
+    /// True if the mapping is known now. Otherwise the transaction continues by itself later.
     #[inline(always)]
     pub(in crate::ftl) fn begin_lookup(
         &mut self,
@@ -56,7 +57,7 @@ impl Ftl {
         true
     }
 
-    /// The same where entries are cached.
+    /// Looks up the entry of a transaction's logical page in the cached mapping table.
     fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
         let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
         let pages = &mut self.flows[flow];
@@ -88,7 +89,7 @@ impl Ftl {
         false
     }
 
-    /// Takes a place in the cache for an entry whose translation page is being read.
+    /// Takes a place in the cached mapping table for an entry whose translation page is being read.
     fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa, page: u32) {
         let table = self.table_mut();
         if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
@@ -97,7 +98,8 @@ impl Ftl {
         }
     }
 
-    /// Reads a translation page, for misses or (with a dependent write) to merge it.
+    /// Reads a translation page for misses, or to merge it with changed entries (with a dependent
+    /// write).
     pub(super) fn read_translation_page(
         &mut self,
         ctx: &mut Moment<'_>,
@@ -139,7 +141,7 @@ impl Ftl {
             self.tell(Seen::WaitedForTranslation { transaction: waiter, since, read: id });
         }
         self.tell(Seen::TranslationRead { transaction: id });
-        // Reads first: somebody waits for them.
+        // Reads first: a host waits for them.
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let (flow, lpa) = (ctx.transactions[waiter].flow, ctx.transactions[waiter].lpa);
             self.cache_entry(ctx, flow, lpa, tr.lpa.get(), false);
@@ -149,7 +151,8 @@ impl Ftl {
         table.give_back(at, waiting);
     }
 
-    /// Puts an entry into the cache; evicts the least recently used one if it is full.
+    /// Adds an entry to the cached mapping table; evicts the least recently used one if the table
+    /// is full.
     fn cache_entry(
         &mut self,
         ctx: &mut Moment<'_>,
@@ -167,12 +170,12 @@ impl Ftl {
         if room {
             table.cmt(flow).insert(lpa, page, flow, dirty);
         } else if dirty {
-            // Every place is awaited: the change goes to flash at once.
+            // Every place waits for a translation page, so the change goes to flash at once.
             self.write_back_page(ctx, flow, page);
         }
     }
 
-    /// Evicts an entry of a full cache; false if every place is awaited.
+    /// Evicts an entry of a full table; false if every place waits for a translation page.
     fn make_room(&mut self, ctx: &mut Moment<'_>, flow: FlowId) -> bool {
         let table = self.table_mut();
         let cmt = table.cmt(flow);
@@ -187,7 +190,7 @@ impl Ftl {
         true
     }
 
-    /// The mapping of a page changed: its entry is marked, or enters the cache marked.
+    /// Notes that the mapping of a page changed: its entry is marked, or added as changed.
     pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa) {
         let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);

@@ -1,10 +1,10 @@
 //! The page-level mapping table: translation pages on flash and a cache of their entries in DRAM.
 //!
-//! The truth is in [`PageTables`](super::pages::PageTables); this stage decides what looking it up
-//! costs. A miss reads the translation page, unless nobody ever wrote it or it is just being
+//! The truth is in [`PageTables`](super::pages::PageTables); this stage decides what a look-up
+//! costs. A miss reads the translation page, unless that page was never written or is just being
 //! written back. Changed entries are written back when they are evicted: all changed entries of the
-//! same translation page together, merged with the old page on flash.
-//! Source: MQSim (FAST'18) section 4.2.3, after DFTL (ASPLOS'09).
+//! same translation page together, merged with the old page on flash. Source: MQSim (FAST'18)
+//! section 4.2.3, after DFTL (ASPLOS'09).
 
 mod cmt;
 mod look_up;
@@ -42,7 +42,7 @@ impl EntrySizes {
     }
 }
 
-/// What differs in the released MQSim; see `CompatConfig`.
+/// Differences in the released MQSim; see `CompatConfig`.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     reserves: bool,
@@ -50,7 +50,7 @@ struct Rules {
     unprogrammed: bool,
 }
 
-/// What waits for a translation page, in the order in which it came.
+/// Transactions that wait for a translation page, in the order in which they came.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
     reads: Vec<TransactionId>,
@@ -67,30 +67,31 @@ impl Waiting {
 /// Translation pages and the cache of their entries.
 #[derive(Clone)]
 pub(crate) struct MappingTable {
-    /// One for all flows, or one for each.
+    /// A single table for all flows, or one table for each flow.
     cmts: Vec<Cmt>,
     /// Entries of a translation page.
     per_page: Divisor,
-    /// What differs in the released MQSim.
+    /// Differences in the released MQSim.
     rules: Rules,
     /// Physical page of each translation page, plus one; 0 where it was never written.
     directory: Vec<u32>,
     /// First translation page and first logical page of each flow.
     flows: Vec<(u32, u64)>,
-    /// Translation pages being read, to the position of their lists of waiting transactions.
+    /// Translation pages that are being read, with the position of their lists of waiting
+    /// transactions.
     reading: DenseMap,
     waiting: Vec<Waiting>,
     free_lists: Vec<u32>,
-    /// Working memory for the entries of a page, kept between uses.
+    /// Working memory for the changed entries of a page, kept between uses.
     changed: Vec<Lpa>,
-    /// Translation pages being written back: twice the number of write-backs, plus one while the
-    /// last of them has no place on flash yet.
+    /// Translation pages being written back. The value is twice the number of write-backs, plus one
+    /// while the last write-back has no place on flash yet.
     departing: DenseMap,
     pub(crate) writebacks: u64,
 }
 
 impl MappingTable {
-    /// An empty cache, nothing on flash.
+    /// An empty table, and no translation page on flash.
     pub(crate) fn new(settings: FtlSettings<'_>, layout: &Layout) -> Self {
         let sizes = EntrySizes::new(layout.geometry.pages(), layout.geometry.sectors_per_page);
         let mut flows = Vec::new();
@@ -146,18 +147,18 @@ impl MappingTable {
         first..first + count
     }
 
-    /// The same without a last one that is not whole.
+    /// Translation pages of a flow, without a last page that is only partly used.
     pub(crate) fn whole_pages_of(&self, flow: FlowId, layout: &Layout) -> std::ops::Range<u32> {
         let first = self.flows[flow.index()].0;
         first..first + (layout.flows[flow.index()].pages / u64::from(self.per_page.get())) as u32
     }
 
-    /// Number of a translation page among those of its flow.
+    /// Index of a translation page within its flow.
     pub(crate) fn index_in_flow(&self, flow: FlowId, page: u32) -> u32 {
         page - self.flows[flow.index()].0
     }
 
-    /// The part of the cache that a flow uses.
+    /// The table that a flow uses.
     #[inline]
     fn cmt(&mut self, flow: FlowId) -> &mut Cmt {
         let at = self.cmt_at(flow);
@@ -169,7 +170,7 @@ impl MappingTable {
         if self.cmts.len() == 1 { 0 } else { flow.index() }
     }
 
-    /// Asks for what the cache knows of a logical page, which is needed soon.
+    /// Prefetches the entry of a logical page.
     #[inline]
     pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         let page = self.page_of(flow, lpa);
@@ -188,13 +189,13 @@ impl MappingTable {
         self.directory[page as usize] = ppa.get() + 1;
     }
 
-    /// Appends where the translation pages are, for a state that is kept on disk.
+    /// Appends the places of the translation pages, for a state that is kept on disk.
     pub(crate) fn put(&self, out: &mut Vec<u32>) {
         out.extend(&self.directory);
     }
 
-    /// Takes over what [`put`](Self::put) gave for as many translation pages. `None` for anything
-    /// else.
+    /// Restores what [`put`](Self::put) wrote for the same number of translation pages. `None` for
+    /// anything else.
     pub(crate) fn take(&mut self, from: &mut dyn Iterator<Item = u32>) -> Option<()> {
         self.directory.iter_mut().try_for_each(|place| {
             *place = from.next()?;
@@ -202,8 +203,8 @@ impl MappingTable {
         })
     }
 
-    /// A look-up, or change, of an entry that takes no time. Gives what left the cache for it, if
-    /// that was changed: its translation page goes to flash.
+    /// A look-up of an entry, or a change to it, in no time. Returns the evicted entry if it was
+    /// changed: its translation page goes to flash.
     pub(crate) fn recall(&mut self, flow: FlowId, lpa: Lpa, changed: bool) -> Option<Evicted> {
         let page = self.page_of(flow, lpa);
         let cmt = self.cmt(flow);
@@ -221,29 +222,29 @@ impl MappingTable {
         leaves
     }
 
-    /// True if the entry of a page is in the cache.
+    /// True if the entry of a page is in the table.
     pub(crate) fn knows(&mut self, flow: FlowId, lpa: Lpa) -> bool {
         self.cmt(flow).contains(lpa)
     }
 
-    /// Entries in the cache.
+    /// Entries in the table.
     pub(crate) fn len(&self) -> u64 {
         self.cmts.iter().map(|cmt| u64::from(cmt.len())).sum()
     }
 
-    /// Entries that the cache holds at most.
+    /// Entries that the table holds at most.
     pub(crate) fn capacity(&self) -> u64 {
         self.cmts.iter().map(|cmt| u64::from(cmt.capacity())).sum()
     }
 
-    /// The lists of what waits for a translation page, and their position, where they belong when
-    /// they are done with.
+    /// Takes the lists of transactions that wait for a translation page, with the position to which
+    /// [`give_back`](Self::give_back) returns them.
     fn take_waiting(&mut self, page: u32) -> (u32, Waiting) {
         let at = self.reading.remove(page).expect("a page being read has lists");
         (at, std::mem::take(&mut self.waiting[at as usize]))
     }
 
-    /// Keeps the memory of lists for those of another page.
+    /// Returns the memory of the lists, for another page.
     fn give_back(&mut self, at: u32, mut lists: Waiting) {
         lists.reads.clear();
         lists.writes.clear();
@@ -251,7 +252,7 @@ impl MappingTable {
         self.free_lists.push(at);
     }
 
-    /// Starts the lists of a translation page being read.
+    /// Starts the lists of a translation page that is being read.
     fn start_waiting(&mut self, page: u32, id: TransactionId, op: Op) {
         let at = self.free_lists.pop().unwrap_or_else(|| {
             self.waiting.push(Waiting::default());

@@ -1,4 +1,4 @@
-//! Changed entries on their way to flash: one write-back takes all of a translation page along.
+//! Write-backs of changed entries: one write-back takes all changed entries of a translation page.
 
 use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
@@ -9,8 +9,8 @@ use crate::ftl::blocks::Stream;
 use crate::transaction::{Op, Place, Source};
 
 impl MappingTable {
-    /// Sectors of a translation page of which unchanged entries are cached, as a mask. The logical
-    /// pages of the changed ones are added to `changed`.
+    /// A mask of the sectors of a translation page with cached entries that are unchanged. Adds the
+    /// logical pages of its changed entries to `changed`.
     fn clean_sectors(
         &mut self,
         flow: FlowId,
@@ -46,7 +46,7 @@ impl Ftl {
         table.cmt(flow).clean_page(page);
         let departing = table.departing.get(page).unwrap_or(0);
         if departing % 2 == 1 {
-            // It joins the write-back that still waits for the old page or for a free block.
+            // The change joins a write-back that still waits for the old page or for a free block.
             return;
         }
         table.writebacks += 1;
@@ -63,7 +63,7 @@ impl Ftl {
         }
     }
 
-    /// A write-back has its place: what changes from now on needs another one.
+    /// A write-back got its place: later changes need another write-back.
     pub(crate) fn write_back_placed(&mut self, page: u32) {
         let table = self.table_mut();
         let departing = table.departing.get(page).expect("the page is being written back");
@@ -97,8 +97,9 @@ impl Ftl {
         }
     }
 
-    /// The write-back of the released MQSim: the old page is read, the new one is never programmed.
-    /// Here it counts as programmed in no time, so that no block is lost.
+    /// The write-back of the released MQSim: the old page is read, and the new one is never
+    /// programmed. Here the new page counts as programmed in no time, so that its block is not
+    /// lost.
     fn forget_write_back(&mut self, ctx: &mut Moment<'_>, flow: FlowId, page: u32) {
         let sector_count = self.pages.full_mask().count_ones();
         let table = self.table_mut();
@@ -111,7 +112,7 @@ impl Ftl {
             cmt.touch(lpa);
         }
         table.changed = changed;
-        // Not the start of a write-back, and never its end.
+        // Counts neither as the start of a write-back nor as its end.
         table.departing.insert(page, 0);
         if table.on_flash(page) != Ppa::NONE {
             let read = self.read_translation_page(ctx, flow, page, TransactionId::NONE);

@@ -1,38 +1,38 @@
-//! Collection in order of arrival: what it does waits at the die among the writes of hosts.
+//! Collection in order of arrival: its operations wait at the die among the writes of hosts.
 //!
-//! The reads of a block come when its collection starts, the program of a page when its read is
-//! done, and the erase when the last program is. What comes is given to the die's clock, behind
-//! what came before; what comes of it happens when the clock is there.
+//! The reads of a block arrive when its collection starts, the program of a page when its read is
+//! done, and the erase when the last program is done. An operation joins the die's clock behind
+//! earlier work, and takes effect when the clock has got there.
 
 use flashlane_units::{DieId, Span};
 
 use super::Untimed;
 
-/// How the work of collection waits.
+/// How the operations of collection wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     /// Reads go before all programs.
     pub(super) reads_first: bool,
-    /// Erases go last for so long, or until they are urgent.
+    /// Erases go last for this time, or until they are urgent. `None`: in order of arrival.
     pub(super) erases_wait: Option<Span>,
 }
 
-/// What a block in collection waits for. Times in picoseconds.
+/// State of a block in collection: the operations that it waits for. Times are in picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Awaits {
-    /// To be looked at for the first time.
+    /// Nothing: the job has not been looked at yet.
     #[default]
     Nothing,
-    /// Its reads, the first of which begins then. So many pages have moved.
+    /// Reads of its pages. The next read begins at `begin`, and `moved` pages have moved.
     Reads { begin: u64, moved: u32 },
-    /// Its programs, up to then.
+    /// Programs of its pages, which end at `until`.
     Programs { until: u64 },
-    /// Its erase, up to then.
+    /// The erase, which ends at `until`.
     Erase { until: u64 },
 }
 
 impl Untimed {
-    /// What waits for a die comes to it and happens, up to `at`.
+    /// Lets the operations that wait for a die take effect, up to `at`.
     pub(super) fn take_turns(&mut self, die: DieId, at: u64) {
         let mut index = 0;
         while index < self.jobs[die].len() {
@@ -42,7 +42,8 @@ impl Untimed {
         }
     }
 
-    /// The next thing that waits for a die happens, whenever that is. False where nothing waits.
+    /// Lets the next operation that waits for a die take effect, whenever that is. False where
+    /// nothing waits.
     pub(super) fn take_next_turn(&mut self, die: DieId, at: u64) -> bool {
         self.take_turns(die, at);
         let next = (0..self.jobs[die].len()).map(|index| self.next_turn(die, index)).min();
@@ -52,7 +53,7 @@ impl Untimed {
         next.is_some()
     }
 
-    /// When something happens to a job next.
+    /// Time of the next event of a job.
     fn next_turn(&self, die: DieId, index: usize) -> u64 {
         match self.jobs[die][index].awaits {
             Awaits::Nothing => 0,
@@ -71,7 +72,7 @@ impl Untimed {
         self.dies.arrival.expect("the scheduler serves collection in order of arrival")
     }
 
-    /// The next thing that a job of a die waits for happens, if that is at `at` or earlier; false
+    /// Lets the next operation of a job take effect if it does so at `at` or earlier; false
     /// otherwise.
     fn take_turn(&mut self, die: DieId, index: usize, at: u64) -> bool {
         let job = self.jobs[die][index];
@@ -109,7 +110,7 @@ impl Untimed {
         true
     }
 
-    /// The reads of a block come to its die.
+    /// Gives the reads of a block to its die.
     fn begin_reads(&mut self, die: DieId, at: u64, count: u32) -> Awaits {
         let time = u64::from(count) * self.dies.times.gc_read;
         let end = if self.arrival().reads_first {
@@ -120,7 +121,7 @@ impl Untimed {
         Awaits::Reads { begin: end - time, moved: 0 }
     }
 
-    /// The programs of pages whose reads are done come to the die.
+    /// Gives the programs of pages whose reads are done to the die.
     fn program_moved(&mut self, die: DieId, index: usize, begin: u64, moved: u32, count: u32) {
         let times = self.dies.times;
         let mut end = 0;
@@ -133,8 +134,8 @@ impl Untimed {
         self.jobs[die][index].programmed_at = end;
     }
 
-    /// When the erase of a job is done whose programs end at `until`; `None` where it does not
-    /// begin up to `at`.
+    /// End of the erase of a job whose programs end at `until`; `None` if the erase does not begin
+    /// by `at`.
     fn erase_at(&mut self, die: DieId, index: usize, until: u64, at: u64) -> Option<u64> {
         if until > at {
             return None;
@@ -154,7 +155,7 @@ impl Untimed {
         } else {
             return None;
         };
-        // It waits for the operation under way, and what waits is late by it.
+        // The erase waits for the operation under way, and delays the operations behind it.
         let begin = first.max(free_at.min(first + self.dies.times.program / 2));
         self.dies.work(die, first, erase);
         Some(begin + erase)

@@ -1,7 +1,8 @@
-//! The clock of each die: when the work that it was given is done.
+//! The clock of each die: the time at which the die has done the work that it was given.
 //!
-//! Not a model of time but of who is behind: a request starts when its die has done what came
-//! before, and what the host leaves idle is for collection. Bus, link and firmware take no time.
+//! This is no model of time. It only tells who is behind: a request starts when its die has done
+//! the earlier work, and collection gets the time that the host leaves idle. Bus, link and firmware
+//! take no time.
 
 use flashlane_engine::Array;
 use flashlane_units::{ChipId, DieId, PlaneId, Span};
@@ -13,12 +14,12 @@ use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
 use crate::transaction::STARVING;
 
-/// A request that the controller answers by itself. Unit: picoseconds.
+/// Time of a request that the controller answers by itself. Unit: picoseconds.
 pub(crate) const ANSWER: u64 = 5_000_000;
 
-/// From the end of one request's work to the start of the next one's in a closed loop: while the
-/// host answers, the die goes on with collection, and the next request finds it at work. Unit:
-/// picoseconds.
+/// Time from the end of one request's work to the start of the next request's work in a closed
+/// loop. While the host reacts, the die goes on with collection, and the next request finds it
+/// busy. Unit: picoseconds.
 pub(crate) const TURN_ROUND: u64 = 2_000_000;
 
 /// Times of operations, transfers included. Unit: picoseconds.
@@ -26,7 +27,7 @@ pub(crate) const TURN_ROUND: u64 = 2_000_000;
 pub(super) struct Times {
     pub(super) read: u64,
     pub(super) program: u64,
-    /// The same for a page that collection moves.
+    /// Read of a page that collection moves; with copyback without the transfer.
     pub(super) gc_read: u64,
     pub(super) gc_program: u64,
     pub(super) erase: u64,
@@ -59,7 +60,7 @@ impl Times {
     }
 }
 
-/// The last program of a request that was given to a die.
+/// The last program of a host page that was given to a die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     start: u64,
@@ -67,33 +68,33 @@ struct Last {
     page: u32,
 }
 
-/// All dies.
+/// The clocks of all dies.
 #[derive(Clone, Debug)]
 pub(super) struct Dies {
-    /// When each die has done all of its work. Unit: picoseconds.
+    /// Time at which each die has done all of its work. Unit: picoseconds.
     pub(super) free_at: Array<DieId, u64>,
-    /// When each die has done the reads that it was given. Unit: picoseconds.
+    /// Time at which each die has done the reads that it was given. Unit: picoseconds.
     reads_until: Array<DieId, u64>,
     last: Array<DieId, Last>,
     die_of_plane: Array<PlaneId, DieId>,
     geometry: Geometry,
     pub(super) times: Times,
-    /// Collection waits its turn among the writes of hosts.
+    /// Set where collection waits its turn among the writes of hosts.
     pub(super) arrival: Option<Arrival>,
-    /// It goes first when it presses.
+    /// When collection goes before the work of hosts.
     pub(super) presses: Presses,
-    /// It always does.
+    /// True if collection always goes before the work of hosts.
     pub(super) always_first: bool,
-    /// In which order a die does what waits of it.
+    /// The order in which a die does the operations of collection.
     pub(super) steps: Steps,
-    /// Programs of requests on several planes of a die form one command.
+    /// True if programs of hosts on several planes of a die form one command.
     hosts_join: bool,
-    /// Programs of moved pages join them, and each other.
+    /// True if programs of moved pages join the commands of hosts, and each other.
     pub(super) moves_join: bool,
-    /// A read waits for the operation under way no longer than this, and for the reads before it;
-    /// `None`: for all that came before it. Unit: picoseconds.
+    /// Longest time that a read waits for the operation under way; it also waits for earlier reads.
+    /// `None`: a read waits for all earlier work. Unit: picoseconds.
     read_wait: Option<u64>,
-    /// The operation under way is suspended for a read.
+    /// True if a read suspends the operation under way.
     suspends: bool,
 }
 
@@ -111,7 +112,7 @@ impl Dies {
                 let arrival = Some(Arrival { reads_first, erases_wait });
                 (arrival, Presses::Urgent, Steps::OneList, reads)
             }
-            CollectionOrder::Untold => unreachable!("refused"),
+            CollectionOrder::Unspecified => unreachable!("refused"),
         };
         let times = Times::new(flash, gc.copyback);
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
@@ -164,14 +165,14 @@ impl Dies {
         self.geometry.chip_of_die(die)
     }
 
-    /// A die does nothing more before `at`.
+    /// Delays the next work of a die until `at`.
     #[inline]
     pub(super) fn begin(&mut self, die: DieId, at: u64) {
         let free_at = &mut self.free_at[die];
         *free_at = (*free_at).max(at);
     }
 
-    /// A die works for a while on something that comes at `at`; when it is done.
+    /// Adds work that comes at `at` and takes `time`. Returns its end.
     #[inline]
     pub(super) fn work(&mut self, die: DieId, at: u64, time: u64) -> u64 {
         let free_at = &mut self.free_at[die];
@@ -179,8 +180,9 @@ impl Dies {
         *free_at
     }
 
-    /// A die programs a page of a request; when that is done, and whether it went with the last
-    /// one: that has not begun, is for another plane and for the same page of its block.
+    /// Adds the program of a host page. Returns its end, and whether it joined the last program. It
+    /// joins a program that has not begun, is for another plane, and for the same page number of
+    /// its block.
     #[inline]
     pub(super) fn program(
         &mut self,
@@ -198,7 +200,7 @@ impl Dies {
             && at <= last.start
         {
             let end = last.start.saturating_add(self.times.program);
-            // A third plane finds another last one.
+            // So that a third plane can join as well.
             last.plane = plane;
             return (end, true);
         }
@@ -207,8 +209,9 @@ impl Dies {
         (end, false)
     }
 
-    /// The same for a read, which waits for the operation under way and for the reads before it,
-    /// not for the operations behind that. These wait for reads no longer than in the timed drive.
+    /// Adds the read of a host page. Returns its end. The read waits for the operation under way
+    /// and for earlier reads, but not for the operations behind them; those are delayed no longer
+    /// than in the timed drive.
     #[inline]
     pub(super) fn read(&mut self, die: DieId, at: u64) -> u64 {
         let read = self.times.read;
@@ -219,20 +222,21 @@ impl Dies {
         }
     }
 
-    /// The same for reads of so much time, of hosts or of collection, that go first.
+    /// Adds reads that take `read` in all, of hosts or of collection, where reads go first. Returns
+    /// their end.
     #[inline]
     pub(super) fn read_for(&mut self, die: DieId, at: u64, read: u64) -> u64 {
         let wait = self.read_wait.expect("reads go first");
         let (free_at, reads_until) = (&mut self.free_at[die], &mut self.reads_until[die]);
         let behind_all = (*free_at).max(at);
-        // The operation under way is taken for a program, as are those behind it.
+        // The model takes the operation under way and those behind it for programs.
         let program = self.times.program.max(1);
         let left = (behind_all - at).checked_sub(1).map_or(0, |left| left % program + 1).min(wait);
         let begin = at.saturating_add(left).max(*reads_until);
         let end = begin.saturating_add(read);
         *reads_until = end;
         if behind_all - at < STARVING.0 {
-            // What is suspended takes longer by the time that this takes.
+            // The suspended operation takes longer by the time that its suspension takes.
             let lost = if self.suspends { begin.saturating_sub(at).min(wait) } else { 0 };
             *free_at = behind_all.saturating_add(read).saturating_add(lost);
         }
@@ -246,7 +250,7 @@ mod tests {
 
     const MS: u64 = 1_000_000_000;
 
-    /// One die that reads for 1 ms and programs for 4 ms.
+    /// A die whose reads take 1 ms and whose programs take 4 ms.
     fn die() -> Dies {
         Dies {
             free_at: Array::of(0, 1),

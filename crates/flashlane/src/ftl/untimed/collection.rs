@@ -1,5 +1,5 @@
-//! Collection and wear levelling: the same victims as with time, moved in what the host leaves of
-//! the dies' clocks.
+//! Collection and wear levelling without events: they choose the same victims as the timed drive,
+//! and move pages in the time that hosts leave free on the dies' clocks.
 
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
@@ -12,7 +12,7 @@ use crate::flash::config::DIES_PER_CHIP;
 use crate::ftl::blocks::{Block, BlockState, Stream};
 use crate::ftl::gc::JobKind;
 
-/// Pages of a block by which mappings are asked for ahead of their moves.
+/// Pages ahead of its move at which the mapping of a page is prefetched.
 const AHEAD: u32 = 16;
 
 impl Untimed {
@@ -37,7 +37,7 @@ impl Untimed {
         self.has_work(die);
     }
 
-    /// Empties a block and frees it, all for nothing.
+    /// Empties a block and frees it at no cost.
     fn pack(&mut self, plane: PlaneId, block: BlockId) {
         let next = self.ftl.blocks.first_page(block);
         let mut job = Job::new(plane, block, next, JobKind::Collection);
@@ -45,7 +45,7 @@ impl Untimed {
         self.ftl.blocks.put_empty_block(block);
     }
 
-    /// Collection of a die goes on in the time up to `at` that nobody else used.
+    /// Collects on a die in the time up to `at` that hosts have not used.
     #[inline]
     pub(super) fn catch_up(&mut self, die: DieId, at: u64) {
         if (self.dies.free_at[die] < at || self.dies.arrival.is_some())
@@ -64,8 +64,8 @@ impl Untimed {
         while self.dies.free_at[die] < at && self.advance(die, at) {}
     }
 
-    /// A page was placed on the plane: collection starts if it is due, and goes first where free
-    /// blocks are few.
+    /// After a page was placed on the plane: starts collection if it is due, and lets it go first
+    /// where free blocks are few.
     #[inline]
     pub(super) fn follow(&mut self, plane: PlaneId, at: u64) {
         let state = &self.ftl.blocks.planes[plane];
@@ -97,7 +97,8 @@ impl Untimed {
         }
     }
 
-    /// Collection goes with a write to the plane, since free pages are few or it can take no more.
+    /// True if collection must go with a write to the plane: free pages are few, or the plane can
+    /// take no more pages.
     fn has_few_pages(&mut self, plane: PlaneId, below: u64, on: Room) -> bool {
         self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);
         let view = self.ftl.view();
@@ -111,7 +112,7 @@ impl Untimed {
         free < below || view.is_out_of_room(plane)
     }
 
-    /// Blocks in collection on a die are emptied and erased before a write.
+    /// Empties and erases the blocks in collection on a die before a write.
     fn collect_with_write(&mut self, die: DieId) {
         let until = self.erases + self.jobs[die].len() as u64;
         while self.erases < until && self.advance(die, u64::MAX) {}
@@ -121,8 +122,8 @@ impl Untimed {
         self.ftl.blocks.planes[plane].free < self.hard_threshold
     }
 
-    /// Collection goes first on all dies of a chip, for the same time on each, until no plane of it
-    /// is below the hard threshold.
+    /// Lets collection go first on all dies of a chip, for the same time on each, until no plane of
+    /// the chip is below the hard threshold.
     fn collect_chip(&mut self, die: DieId, at: u64) {
         let chip = self.dies.chip(die);
         let dies = self.dies.of_chip(chip);
@@ -145,8 +146,8 @@ impl Untimed {
         }
     }
 
-    /// A page of a request is programmed: moves of other planes of the die whose next place is at
-    /// the same page of its block are programmed with it.
+    /// After a host page was programmed: programs those moved pages with it whose next place is at
+    /// the same page number of a block on another plane of the die.
     #[inline]
     pub(super) fn join(&mut self, die: DieId, ppa: Ppa) {
         if self.dies.moves_join && !self.jobs[die].is_empty() {
@@ -169,10 +170,11 @@ impl Untimed {
         }
     }
 
-    /// A page finds no room on the plane: a block is emptied.
+    /// Empties a block, since a page finds no room on the plane.
     ///
     /// # Errors
-    /// [`Error::Stuck`] where no block can be.
+    ///
+    /// [`Error::Stuck`] if no block can be emptied.
     pub(super) fn make_room(&mut self, plane: PlaneId, at: u64) -> Result<(), Error> {
         self.collect(plane);
         let die = self.dies.of(plane);
@@ -191,8 +193,8 @@ impl Untimed {
         )))
     }
 
-    /// A die does the next operations of its jobs until about `until`, one at least and all of one
-    /// kind, in the order of its steps. False without a job.
+    /// Does the next operations of a die's jobs until about `until`: at least one, all of one kind,
+    /// in the order of the die's steps. False if the die has no job.
     fn advance(&mut self, die: DieId, until: u64) -> bool {
         let jobs = &self.jobs[die];
         if jobs.is_empty() {
@@ -207,7 +209,7 @@ impl Untimed {
         if let Some(at) = jobs.iter().position(|job| !programs_wait && valid(job) > 0) {
             let mut count = most(times.gc_read).min(valid(&jobs[at]));
             if one_by_one {
-                // Whole pairs of a read and its program in one step.
+                // Does whole pairs of a read and its program in one step.
                 let pairs = left / (times.gc_read + times.gc_program);
                 count = if self.balances { 1 } else { pairs.max(1).min(u64::from(count)) as u32 };
             }
@@ -227,7 +229,7 @@ impl Untimed {
         true
     }
 
-    /// The job of a die whose programs are next; `None` where an erase is.
+    /// The job of a die whose programs are next; `None` where an erase is next.
     fn next_program(&self, die: DieId) -> Option<usize> {
         let jobs = &self.jobs[die];
         let next = jobs.iter().position(|job| job.programs > 0)?;
@@ -235,7 +237,7 @@ impl Untimed {
             .then_some(next)
     }
 
-    /// Pages of a job are read and get their new places.
+    /// Reads pages of a job, and gives them their new places.
     pub(super) fn read_for(&mut self, die: DieId, at: usize, count: u32) {
         let mut job = self.jobs[die][at];
         let Block { flow, stream, .. } = *self.ftl.blocks.block(job.block);
@@ -251,7 +253,7 @@ impl Untimed {
         self.jobs[die][at] = job;
     }
 
-    /// So many pages of a job are programmed.
+    /// Programs `count` pages of a job.
     pub(super) fn program_pages(&mut self, die: DieId, at: usize, count: u32) {
         let pages = self.ftl.blocks.pages_per_block();
         let job = &mut self.jobs[die][at];
@@ -260,8 +262,8 @@ impl Untimed {
         self.work[flow.index()].gc_programs += u64::from(count);
     }
 
-    /// Pages of a job are programmed, so many at most, and with them as many of other planes of the
-    /// die that are in step. How many there were.
+    /// Programs at most `most` pages of a job, together with moved pages of other planes of the die
+    /// that are at the same page number. Returns the number of pages of the job.
     fn program_for(&mut self, die: DieId, at: usize, most: u32) -> u32 {
         let pages = self.ftl.blocks.pages_per_block();
         let Job { plane, page, programs, .. } = self.jobs[die][at];
@@ -276,7 +278,7 @@ impl Untimed {
                     (partners, joined) = (partners | 1_u128 << index, job.plane);
                     count = count.min(job.programs);
                 } else {
-                    // It will be in step then.
+                    // Stop where the other job gets to the same page number.
                     count = count.min((job.page + pages - page) % pages);
                 }
             }
@@ -290,7 +292,8 @@ impl Untimed {
         count
     }
 
-    /// Erases the emptied blocks of a die: the first one, or those of several planes together.
+    /// Erases the emptied blocks of a die: the first block, or the blocks of several planes
+    /// together.
     fn erase_emptied(&mut self, die: DieId) {
         let jobs = &mut self.jobs[die];
         let (first, count) = if self.dies.steps != Steps::OneList {
@@ -304,7 +307,7 @@ impl Untimed {
         }
     }
 
-    /// Moves the next valid pages of a job, so many at most; how many there were.
+    /// Moves at most `moves` of the next valid pages of a job. Returns the number of pages.
     fn move_pages(&mut self, job: &mut Job, moves: u32) -> u32 {
         let &mut Job { plane, block, mut next, .. } = job;
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
@@ -341,7 +344,8 @@ impl Untimed {
         moved
     }
 
-    /// What a page of a block holds; asks for the mapping of one some places behind.
+    /// The contents of a page of a block. Prefetches the mapping of a page [`AHEAD`] places further
+    /// on.
     #[inline]
     fn look_ahead(&self, ppa: Ppa, last: Ppa) -> Lpa {
         let ahead = self.ftl.pages.lpa(ppa.plus(AHEAD).min(last));
@@ -351,7 +355,7 @@ impl Untimed {
         self.ftl.pages.lpa(ppa)
     }
 
-    /// An empty block goes back to the pool, and the next one is looked for.
+    /// Erases an empty block, and looks for the next block to collect.
     pub(super) fn erase(&mut self, job: &Job) {
         let &Job { plane, block, kind, .. } = job;
         self.ftl.end_job(plane, block);

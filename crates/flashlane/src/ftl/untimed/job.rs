@@ -13,12 +13,13 @@ pub(super) struct Job {
     pub(super) block: BlockId,
     /// Physical page to look at next.
     pub(super) next: Ppa,
-    /// Pages that have their new places and are not programmed.
+    /// Pages that have their new places and are not programmed yet.
     pub(super) programs: u32,
-    /// Page of its block that the first of them goes to.
+    /// Page number, inside its block, of the first of these pages' new places.
     pub(super) page: u32,
     pub(super) kind: JobKind,
-    /// In order of arrival: what it waits for, and when its last program is done.
+    /// With collection in order of arrival: the operations that the job waits for, and the end of
+    /// its last program.
     pub(super) awaits: Awaits,
     pub(super) programmed_at: u64,
 }
@@ -29,7 +30,7 @@ impl Job {
         Self { plane, block, next: first_page, programs: 0, page: 0, kind, awaits, programmed_at }
     }
 
-    /// So many pages are programmed.
+    /// Notes that `count` pages are programmed.
     pub(super) fn program(&mut self, count: u32, pages_per_block: u32) {
         self.programs -= count;
         self.page += count;

@@ -1,9 +1,8 @@
-//! The translation layer without events: where pages go, which blocks are emptied and how they
-//! wear, with the tables and policies of the timed one and no transactions.
+//! The translation layer without events: it places pages, empties blocks and wears them out, with
+//! the tables and policies of the timed drive, but without transactions.
 //!
-//! A host page is mapped, placed and programmed at once. Instead of time there is a clock for each
-//! die, which says how much of its time the host leaves to collection. Invariants: those of the
-//! timed layer.
+//! A host page is mapped, placed and programmed at once. Each die has a clock, which tells how much
+//! of its time the host leaves to collection. Invariants: those of the timed layer.
 
 mod arrival;
 mod clock;
@@ -34,7 +33,7 @@ pub(crate) use clock::{ANSWER, TURN_ROUND, mean, page_transfer};
 use job::Job;
 use write_backs::WriteBacks;
 
-/// One page of a request.
+/// A page of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPage {
     pub(crate) flow: FlowId,
@@ -50,7 +49,7 @@ pub(crate) struct HostPage {
 pub(crate) struct FlowWork {
     pub(crate) host_reads: u64,
     pub(crate) host_programs: u64,
-    /// Of these: part of the page was read first.
+    /// Part of `host_programs`: writes for which the rest of the page was read first.
     pub(crate) read_modify_writes: u64,
     pub(crate) gc_reads: u64,
     pub(crate) gc_programs: u64,
@@ -64,7 +63,7 @@ pub(crate) struct FlowWork {
 }
 
 impl FlowWork {
-    /// What came after `before`.
+    /// Work done after `before`.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             host_reads: self.host_reads - before.host_reads,
@@ -83,7 +82,8 @@ impl FlowWork {
     }
 }
 
-/// A drive without events. Functions give the time when what they were asked for is done.
+/// A drive without events. Its functions return the time when the work that they were asked for is
+/// done.
 pub(crate) struct Untimed {
     ftl: Ftl,
     pub(crate) cache: Cache,
@@ -95,37 +95,50 @@ pub(crate) struct Untimed {
     jobs: Array<DieId, VecDeque<Job>>,
     /// Blocks of a plane in collection at a time.
     max_jobs: u32,
-    /// Collection starts below so many free blocks, and goes first below so many.
+    /// Collection starts when a plane has fewer free blocks than this; `hard_threshold` is where it
+    /// goes before the host.
     threshold: u32,
     hard_threshold: u32,
     /// Pages that a die programs at a time while collection goes first.
     step: u64,
-    /// By pool of the cache.
+    /// Write-backs under way, by pool of the cache.
     under_way: Vec<WriteBacks>,
     /// Pages on their way out of the cache.
     leaving: Vec<(FlowId, Lpa, u64)>,
     /// Translation pages to write back, by flow and page.
     write_backs: VecDeque<(FlowId, u32)>,
-    /// The planes of writes depend on the programs that wait for planes or run there.
+    /// True if the plane of a write depends on the programs that wait for planes or run there.
     balances: bool,
-    /// Ends of such programs, where they count. Those of moved pages count from their reads on, and
-    /// have an end when their die gets them.
+    /// Ends of those programs, where they count. The program of a moved page counts from its read
+    /// on, and gets its end when the die gets it.
     programs: BinaryHeap<Reverse<(u64, PlaneId)>>,
-    /// Dies with blocks in collection, where programs count: each once, with a time before which it
-    /// does nothing more of that.
+    /// Dies with blocks in collection, where programs count. Each die is there once, with the time
+    /// until which it does no more of that work.
     at_work: BinaryHeap<Reverse<(u64, DieId)>>,
-    /// Which dies these are.
+    /// True for dies that are in `at_work`.
     is_at_work: Array<DieId, bool>,
 }
 
+/// Settings that decide when a drive without time collects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CollectionRules<'a> {
+    /// The flash.
+    pub(crate) flash: &'a FlashConfig,
+    /// Garbage collection.
+    pub(crate) gc: &'a GcConfig,
+    /// The order of collection in the scheduler.
+    pub(crate) order: CollectionOrder,
+}
+
 impl Untimed {
-    /// A drive in the state that the parts are in. `order`: that of the scheduler.
+    /// A drive in the state of its parts.
     pub(crate) fn new(
-        (flash, gc, order): (&FlashConfig, &GcConfig, CollectionOrder),
+        rules: CollectionRules<'_>,
         layout: &Layout,
         ftl: Ftl,
         cache: (Cache, &CacheConfig),
     ) -> Self {
+        let CollectionRules { flash, gc, order } = rules;
         let geometry = layout.geometry;
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
         let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
@@ -155,32 +168,32 @@ impl Untimed {
         }
     }
 
-    /// Planes that are short of free blocks start to collect.
+    /// Starts collection on planes that are short of free blocks.
     pub(crate) fn start(&mut self) {
         for plane in self.ftl.blocks.planes.numbers() {
             self.collect(plane);
         }
     }
 
-    /// All dies collect in the time up to `at` that requests left.
+    /// Collects on all dies in the time up to `at` that requests left.
     pub(crate) fn collect_until(&mut self, at: u64) {
         for die in self.jobs.numbers() {
             self.catch_up(die, at);
         }
     }
 
-    /// As [`Ftl::let_go`].
+    /// Does [`Ftl::let_go`].
     pub(crate) fn let_go(&mut self) {
         self.ftl.let_go();
     }
 
-    /// Asks for the mapping of a page that is written or read after some others.
+    /// First prefetch for a page that is about to be written or read: its mapping.
     #[inline]
     pub(crate) fn prefetch(&self, lpa: Lpa) {
         self.ftl.pages.prefetch(lpa);
     }
 
-    /// The same a little later: asks for what is kept of the place where the page lies.
+    /// Second prefetch, when the first has arrived: the record of the page's block.
     #[inline]
     pub(crate) fn prefetch_place(&self, lpa: Lpa) {
         let ppa = self.ftl.pages.ppa(lpa);
@@ -261,7 +274,7 @@ impl Untimed {
         Ok(at + ANSWER)
     }
 
-    /// Everything that a flow wrote goes to flash.
+    /// Writes all cached pages of a flow to flash.
     pub(crate) fn flush(&mut self, flow: FlowId, at: u64) -> Result<u64, Error> {
         self.through_cache(at, |cache, leaving| {
             cache.recall_flush(flow, |flow, lpa, mask| leaving.push((flow, lpa, mask)));
@@ -277,7 +290,8 @@ impl Untimed {
         }
     }
 
-    /// Lets the cache do something, and programs what leaves it; when all of that is done.
+    /// Calls the cache with `act`, and programs the pages that leave it. Returns the time when all
+    /// of that is done.
     fn through_cache(
         &mut self,
         at: u64,
@@ -298,7 +312,7 @@ impl Untimed {
         Ok(done)
     }
 
-    /// A host page goes to flash, past the cache.
+    /// Writes a host page to flash, past the cache.
     #[inline]
     fn program(&mut self, flow: FlowId, lpa: Lpa, mask: u64, at: u64) -> Result<u64, Error> {
         let mut at = self.look_up(flow, lpa, at);
@@ -308,7 +322,7 @@ impl Untimed {
             let missing = self.ftl.missing(lpa, mask);
             held |= missing;
             if missing != 0 {
-                // The part of the page that the write does not bring is read first.
+                // First reads the part of the page that the write does not bring.
                 self.work[flow.index()].read_modify_writes += 1;
                 self.work[flow.index()].host_reads += 1;
                 at = self.read_page(old, at);
@@ -335,8 +349,8 @@ impl Untimed {
         Ok(done)
     }
 
-    /// Finds a page on the plane that `plane` names, when its die has collected in the time that it
-    /// had, and longer where there is no room.
+    /// Finds a page on the plane that `plane` names, after the die has collected in the time that
+    /// it had. If there is no room, collects longer.
     #[inline]
     fn place(
         &mut self,
@@ -358,7 +372,7 @@ impl Untimed {
         }
     }
 
-    /// Reads a physical page; when it is there.
+    /// Reads a physical page. Returns the time when its data is there.
     fn read_page(&mut self, ppa: Ppa, at: u64) -> u64 {
         self.read_plane(self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa)), at)
     }
@@ -374,7 +388,7 @@ impl Untimed {
         &self.ftl
     }
 
-    /// Checks everything that must hold between two requests.
+    /// Checks all invariants between two requests.
     pub(crate) fn audit(&self, layout: &Layout) {
         self.ftl.audit_tables(layout);
         self.cache.audit_slots();

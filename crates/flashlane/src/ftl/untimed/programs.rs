@@ -1,4 +1,4 @@
-//! Programs that wait for planes or run there: dynamic allocation goes by them.
+//! Counts of the programs that wait for planes or run there, by which dynamic allocation chooses.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use flashlane_units::{DieId, PlaneId};
 use super::Untimed;
 
 impl Untimed {
-    /// A plane has a program that ends at `end`, where that counts.
+    /// Counts a program of a plane that ends at `end`, if programs count.
     #[inline]
     pub(super) fn awaits_program(&mut self, plane: PlaneId, end: u64) {
         if self.balances {
@@ -16,7 +16,8 @@ impl Untimed {
         }
     }
 
-    /// A block of the die is in collection, which goes on as programs are counted.
+    /// Notes that a block of the die is in collection, which continues whenever programs are
+    /// counted.
     pub(super) fn has_work(&mut self, die: DieId) {
         if self.balances && !std::mem::replace(&mut self.is_at_work[die], true) {
             self.at_work.push(Reverse((self.dies.free_at[die], die)));
@@ -44,8 +45,8 @@ impl Untimed {
         }
     }
 
-    /// Programs of moved pages, which count from their reads on, have their ends: so many programs
-    /// behind the end of what their die does.
+    /// Gives the programs of moved pages their ends, behind the present work of their die; `ends`
+    /// numbers them. They have counted since their reads.
     pub(super) fn programs_end(&mut self, plane: PlaneId, die: DieId, ends: std::ops::Range<u32>) {
         if self.balances {
             let end = |page| self.dies.free_at[die] + u64::from(page) * self.dies.times.gc_program;

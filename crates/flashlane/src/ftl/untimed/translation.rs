@@ -1,4 +1,4 @@
-//! The cached mapping table without time: what leaves it changed is written back at once.
+//! The cached mapping table without time: changed entries that leave it are written back at once.
 
 use flashlane_units::{FlowId, Lpa, Ppa};
 
@@ -8,7 +8,7 @@ use crate::ftl::blocks::Stream;
 use crate::ftl::mapping::Evicted;
 
 impl Untimed {
-    /// Looks up the mapping of a page; when it is known.
+    /// Looks up the mapping of a page. Returns the time when it is known.
     #[inline]
     pub(super) fn look_up(&mut self, flow: FlowId, lpa: Lpa, at: u64) -> u64 {
         if self.ftl.mapping.is_none() {
@@ -37,7 +37,7 @@ impl Untimed {
         self.read_page(ppa, at)
     }
 
-    /// The mapping of a page changed.
+    /// Notes that the mapping of a page changed.
     #[inline]
     pub(super) fn mapping_changed(&mut self, flow: FlowId, lpa: Lpa) {
         let Some(table) = &mut self.ftl.mapping else { return };
@@ -45,8 +45,8 @@ impl Untimed {
         self.leaves_table(leaves);
     }
 
-    /// A changed entry left the table: its translation page is written back soon. What leaves
-    /// before that goes along.
+    /// Queues the write-back of the translation page of a changed entry that left the table. The
+    /// page's other changed entries are written with it.
     fn leaves_table(&mut self, entry: Option<Evicted>) {
         if let Some(Evicted { flow, page, .. }) = entry
             && !self.write_backs.contains(&(flow, page))
@@ -55,7 +55,7 @@ impl Untimed {
         }
     }
 
-    /// Writes back what left the table, until nothing is left to do.
+    /// Writes back the queued translation pages until none is left.
     #[inline]
     pub(super) fn settle(&mut self, at: u64) -> Result<(), Error> {
         while let Some((flow, page)) = self.write_backs.pop_front() {

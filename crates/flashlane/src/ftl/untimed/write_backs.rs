@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Ends of the write-backs of a pool of the cache that are under way.
+/// Ends of the write-backs under way in one pool of the cache.
 #[derive(Clone, Debug)]
 pub(super) struct WriteBacks {
     pub(super) ends: BinaryHeap<Reverse<u64>>,
-    /// At most so many. Unit: pages.
+    /// Most write-backs at a time. Unit: pages.
     pub(super) bound: usize,
 }
 
 impl WriteBacks {
-    /// When a write that comes at `at` has room.
+    /// Earliest time, from `at` on, at which a write has room.
     pub(super) fn room_at(&mut self, mut at: u64) -> u64 {
         while let Some(&Reverse(end)) = self.ends.peek()
             && (end <= at || self.ends.len() >= self.bound)

@@ -1,4 +1,4 @@
-//! Which submission queue the device fetches from next.
+//! Choice of the submission queue that the device fetches from next.
 
 mod queue_set;
 mod round_robin;
@@ -18,16 +18,16 @@ flashlane_units::policies! {
     }
 }
 
-/// What an arbiter from outside is made from.
+/// Configuration of an arbiter from outside.
 pub trait ArbitrationConfig: Send + Sync {
     /// A new arbiter. `classes`: 0 urgent .. 3 low, by queue.
     fn build(&self, classes: &[u8]) -> Box<dyn Arbiter>;
 }
 
-/// Chooses the queue that the next entry is fetched from.
+/// A policy that chooses the queue of the next fetch.
 pub trait Arbiter: Send + dyn_clone::DynClone {
-    /// The next of the queues that may be fetched from, or `None` if there is none. The choice
-    /// counts as taken.
+    /// The next of the queues that may be fetched from, or `None` if there is none. The queue's
+    /// turn counts as taken.
     fn next(&mut self, ready: &QueueSet) -> Option<usize>;
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn build(config: &Arbitration, classes: &[u8]) -> Box<dyn Arbiter> {
     }
 }
 
-/// The rules that every arbiter keeps to.
+/// The rules that every arbiter must keep.
 pub(crate) const RULES: [Rule<Arbitration>; 1] = [Rule {
     text: "it chooses ready queues only, every ready one now and then, and none where none is ready",
     check: ready_queues_only_and_all_of_them,

@@ -2,7 +2,7 @@
 
 /// Bits of a word.
 const BITS: usize = 64;
-/// Words; a bit for each of up to 1,024 queues.
+/// Words of a set, with a bit for each of up to 1,024 queues.
 const WORDS: usize = 16;
 
 /// A set of submission queues, by number. Range: 0 to 1023.
@@ -12,15 +12,16 @@ pub struct QueueSet {
     first: u64,
     /// The others, from word 1.
     more: [u64; WORDS - 1],
-    /// Words of `more` that are not 0, a bit each, by their number.
+    /// Words of `more` that are not 0, one bit each.
     used: u32,
 }
 
 impl QueueSet {
-    /// Puts a queue in, or takes it out.
+    /// Adds a queue, or removes it.
     ///
     /// # Panics
-    /// With a queue that no drive has.
+    ///
+    /// If the number is beyond that of any drive.
     #[inline(always)]
     pub fn set(&mut self, queue: usize, member: bool) {
         if queue < BITS {
@@ -44,19 +45,19 @@ impl QueueSet {
         if at == 0 { self.first } else { self.more[at - 1] }
     }
 
-    /// Words that may not be 0, a bit each.
+    /// Words that may not be 0, one bit each.
     fn words(&self) -> u32 {
         self.used | 1
     }
 
-    /// No queue is in it.
+    /// True if the set has no queue.
     #[inline(always)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.used == 0
     }
 
-    /// The queue is in it.
+    /// True if the set has the queue.
     #[inline(always)]
     #[must_use]
     pub fn contains(&self, queue: usize) -> bool {
@@ -66,7 +67,7 @@ impl QueueSet {
         queue < BITS * WORDS && self.word(queue / BITS) >> (queue % BITS) & 1 != 0
     }
 
-    /// Some queue is in both.
+    /// True if some queue is in both sets.
     #[inline(always)]
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
@@ -74,8 +75,8 @@ impl QueueSet {
         self.first & other.first != 0 || more()
     }
 
-    /// The next queue that is in both, by number: the first one above `queue`, or else the first of
-    /// all.
+    /// The next queue that is in both sets: the first with a number above `queue`, or else the
+    /// first of all.
     #[inline(always)]
     #[must_use]
     pub fn next_of_both(&self, other: &Self, queue: usize) -> Option<usize> {
@@ -103,14 +104,14 @@ impl QueueSet {
         found.map(|at| at * BITS + word(at).trailing_zeros() as usize)
     }
 
-    /// The next queue in it, by number: the first one above `queue`, or else the first of all.
+    /// The next queue of the set: the first with a number above `queue`, or else the first of all.
     #[inline]
     #[must_use]
     pub fn next(&self, queue: usize) -> Option<usize> {
         self.next_of_both(self, queue)
     }
 
-    /// The queues, by number.
+    /// The queues in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         (0..WORDS * BITS).filter(|&queue| self.contains(queue))
     }
@@ -124,7 +125,7 @@ impl FromIterator<usize> for QueueSet {
     }
 }
 
-/// The places of the bits that are set.
+/// The positions of the set bits.
 #[inline(always)]
 fn places(mut bits: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -25,8 +25,8 @@ impl PolicyDoc for RoundRobinConfig {
     const SOURCE: &'static str = "NVMe base specification, round robin arbitration";
 }
 
-/// A rotating pointer over sets of ready queues; the queue at the pointer has `left` commands of
-/// its burst to go.
+/// A rotating pointer over sets of ready queues. The queue at the pointer has `left` commands left
+/// of its burst.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ring {
     turn: u32,
@@ -34,7 +34,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The next queue in turn of those that are ready and of a class, `burst` times each.
+    /// The next queue in turn, out of those that are ready and of a class. Each has `burst` turns
+    /// in a row.
     pub(super) fn next(&mut self, ready: &QueueSet, class: &QueueSet, burst: u32) -> Option<usize> {
         let turn = self.turn as usize;
         if self.left == 0 || !ready.contains(turn) || !class.contains(turn) {
@@ -55,7 +56,7 @@ pub(super) struct RoundRobin {
 
 impl RoundRobin {
     pub(super) fn new(config: &RoundRobinConfig) -> Self {
-        // The pointer starts at the last place, so that queue 0 is the first one served.
+        // The pointer starts at the last position, so that queue 0 is served first.
         Self { ring: Ring { turn: 1023, ..Ring::default() }, burst: config.burst }
     }
 }

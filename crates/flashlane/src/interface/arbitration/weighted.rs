@@ -61,8 +61,8 @@ impl Weighted {
         }
     }
 
-    /// The weighted class whose turn it is: the highest that is ready and has credit; a new round
-    /// starts when no ready class has any.
+    /// The weighted class whose turn it is: the highest class that is ready and has credit. A new
+    /// round starts when no ready class has any.
     fn class(&mut self, ready: &QueueSet) -> Option<usize> {
         let ready = |c: &usize| ready.meets(&self.classes[c + 1]);
         let first = (0..3).find(ready)?;

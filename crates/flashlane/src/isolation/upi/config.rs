@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use flashlane_units::PolicyDoc;
 use flashlane_units::{Ratio, Span};
 
-/// Parameters of UPI. What the paper does not give is ours, and marked so.
+/// Parameters of UPI. Parameters that the paper does not give are ours, and marked so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpiConfig {
@@ -17,24 +17,24 @@ pub struct UpiConfig {
     pub hysteresis: f64,
     /// A chip moves only if the lowest utility is expected to rise, so that transfers come to an
     /// end while the load is constant; ours. Without it two flows with equal loads may swap a chip
-    /// for ever.
+    /// again and again.
     pub settle: bool,
-    /// Whose reads say which chip a flow gives away, the one with the fewest: the paper does not
-    /// say whose, but that this is to reduce interference, which hits the reads of the flow whose
-    /// data stays behind.
+    /// The reads by which a flow chooses the chip to give away: the chip with the fewest. The paper
+    /// does not say whose reads count. It says that this is to reduce interference, which hits the
+    /// reads of the flow whose data stays behind.
     pub fewest_reads: FewestReads,
-    /// Which reads of the past stand for those to come: the paper does not say.
+    /// The reads of the past that stand for those to come. The paper does not say which.
     pub past_reads: PastReads,
     /// Weight of the last window in the running mean of the reads, with `past_reads = "average"`;
     /// ours. Range: 0.001..=1.
     pub read_gain: f64,
     /// Weight of the reads of a block on a chip that its flow does not write to, against its
     /// invalid pages, when a victim is chosen (section 5): 0 never moves data for its reads, large
-    /// values move it eagerly. At 1 a block that is read as much as the mean block of its flow
-    /// counts as one without a valid page does. The form of the score is ours. Range: 0..=1000000.
+    /// values move it eagerly. At 1 a block with as many reads as the mean block of its flow counts
+    /// like a block without a valid page. The form of the score is ours. Range: 0..=1000000.
     pub relocation: f64,
-    /// Collection spreads the pages of a flow's own chips over its set, as it does those that it
-    /// finds on chips of others. Otherwise they stay in their plane.
+    /// Collection spreads the pages of a flow's own chips over its set, as it does for pages on
+    /// chips of others. Otherwise they stay in their plane.
     pub spread_copies: bool,
     /// Exponent on the idle share of a chip in the utility of each flow (section 5), in the order
     /// of the workload; 1 where the list ends. Range: 0..=100.
@@ -47,20 +47,20 @@ pub struct UpiConfig {
     /// Chips that no flow writes to (section 5): they start with a part of every flow's data and
     /// serve reads of it.
     pub read_only_chips: Vec<u32>,
-    /// A write that finds no room in its set goes outside of it; the paper forbids that. Otherwise
-    /// its flow is given another chip at once, a forced transfer; ours.
+    /// A write that finds no room in its set goes outside of the set, which the paper forbids.
+    /// Otherwise its flow is given another chip at once, a forced transfer; ours.
     pub overflow: bool,
-    /// Share of a plane's pages that are valid from which on it takes no page of a set any more
-    /// while there is another way; ours. Range: 0.01..=1.
+    /// Share of valid pages from which on a plane takes no more pages of a set while another plane
+    /// can; ours. Range: 0.01..=1.
     pub fill: Ratio,
     /// Weight of the last window in the running means of a flow's writes and copies, whose ratio is
     /// its write amplification; ours.
     /// Range: 0.001..=1.
     pub amplification_gain: f64,
-    /// Windows over which the reads of a block are remembered, as a running mean; 0: all since it
-    /// was erased, as drives count them against read disturb; ours. Range: 0..=1000.
+    /// Windows over which the reads of a block are remembered, as a running mean; 0 counts all
+    /// reads since its erase, as drives count them against read disturb; ours. Range: 0..=1000.
     pub read_memory: u32,
-    /// Traffic from which on a chip counts as overloaded; ours, the paper says "0 to 1".
+    /// Traffic from which on a chip counts as overloaded; ours, since the paper only says "0 to 1".
     /// Range: 0.1..=0.9999.
     pub traffic_limit: f64,
 }
@@ -69,18 +69,19 @@ pub struct UpiConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FewestReads {
-    /// Those of all flows.
+    /// The reads of all flows.
     All,
-    /// Those of the flow that loses it: it keeps the chips that hold what it reads.
+    /// The reads of the flow that loses the chip: it keeps the chips that hold the data that it
+    /// reads.
     #[default]
     Own,
 }
 
-/// What is taken for the reads of a window to come.
+/// The reads that are expected in a coming window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PastReads {
-    /// Those of the last window.
+    /// The reads of the last window.
     Window,
     /// A running mean over the windows.
     #[default]

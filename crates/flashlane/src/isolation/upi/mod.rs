@@ -1,14 +1,18 @@
-//! UPI: sets of chips to write to that follow the load.
+//! UPI: sets of chips to write to, which follow the load.
 //!
 //! Every window, equations 1 to 3 give the utility of each flow from the reads of each chip and the
 //! programs of each flow, and the allocation step may move one chip. Data stays where it is until
-//! collection empties its block, which it prefers for blocks that are read on chips of others; the
-//! pages then go to a chip of their owner. Source: UPI (HotStorage) section 3.
+//! collection empties its block; the pages then go to a chip of their owner. Collection prefers
+//! blocks that are read on chips of others. Source: UPI (HotStorage) section 3.
 //!
-//! Ours, where the paper is silent: writes go round the chips of the set and pass by those that are
-//! programming while another is not; a copy for which the owner's set has no room stays in its
-//! plane, so that collection never waits for another chip; a set without room gets another chip at
-//! once (a forced transfer); a flow never gives away a chip if no other of its chips has room.
+//! Our choices, where the paper is silent:
+//!
+//! - Writes go round the chips of the set, and skip chips that are programming while another is
+//!   not.
+//! - A copy stays in its plane if the owner's set has no room, so that collection never waits for
+//!   another chip.
+//! - A set without room gets another chip at once (a forced transfer).
+//! - A flow never gives away a chip if no other of its chips has room.
 
 mod config;
 mod past;
@@ -33,11 +37,12 @@ use rotation::Rotation;
 use sets::{Owner, Sets};
 use utility::Counts;
 
-/// What one read adds to the memory of its block.
+/// Weight of one read in the memory of its block.
 const READ_UNIT: f64 = 16.0;
 
 impl UpiConfig {
-    /// Who writes to each chip at the start: equal sets of what neither all nor none write to.
+    /// Owners of the chips at the start: equal sets of those chips that are neither shared nor
+    /// read-only.
     fn owners(&self, geometry: Geometry, flows: &[FlowSpace]) -> Vec<Owner> {
         let mut units = by_chip(geometry);
         let fixed = |chip: ChipId| {
@@ -57,7 +62,8 @@ impl UpiConfig {
         owners
     }
 
-    /// The chips that hold each flow's data at the start: its set, and those that only serve reads.
+    /// The chips that hold each flow's data at the start: its set, and the chips that only serve
+    /// reads.
     pub(super) fn starting_sets(
         &self,
         geometry: Geometry,
@@ -76,7 +82,7 @@ impl UpiConfig {
     }
 }
 
-/// The policy at work.
+/// The running policy.
 #[derive(Clone)]
 pub(super) struct Upi {
     config: UpiConfig,
@@ -84,7 +90,7 @@ pub(super) struct Upi {
     sets: Sets,
     /// The planes of each set, in the order of writing.
     rotations: Vec<Rotation>,
-    /// The same for moved pages.
+    /// The planes of each set, in the order of moved pages.
     copy_rotations: Vec<Rotation>,
     counts: Counts,
     past: Past,
@@ -92,18 +98,19 @@ pub(super) struct Upi {
     writes: Vec<u64>,
     /// Pages that collection copied in this window, by flow.
     copies: Vec<u64>,
-    /// Running means of both, by flow.
+    /// Running means of writes and of copies, by flow.
     mean_writes: Vec<f64>,
     mean_copies: Vec<f64>,
-    /// Reads of each block since its erase, or remembered over some windows. Unit: 1/16 page.
+    /// Reads of each block since its erase, or over the last windows. Unit: 1/16 page.
     block_reads: Vec<u32>,
-    /// Mean of that over the blocks that hold data of each flow, at the end of the last window.
+    /// Mean of `block_reads` over the blocks that hold data of each flow, at the end of the last
+    /// window.
     mean_block_reads: Vec<f64>,
     window_end: Time,
-    /// Valid pages from which on a plane takes no more while there is another way.
+    /// Valid pages from which on a plane takes no more pages while another plane can.
     fill: u32,
     summary: IsolationSummary,
-    /// Windows that one entry of the summary stands for, and those since the last entry.
+    /// Windows for each entry of the summary, and windows since the last entry.
     stride: u64,
     since: u64,
 }
@@ -159,8 +166,8 @@ impl Upi {
         self.geometry.chip_of(plane)
     }
 
-    /// Reads of a block over those of the mean block of its flow: what its reads add to the flow's
-    /// utility, in which a flow's own reads are the measure as well.
+    /// Reads of a block, divided by those of the mean block of its flow. That is the part of these
+    /// reads in the flow's utility, which is also relative to the flow's own reads.
     fn read_share(&self, block: &Block, reads: u32) -> f64 {
         let mean = self.mean_block_reads[block.flow.index()];
         if mean > 0.0 { f64::from(reads) / mean } else { 0.0 }

@@ -1,4 +1,4 @@
-//! Reads of the past that stand for those to come: `Nr` of the equations.
+//! Past reads as an estimate of the reads to come: `Nr` of the equations.
 
 use flashlane_units::ChipId;
 
@@ -10,11 +10,11 @@ pub(super) struct Past {
     rule: PastReads,
     gain: f64,
     chips: usize,
-    /// In this window, by flow and chip.
+    /// Reads in this window, by flow and chip.
     window: Vec<f64>,
     /// A running mean over windows, or the sum since the chip last changed hands.
     kept: Vec<f64>,
-    /// Windows so far.
+    /// Number of windows so far.
     ended: u64,
     /// The value of `ended` when a chip last changed hands.
     since: Vec<u64>,
@@ -33,19 +33,20 @@ impl Past {
         }
     }
 
-    /// A page of a flow is read on a chip.
+    /// Counts a page of a flow that is read on a chip.
     #[inline]
     pub(super) fn read(&mut self, flow: usize, chip: ChipId) {
         self.window[flow * self.chips + chip.index()] += 1.0;
     }
 
-    /// A window is over: writes what a window to come is expected to read.
+    /// Ends a window. Writes the reads that are expected in a coming window to `expected`.
     pub(super) fn estimate(&mut self, expected: &mut [f64]) {
         self.ended += 1;
         match self.rule {
             PastReads::Window => expected.copy_from_slice(&self.window),
             PastReads::Average => {
-                // At first the mean of all windows so far, or it would begin near zero.
+                // At first the mean of all windows so far; otherwise the mean would begin near
+                // zero.
                 let gain = self.gain.max(1.0 / self.ended as f64);
                 for (kept, &reads) in self.kept.iter_mut().zip(&self.window) {
                     *kept += gain * (reads - *kept);
@@ -64,7 +65,7 @@ impl Past {
         self.window.fill(0.0);
     }
 
-    /// So many windows went by without a read or a write of the host.
+    /// Counts windows that went by without a read or a write of the host.
     pub(super) fn skip(&mut self, windows: u64) {
         self.ended += windows;
         if self.rule == PastReads::Average && windows > 0 {
@@ -73,7 +74,7 @@ impl Past {
         }
     }
 
-    /// A chip changed hands.
+    /// Notes that a chip changed hands.
     pub(super) fn transferred(&mut self, chip: ChipId) {
         self.since[chip.index()] = self.ended;
         if self.rule == PastReads::Owned {
@@ -87,8 +88,8 @@ impl Past {
 mod tests {
     use super::*;
 
-    /// What is expected after windows with so many reads of a single flow on each of two chips, the
-    /// first of which changes hands after the first window.
+    /// Reads that are expected after some windows. `windows`: the reads of a single flow on each of
+    /// two chips; the first chip changes hands after the first window.
     fn expected(past_reads: PastReads, windows: &[[u32; 2]]) -> [f64; 2] {
         let config = UpiConfig { past_reads, read_gain: 0.25, ..UpiConfig::default() };
         let mut past = Past::new(&config, 1, 2);
@@ -110,7 +111,7 @@ mod tests {
         let windows = [[8, 8], [4, 4], [0, 6], [2, 2]];
         assert_eq!(expected(PastReads::Window, &windows), [2.0, 2.0]);
         assert_eq!(expected(PastReads::Owned, &windows), [2.0, 5.0], "6 in 3 windows, 20 in 4");
-        // 8, then a half, a third and a quarter of the way to each window.
+        // 8, then a half, a third and a quarter of the way to each window's reads.
         let mean = |of: [f64; 4]| of.iter().sum::<f64>() / 4.0;
         let average = expected(PastReads::Average, &windows);
         assert!((average[0] - mean([8.0, 4.0, 0.0, 2.0])).abs() < 1e-12, "{average:?}");

@@ -1,4 +1,4 @@
-//! Where there is room for a page, and what happens where there is none.
+//! Room for a page: where there is some, and how a flow gets more.
 
 use flashlane_units::{ChipId, FlowId, PlaneId};
 
@@ -6,7 +6,7 @@ use super::{MovingSets, Upi};
 use crate::ftl::blocks::{Block, Blocks};
 
 impl Upi {
-    /// The flow has room on a chip of its set other than this one.
+    /// True if the flow has room on a chip of its set other than `but`.
     pub(super) fn keeps_room(&self, flow: usize, but: Option<ChipId>, blocks: &Blocks) -> bool {
         self.sets
             .of(flow)
@@ -14,12 +14,12 @@ impl Upi {
             .any(|chip| self.has_space(chip, blocks, true))
     }
 
-    /// A plane of the chip may hold more. `spared`: with pages to spare.
+    /// True if a plane of the chip may hold more pages. `spared`: with pages to spare.
     fn has_space(&self, chip: ChipId, blocks: &Blocks, spared: bool) -> bool {
         self.planes_of(chip).any(|plane| self.may_take(plane, false, blocks, spared))
     }
 
-    /// The plane may hold another page. `replaces`: one that lies there now.
+    /// True if the plane may hold another page. `replaces`: a page that lies there now.
     pub(super) fn may_take(
         &self,
         plane: PlaneId,
@@ -31,7 +31,7 @@ impl Upi {
             && (!spared || blocks.held(plane) - u32::from(replaces) < self.fill)
     }
 
-    /// The pages of a block would go to another chip.
+    /// True if the pages of a block would go to another chip.
     pub(super) fn may_leave(&self, block: &Block, plane: PlaneId, blocks: &Blocks) -> bool {
         block.stream.is_data()
             && !self.may_write(block.flow, plane)

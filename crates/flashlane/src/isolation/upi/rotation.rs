@@ -1,4 +1,4 @@
-//! The planes of a set in turns.
+//! The planes of a set, in turns.
 
 use flashlane_units::{ChipId, PlaneId};
 
@@ -30,8 +30,8 @@ impl Rotation {
         Self { planes, next: 0, planes_per_die: geometry.planes_per_die }
     }
 
-    /// The next plane that `admits` takes: one of a die without programs, queued or under way, if
-    /// there is one.
+    /// The next plane that `admits` accepts. Prefers a plane of a die without queued or running
+    /// programs.
     pub(super) fn next(
         &mut self,
         blocks: &Blocks,
@@ -63,7 +63,7 @@ impl Rotation {
             .all(|plane| blocks.planes[plane].programs == 0)
     }
 
-    /// Each plane of the set is there once.
+    /// True if each plane of the set is there exactly once.
     pub(super) fn covers(&self, geometry: Geometry, sets: &Sets, flow: usize) -> bool {
         let mut planes = self.planes.clone();
         planes.sort_unstable();

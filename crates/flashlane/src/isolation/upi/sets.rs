@@ -1,16 +1,16 @@
-//! Which chips each flow writes to.
+//! The sets: which flows write to which chips.
 
 use flashlane_engine::Array;
 use flashlane_units::{ChipId, FlowId};
 
-/// Who writes to a chip.
+/// The flows that write to a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// One flow.
+    /// A single flow.
     Flow(FlowId),
     /// Every flow.
     Everyone,
-    /// Nobody: it only serves reads of what lies there.
+    /// No flow: the chip only serves reads of its data.
     Nobody,
 }
 
@@ -55,12 +55,12 @@ impl Sets {
         self.own[flow] + self.shared
     }
 
-    /// The flow alone writes to the chip.
+    /// True if only this flow writes to the chip.
     pub(super) fn is_owner(&self, flow: usize, chip: ChipId) -> bool {
         self.owners[chip] == Owner::Flow(FlowId::at(flow))
     }
 
-    /// The flow that alone writes to the chip.
+    /// The flow that is the only one to write to the chip.
     pub(super) fn owner(&self, chip: ChipId) -> Option<usize> {
         match self.owners[chip] {
             Owner::Flow(flow) => Some(flow.index()),
@@ -68,12 +68,12 @@ impl Sets {
         }
     }
 
-    /// The flow writes to the chip.
+    /// True if the flow writes to the chip.
     pub(super) fn holds(&self, flow: usize, chip: ChipId) -> bool {
         self.is_owner(flow, chip) || self.owners[chip] == Owner::Everyone
     }
 
-    /// Some flow writes to the chip.
+    /// True if some flow writes to the chip.
     pub(super) fn is_written(&self, chip: ChipId) -> bool {
         self.owners[chip] != Owner::Nobody
     }
@@ -91,7 +91,7 @@ impl Sets {
         self.owners.numbers().filter(move |&chip| self.holds(flow, chip))
     }
 
-    /// Counts agree with owners, and every flow has a chip of its own.
+    /// Checks counts against owners, and that every flow has a chip of its own.
     pub(super) fn audit(&self) {
         assert_eq!(*self, Self::new(self.owners.clone(), self.own.len()), "sets are counted");
         assert!(self.own.iter().all(|&own| own > 0), "every flow keeps a chip: {:?}", self.own);

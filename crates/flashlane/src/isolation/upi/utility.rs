@@ -5,7 +5,7 @@ use flashlane_units::ChipId;
 use super::config::FewestReads;
 use super::sets::Sets;
 
-/// What a window showed, and the constants of the equations.
+/// Counts of a window, and the constants of the equations.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// Host page reads, by flow and chip: `Nr`.
@@ -29,8 +29,8 @@ impl Counts {
         &self.reads[flow * chips..(flow + 1) * chips]
     }
 
-    /// A flow that reads nothing is taken to read one page of each chip of its set: else its
-    /// utility were 0/0 and it would give everything away. [ours]
+    /// Assumes one page read from each chip of its set for a flow that reads nothing. Otherwise its
+    /// utility would be 0/0, and it would give everything away. [ours]
     pub(super) fn assume_reads(&mut self, sets: &Sets) {
         let chips = sets.chips();
         for flow in 0..self.programs.len() {
@@ -57,8 +57,7 @@ impl Counts {
             .sum()
     }
 
-    /// `1 - Traffic`, and beyond the limit a value that goes on falling but stays above zero.
-    /// [ours]
+    /// `1 - Traffic`; beyond the limit a value that continues to fall but stays above zero. [ours]
     fn idle(&self, traffic: f64) -> f64 {
         let limit = self.traffic_limit;
         if traffic <= limit { 1.0 - traffic } else { (1.0 - limit) * limit / traffic }
@@ -84,7 +83,7 @@ impl Counts {
     }
 }
 
-/// One chip that changes hands.
+/// A chip that changes hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transfer {
     pub(super) chip: ChipId,
@@ -100,11 +99,12 @@ pub(super) struct StepRules {
     pub(super) fewest_reads: FewestReads,
 }
 
-/// The transfer of section 3.2, if its guard lets it pass: the chip of the flow with the largest
-/// utility that is read least goes to the flow with the smallest. A flow with a single chip has
-/// none to give, and the next one does: else one such flow that is always happiest would stop all
-/// transfers. [ours] `pages`: valid pages of a chip, which decide between chips that are read
-/// alike. [ours]
+/// The transfer of section 3.2, if its guard allows it. The flow with the largest utility gives its
+/// chip with the fewest reads to the flow with the smallest utility. A flow with a single chip has
+/// none to give, and the next flow gives one instead; otherwise a flow whose utility is always the
+/// largest would stop all transfers. [ours]
+///
+/// `pages`: valid pages of a chip, which decide between chips with equal reads. [ours]
 pub(super) fn step(
     counts: &Counts,
     sets: &Sets,

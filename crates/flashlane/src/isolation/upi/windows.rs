@@ -1,4 +1,4 @@
-//! The end of a window: what was counted becomes a decision.
+//! The end of a window: its counts lead to a decision.
 
 use flashlane_engine::Time;
 
@@ -7,10 +7,10 @@ use super::{READ_UNIT, Upi, UpiConfig};
 use crate::ftl::blocks::Blocks;
 use crate::ftl::moving::IsolationWindow;
 
-/// Windows that the summary has room for.
+/// Most windows that the summary keeps.
 const WINDOWS_MAX: usize = 1024;
 
-/// Pages that a flow writes in a window, in the mean, from which on it has a write amplification.
+/// Mean number of pages that a flow must write in a window before its write amplification counts.
 const WRITES_MIN: f64 = 0.01;
 
 impl Upi {
@@ -27,7 +27,7 @@ impl Upi {
         let window = self.config.window.0;
         let ended = (now.0 - self.window_end.0) / window + 1;
         self.end_window(blocks);
-        // In the windows after it nothing happened: they only make reads older.
+        // Nothing happened in the windows after the first: they only make reads older.
         let memory = self.config.read_memory;
         for _ in 0..ended.min(u64::from(READ_UNIT as u32 * memory)) {
             for reads in &mut self.block_reads {
@@ -66,8 +66,8 @@ impl Upi {
         self.record_window();
     }
 
-    /// Programs of a flow for each page that it writes, `WAF`: by the running means, since a window
-    /// with few writes says nothing. One for a flow that hardly writes.
+    /// Programs of a flow for each page that it writes, `WAF`. It uses the running means, since a
+    /// window with few writes tells little. 1 for a flow that hardly writes.
     pub(super) fn amplification(&self, flow: usize) -> f64 {
         let writes = self.mean_writes[flow];
         if writes < WRITES_MIN { 1.0 } else { 1.0 + self.mean_copies[flow] / writes }
@@ -92,7 +92,7 @@ impl Upi {
         }
     }
 
-    /// What the summary keeps of a window: every one at first, fewer as the run goes on.
+    /// Records a window for the summary: every window at first, fewer as the run goes on.
     fn record_window(&mut self) {
         self.summary.ended_windows += 1;
         self.since += 1;

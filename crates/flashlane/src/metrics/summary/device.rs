@@ -1,10 +1,11 @@
-//! What a summary says of the parts of the drive.
+//! The parts of the drive in a summary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Time of the arrays of the dies by cause. A command over several planes belongs to its pages in
-/// equal parts; a page moved or erased by collection belongs to the flow that owns it.
+/// Time of the arrays of the dies by cause. The time of a command over several planes is divided
+/// equally among its pages. A page that collection moves or erases belongs to the flow that owns
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceTime {
     /// Host reads and programs. Unit: seconds.
@@ -28,12 +29,12 @@ pub struct MemorySummary {
     pub physical_pages: u64,
     /// Tables with an entry per page. Unit: bytes, whether touched or not.
     pub page_table_bytes: u64,
-    /// Side table of pages written in part; 0 if there never was one. Unit: bytes, whether touched
-    /// or not.
+    /// Side table of pages written in part; 0 if there was no such page. Unit: bytes, whether
+    /// touched or not.
     pub partial_page_bytes: u64,
 }
 
-/// Hits and misses.
+/// Hits and misses of look-ups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HitCounts {
     /// Found.
@@ -72,7 +73,7 @@ pub struct FlashSummary {
     pub copybacks: u64,
     /// Commands that used more than one plane.
     pub multiplane_commands: u64,
-    /// Commands sent to a chip another die of which was busy.
+    /// Commands sent to a chip while another of its dies was busy.
     pub interleaved_commands: u64,
     /// Programs suspended.
     pub program_suspends: u64,
@@ -81,36 +82,36 @@ pub struct FlashSummary {
     /// Blocks that collection started on; with hybrid mapping, blocks that merges
     /// gave up.
     pub gc_invocations: u64,
-    /// What collection owed at the end: blocks that planes had fewer free than `ftl.gc.threshold`
-    /// asks for. It goes on until this is 0, or nothing is left to collect. 0 with hybrid mapping,
-    /// and without time (`--waf-only`).
+    /// Free blocks that planes lacked at the end to reach `ftl.gc.threshold`. Collection goes on
+    /// until this is 0, or nothing is left to collect. 0 with hybrid mapping, and without time
+    /// (`--waf-only`).
     #[serde(default)]
     pub blocks_owed_at_end: u64,
     /// Hybrid mapping: logical blocks gathered in a new data block.
     pub full_merges: u64,
     /// Hybrid mapping: sequential log blocks completed by copies.
     pub partial_merges: u64,
-    /// Hybrid mapping: sequential log blocks that became data blocks as they were.
+    /// Hybrid mapping: sequential log blocks that became data blocks unchanged.
     pub switch_merges: u64,
-    /// All page programs over host page programs; 0 without writes.
+    /// All page programs divided by host page programs; 0 without writes.
     pub write_amplification: f64,
 }
 
 /// Erases by block. Unit: erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EraseSummary {
-    /// Of the least erased block.
+    /// Erases of the least erased block.
     pub min: u32,
-    /// Of the most erased block.
+    /// Erases of the most erased block.
     pub max: u32,
-    /// On average.
+    /// Mean over the blocks.
     pub mean: f64,
     /// Population standard deviation.
     pub stddev: f64,
 }
 
 impl EraseSummary {
-    /// Of the erases of each block.
+    /// Statistics from the erases of each block.
     pub(crate) fn of(erases: impl Iterator<Item = u32> + Clone) -> Self {
         let sum: u64 = erases.clone().map(u64::from).sum();
         let squares: f64 = erases.clone().map(|e| f64::from(e) * f64::from(e)).sum();
@@ -125,8 +126,8 @@ impl EraseSummary {
     }
 }
 
-/// The root of a variance, which rounding may have made negative. Never -0: which of two zeros
-/// `max` gives depends on the machine.
+/// The root of a variance, which rounding may have made negative. Never -0, because it depends on
+/// the machine which of two zeros `max` returns.
 fn root(variance: f64) -> f64 {
     if variance > 0.0 { variance.sqrt() } else { 0.0 }
 }
@@ -145,13 +146,13 @@ pub struct CommandSummary {
 /// Commands of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandCounts {
-    /// Of one plane, while no other die of the chip was busy.
+    /// Commands of one plane, while no other die of the chip was busy.
     pub single: u64,
-    /// Of several planes, while no other die of the chip was busy.
+    /// Commands of several planes, while no other die of the chip was busy.
     pub multiplane: u64,
-    /// Of one plane, while another die of the chip was busy.
+    /// Commands of one plane, while another die of the chip was busy.
     pub interleaved: u64,
-    /// Of several planes, while another die of the chip was busy.
+    /// Commands of several planes, while another die of the chip was busy.
     pub interleaved_multiplane: u64,
 }
 
@@ -171,13 +172,13 @@ pub struct CacheSummary {
 pub struct CmtSummary {
     /// Look-ups that found the entry.
     pub hits: u64,
-    /// Look-ups that did not.
+    /// Look-ups that did not find the entry.
     pub misses: u64,
     /// Translation pages written back.
     pub writebacks: u64,
 }
 
-/// One channel.
+/// A channel in a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChannelSummary {
     /// Index.
@@ -186,7 +187,7 @@ pub struct ChannelSummary {
     pub busy_fraction: f64,
 }
 
-/// One chip.
+/// A chip in a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChipSummary {
     /// Channel index.
@@ -199,7 +200,7 @@ pub struct ChipSummary {
     pub busy_by_source: BusyBySource,
     /// Time average of waiting transactions.
     pub mean_queue_length: f64,
-    /// Most transactions that waited at a time.
+    /// Largest number of waiting transactions.
     pub max_queue_length: u64,
     /// Blocks erased.
     pub erases: u64,

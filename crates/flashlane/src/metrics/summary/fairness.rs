@@ -1,9 +1,9 @@
-//! How much slower flows are than alone, and how evenly.
+//! Slowdown of flows against their runs alone, and fairness among them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Comparison of the flows with themselves alone.
+/// Comparison of the flows with their runs alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Smallest slowdown over largest. Range: 0..=1.
@@ -14,7 +14,7 @@ pub struct Fairness {
     pub stdev_slowdown: Option<f64>,
     /// Sum of alone over shared mean end-to-end times.
     pub weighted_speedup: Option<f64>,
-    /// The same four from `slowdown_transaction`.
+    /// The metrics of this table, computed from `slowdown_transaction`.
     pub by_transaction: TransactionFairness,
 }
 
@@ -41,7 +41,7 @@ pub struct WindowedSlowdown {
     pub windows: Vec<SlowdownWindow>,
 }
 
-/// One window of [`WindowedSlowdown`].
+/// A window of [`WindowedSlowdown`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowdownWindow {
     /// Start, from the beginning of the run. Unit: seconds.
@@ -55,17 +55,20 @@ pub struct SlowdownWindow {
     pub max_slowdown: Option<f64>,
 }
 
-/// One flow in a window: requests that arrived in it or, in a closed loop, completed in it.
+/// A flow in a window: its requests that arrived in the window or, in a closed loop, completed in
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowWindow {
     /// Counted requests.
     pub requests: u64,
-    /// Their mean time from arrival to completion; null without requests. Unit: microseconds.
+    /// Mean time of these requests from arrival to completion; null without requests. Unit:
+    /// microseconds.
     pub end_to_end_us: Option<f64>,
-    /// Counted requests with the flow alone: the same ones in an open loop.
+    /// Counted requests of the flow's run alone. In an open loop they are the same requests.
     pub alone_requests: u64,
-    /// Their mean time from arrival to completion; null without requests. Unit: microseconds.
+    /// Mean time of those requests from arrival to completion; null without requests. Unit:
+    /// microseconds.
     pub alone_end_to_end_us: Option<f64>,
-    /// `end_to_end_us / alone_end_to_end_us`; null where one of them is.
+    /// `end_to_end_us / alone_end_to_end_us`; null if either is null.
     pub slowdown: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What a summary says of a flow.
+//! The figures of a flow in a summary.
 
 use std::collections::BTreeMap;
 
@@ -50,78 +50,81 @@ pub struct TransactionSummary {
     pub execution_us: f64,
 }
 
-/// One flow.
+/// A flow in a summary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSummary {
     /// Name of the flow.
     pub name: String,
     /// NVMe class.
     pub priority: String,
-    /// Counted requests: those that arrived inside the window. All latencies are theirs, however
-    /// late they ended.
+    /// Counted requests: those that arrived inside the window. All latencies are those of these
+    /// requests, however late they ended.
     pub requests: RequestCounts,
-    /// Their bytes.
+    /// Bytes of these requests.
     pub bytes: ByteCounts,
     /// Arrivals per second of the window.
     pub offered_iops: f64,
-    /// Completions inside the window per second of it, also of requests that arrived before it:
-    /// never more than the drive does.
+    /// Completions inside the window per second of it, including requests that arrived before it.
+    /// It never exceeds the rate of the drive.
     pub iops: f64,
     /// Bytes of reads and writes that completed inside the window, per second of it.
     pub bandwidth_bytes_per_s: f64,
-    /// The completions that these two rates are made of.
+    /// The completions from which these two rates are computed.
     pub completed_in_window: CompletedInWindow,
     /// Requests that arrived inside the window and were not complete at its end.
     pub backlog_at_end: u64,
-    /// The drive does not keep up with the flow, an open loop: its outstanding requests at the end
-    /// of the window exceed those at its start by more than 5 % of its arrivals (and by more than
-    /// the one that arrives last), and over the second half of the window by more than 5 % of the
-    /// arrivals in it. Or they rise and do not come back: in the last quarter of the window they
-    /// always exceed the mean of the first quarter by more than 16, and by more than steps like
-    /// those of the first half would add up to by chance; and a third of that rise or more comes
-    /// after the second quarter. Then its latencies and its slowdowns depend on how long the run
-    /// is: they say nothing about the drive. Where the window is the whole run, the load up to the
-    /// last arrival decides.
+    /// True if the drive does not keep up with the flow, which is an open loop. Then its latencies
+    /// and its slowdowns depend on the length of the run, and say nothing about the drive.
+    ///
+    /// There are two criteria. In the first, the outstanding requests grow by more than 5 % of the
+    /// flow's arrivals over the window, and likewise over its second half. (The request that
+    /// arrives last is not enough.) In the second, they rise and do not come back. In the last
+    /// quarter of the window they then always exceed the mean of the first quarter by more than 16,
+    /// and by more than chance would give for steps like those of the first half. At least a third
+    /// of that rise comes after the second quarter. Where the window is the whole run, the load up
+    /// to the last arrival decides.
     pub saturated: bool,
-    /// The flow starves: the drive serves other flows, and of this one it serves nothing. Over the
-    /// second half of the window, at least 20 ms, requests of the flow were outstanding all the
-    /// time and none completed, while other flows completed at least 1,000 and ten times as many as
-    /// they had outstanding in the middle. Or, at any time, that lasted for 20 s: the load ends
-    /// there. The requests of such a flow complete only because the load ends, so that its times
-    /// say nothing about the drive. Summaries of before `flashlane.summary/3` have false.
+    /// True if the flow starves: the drive serves other flows, but nothing of this one.
+    ///
+    /// Over the second half of the window, at least 20 ms, requests of the flow were outstanding
+    /// all the time and none completed. In that time other flows completed at least 1,000 requests,
+    /// and ten times as many as they had outstanding in the middle. Or a flow was in this state for
+    /// 20 s at any time, which ends the load. The requests of such a flow complete only because the
+    /// load ends, so its times say nothing about the drive. Summaries before `flashlane.summary/3`
+    /// have false.
     #[serde(default)]
     pub starved: bool,
     /// Submission queue entry written to completion seen by the host.
     pub response_time_us: Latency,
-    /// The same for reads.
+    /// Response times of reads.
     pub read_response_time_us: Latency,
-    /// The same for writes.
+    /// Response times of writes.
     pub write_response_time_us: Latency,
-    /// The same for trims. Summaries of before `flashlane.summary/3` have none.
+    /// Response times of trims. Summaries before `flashlane.summary/3` have none.
     #[serde(default)]
     pub trim_response_time_us: Latency,
-    /// The same for flushes. Summaries of before `flashlane.summary/3` have none.
+    /// Response times of flushes. Summaries before `flashlane.summary/3` have none.
     #[serde(default)]
     pub flush_response_time_us: Latency,
     /// Arrival to completion seen by the host.
     pub end_to_end_us: Latency,
-    /// What the trace of the flow says of its own response times: from the event that counts as the
-    /// arrival (`Q`, or `D`) to the completion (`C`), of the requests of the first pass that arrive
-    /// inside the window. [`FlowSummary::end_to_end_us`] is what the model says of the same span.
-    /// Left out where the trace has no completions.
+    /// Response times that the trace of the flow reports, from the event that counts as the arrival
+    /// (`Q`, or `D`) to the completion (`C`). They are of the requests of the first pass that
+    /// arrive inside the window. [`FlowSummary::end_to_end_us`] is the model's time for the same
+    /// span. Left out where the trace has no completions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_response_time_us: Option<Latency>,
     /// Relative error of the model: `end_to_end_us.mean / measured_response_time_us.mean - 1`. Left
-    /// out with it.
+    /// out where that is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_error: Option<f64>,
     /// Mean per stage; sums to the mean response time. Keys in pipeline order.
     pub breakdown_us: BreakdownSummary,
     /// Page transactions of the whole run; with `--until-steady`, of the window.
     pub transactions: TransactionSummary,
-    /// Those that read.
+    /// Page transactions that read.
     pub read_transactions: TransactionSummary,
-    /// Those that write.
+    /// Page transactions that write.
     pub write_transactions: TransactionSummary,
     /// Mapping look-ups of the flow inside the window.
     pub cmt: HitCounts,
@@ -132,12 +135,12 @@ pub struct FlowSummary {
     /// Host pages of the flow that were programmed inside the window.
     #[serde(default)]
     pub page_writes: u64,
-    /// Those that brought part of a page, so that the rest of it was read first.
+    /// Host pages of which only a part was written, so that the rest was read first.
     #[serde(default)]
     pub read_modify_writes: u64,
-    /// Page programs on behalf of the flow over its host page programs, inside the window; 0
-    /// without writes. Large for a flow that writes little beside one that writes much: collection
-    /// moves the data of both.
+    /// Page programs on behalf of the flow, divided by its host page programs, inside the window; 0
+    /// without writes. It is large for a flow that writes little beside a flow that writes much,
+    /// because collection moves the data of both.
     pub write_amplification: f64,
     /// Time of the arrays of all dies for the flow, inside the window.
     pub device_time: DeviceTime,
@@ -145,20 +148,20 @@ pub struct FlowSummary {
     pub alone_end_to_end_us: Option<f64>,
     /// `end_to_end_us.mean / alone_end_to_end_us`.
     pub slowdown: Option<f64>,
-    /// The same of mean response times.
+    /// Slowdown by mean response times.
     pub slowdown_device: Option<f64>,
-    /// The same of the mean turnaround of the flow's page transactions, from their creation to
-    /// their end: what [`FlowSummary::transactions`] sums up to.
+    /// Slowdown by the mean turnaround of the flow's page transactions, from their creation to
+    /// their end. It is the sum of the times in [`FlowSummary::transactions`].
     pub slowdown_transaction: Option<f64>,
-    /// The same flow with the drive to itself. Null without `--alone`.
+    /// The flow when it has the drive to itself. Null without `--alone`.
     pub alone: Option<AloneSummary>,
-    /// What became of the tenant's goals; left out where it has none.
+    /// Results of the tenant's goals; left out where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloSummary>,
-    /// What the flow spent inside the window; left out without `--energy`.
+    /// Energy of the flow inside the window; left out without `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergySummary>,
-    /// How much of the wear is the flow's; left out without `--energy`.
+    /// The flow's part of the wear; left out without `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSummary>,
     /// Trace requests whose address was wrapped into the flow's space.
@@ -173,11 +176,11 @@ pub struct FlowSummary {
     /// Records of a trace that were read, in all passes over the file; left out without a trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trace_records: u64,
-    /// Those of them that were delayed or rejected; left out where there are none.
+    /// Trace records that were delayed or rejected; left out where there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub changed_records: u64,
-    /// The first ten lines of each kind that were not replayed as they are, with the reason; left
-    /// out where there are none.
+    /// The first ten lines of each kind that were not replayed unchanged, with the reason; left out
+    /// where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named_lines: Vec<String>,
 }
@@ -188,7 +191,8 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl FlowSummary {
-    /// Its times say how long the run is, not how fast the drive is: it is saturated or starves.
+    /// True if the times of the flow depend on the length of the run and not on the speed of the
+    /// drive: it is saturated or starves.
     #[must_use]
     pub fn depends_on_length(&self) -> bool {
         self.saturated || self.starved
@@ -233,7 +237,7 @@ pub struct BreakdownSummary {
     pub transfer_in: f64,
     /// Firmware.
     pub firmware: f64,
-    /// DRAM access, waiting for cache room.
+    /// DRAM access, and waiting for cache room.
     pub cache: f64,
     /// Waiting for translation pages.
     pub mapping: f64,
@@ -243,15 +247,15 @@ pub struct BreakdownSummary {
     pub flash_bus: f64,
     /// tR, tPROG.
     pub flash_array: f64,
-    /// Read data and completion over the link, waiting for a full completion queue.
+    /// Read data and completion over the link, and waiting for a full completion queue.
     pub transfer_out: f64,
 }
 
 /// Requests of a flow that completed inside the window, whenever they arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletedInWindow {
-    /// By kind.
+    /// Requests by kind.
     pub requests: RequestCounts,
-    /// Their bytes.
+    /// Bytes of these requests.
     pub bytes: ByteCounts,
 }

@@ -24,7 +24,7 @@ pub use flow::{
 /// Schema name written into every summary.
 pub const SCHEMA: &str = "flashlane.summary/3";
 
-/// Schema names of summaries that can be read. What an older one lacks is empty.
+/// Schema names of summaries that can be read. Fields that an older one lacks are empty.
 pub const SCHEMAS_READ: [&str; 2] = ["flashlane.summary/2", SCHEMA];
 
 /// The result of one scenario.
@@ -34,8 +34,8 @@ pub struct Summary {
     pub schema: String,
     /// Version of the program.
     pub version: String,
-    /// What to know before any other number, in sentences: the flows that the drive does not keep
-    /// up with, and the flows without a request in the window. Empty where there are none.
+    /// Warnings that come before any other number, in sentences: flows that the drive does not keep
+    /// up with, and flows without a request in the window. Empty where there are none.
     #[serde(default)]
     pub verdict: Vec<String>,
     /// Name of the workload, or of this scenario of a workload file with several; empty where it
@@ -58,21 +58,22 @@ pub struct Summary {
     pub window_start_s: f64,
     /// Measurement window: its end. Unit: seconds.
     pub window_end_s: f64,
-    /// The drive does not keep up with the load of at least one flow: see `flows[].saturated`.
+    /// True if the drive does not keep up with the load of at least one flow: see
+    /// `flows[].saturated`.
     pub saturated: bool,
-    /// The runs whose load ended before its time, since as many requests of open loops were
-    /// outstanding as may be (`outstanding_max` of the workload): the run of all flows, then runs
+    /// The runs whose load ended before its time, because the largest number of requests of open
+    /// loops was outstanding (`outstanding_max` of the workload): the run of all flows, then runs
     /// of `--alone`. Empty where there are none.
     #[serde(default)]
     pub overload: Vec<OverloadSummary>,
-    /// At least one flow starves: see `flows[].starved`.
+    /// True if at least one flow starves: see `flows[].starved`.
     #[serde(default)]
     pub starved: bool,
     /// Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run.
     pub wall_s: f64,
     /// Wall time of preconditioning. Unit: seconds. Differs from run to run.
     pub precondition_wall_s: f64,
-    /// Events that went through the queue. A doorbell that comes next does not.
+    /// Events that went through the queue. A doorbell that is the next event anyway does not count.
     pub events: u64,
     /// Requests (counted or not) per wall second. Differs from run to run.
     pub requests_per_wall_s: f64,
@@ -89,7 +90,7 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// Comparison with runs of each flow alone; all null without `--alone`.
     pub fairness: Fairness,
-    /// The same comparison window by window; null without `--windows`.
+    /// Slowdown and fairness window by window; null without `--windows`.
     pub slowdown_over_time: Option<WindowedSlowdown>,
     /// Flash operations inside the window. Unit: pages unless named otherwise.
     pub flash: FlashSummary,
@@ -107,41 +108,42 @@ pub struct Summary {
     pub device_time: DeviceTime,
     /// What happened before the window: the warm-up.
     pub before_window: OutsideWindow,
-    /// What happened after the window: requests that were not complete at its end, flows that
-    /// started over meanwhile, collection that went on.
+    /// What happened after the window: completions of requests that were outstanding at its end,
+    /// flows that started over meanwhile, and collection that went on.
     pub after_window: OutsideWindow,
-    /// What the scheduling policy costs the drive; null for policies that do not count it.
+    /// Cost of the scheduling policy for the drive; null for policies that do not count it.
     pub scheduler_overhead: Option<SchedulerOverhead>,
-    /// What the sets of chips did over the whole run, for isolation policies that change them, else
-    /// null.
+    /// Changes to the sets of chips over the whole run, for isolation policies that change them;
+    /// otherwise null.
     pub isolation_sets: Option<IsolationSummary>,
-    /// What the page tables cost.
+    /// Memory of the page tables.
     pub memory: MemorySummary,
     /// The controller's processors inside the window; left out where they are not modelled
     /// (`interface.processors`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<ProcessorsSummary>,
-    /// What the drive spent inside the window: the sums over its tenants. Left out without
+    /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergySummary>,
-    /// How its flash wears; left out without `--energy`.
+    /// Wear of the drive's flash; left out without `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSummary>,
-    /// What a run without time adds; left out of others.
+    /// Additional figures of a run without time; left out of other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf_only: Option<WafOnlySummary>,
 }
 
 impl Summary {
-    /// Times of some flow say how long the run is, not how fast the drive is: a flow is saturated
-    /// or starves.
+    /// True if the times of some flow depend on the length of the run and not on the speed of the
+    /// drive: a flow is saturated or starves.
     #[must_use]
     pub fn depends_on_length(&self) -> bool {
         self.saturated || self.starved
     }
 
-    /// The figures that do not differ from machine to machine: wall times and memory are 0.
+    /// The summary with wall times and memory set to 0, so that it does not differ from machine to
+    /// machine.
     #[must_use]
     pub fn without_clocks(&self) -> Self {
         let mut summary = self.clone();
@@ -160,19 +162,19 @@ impl Summary {
 pub struct OverloadSummary {
     /// The flow with the most outstanding requests.
     pub flow: String,
-    /// That flow had the drive to itself.
+    /// True if that flow had the drive to itself.
     pub alone: bool,
-    /// When the load ended, from the beginning of the run. Unit: seconds.
+    /// Time at which the load ended, from the beginning of the run. Unit: seconds.
     pub at_s: f64,
-    /// Requests of open loops that were outstanding then.
+    /// Requests of open loops that were outstanding at that time.
     pub outstanding: u64,
 }
 
-/// What the controller's processors did. Shares of the time of all cores; work that was begun
-/// counts as a whole, so that a share may exceed 1 by a little.
+/// Work of the controller's processors, as shares of the time of all cores. Work that was begun
+/// counts whole, so that a share may slightly exceed 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessorsSummary {
-    /// The next three together.
+    /// Sum of the next three.
     pub busy_fraction: f64,
     /// Commands of hosts with their pages and look-ups.
     pub commands: f64,
@@ -182,36 +184,37 @@ pub struct ProcessorsSummary {
     pub decisions: f64,
     /// Look-ups of the mapping table.
     pub lookups: u64,
-    /// Those that missed the processors' cache.
+    /// Look-ups that missed the processors' cache.
     pub lookup_misses: u64,
 }
 
-/// A run without time (`--waf-only`): of the fields above, those that are times, rates or shares of
-/// simulated time are 0.
+/// A run without time (`--waf-only`): the fields above that are times, rates or shares of simulated
+/// time are 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WafOnlySummary {
-    /// Pages programmed, whatever for.
+    /// Pages programmed, for any purpose.
     pub page_writes: u64,
-    /// The same per wall second, preconditioning excluded. Differs from run to run.
+    /// Pages programmed, for any purpose, per wall second, preconditioning excluded. Differs from
+    /// run to run.
     pub page_writes_per_wall_s: f64,
     /// Pages programmed for the host per wall second. Differs from run to run.
     pub host_page_writes_per_wall_s: f64,
-    /// Free blocks at the end of the plane with the fewest.
+    /// Free blocks at the end on the plane with the fewest.
     pub free_blocks_min: u32,
-    /// Free blocks of a plane at the end, on average.
+    /// Mean number of free blocks of a plane at the end.
     pub free_blocks_mean: f64,
-    /// Free blocks at the end of the plane with the most.
+    /// Free blocks at the end on the plane with the most.
     pub free_blocks_max: u32,
     /// One entry per flow, in the order of the workload. Unit: pages.
     pub flows: Vec<WafOnlyFlow>,
 }
 
-/// Pages programmed on behalf of a flow without time.
+/// Pages programmed on behalf of a flow in a run without time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WafOnlyFlow {
-    /// For its requests.
+    /// Pages programmed for its requests.
     pub host_programs: u64,
-    /// By collection and wear levelling.
+    /// Pages programmed by collection and wear levelling.
     pub gc_programs: u64,
     /// Translation pages written back.
     pub mapping_programs: u64,
@@ -220,7 +223,7 @@ pub struct WafOnlyFlow {
 /// What happened outside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutsideWindow {
-    /// Its length. Unit: seconds.
+    /// Length of this part of the run. Unit: seconds.
     pub length_s: f64,
     /// Requests that completed in it, counted or not.
     pub requests_completed: u64,

@@ -1,8 +1,8 @@
 //! The accounts behind the blame matrix.
 //!
-//! Dies, channels and the memory of the cache keep logs of what they did. A request notes the spans
-//! in which its critical path waited; when it is over they are looked up in the logs. Waits for
-//! places (see [`Places`]) are shared out in blocks of requests.
+//! Dies, channels and the memory of the cache keep logs of their work. A request notes the spans in
+//! which its critical path waited; when the request is over, these spans are looked up in the logs.
+//! Waits for places (see [`Places`]) are charged in blocks of requests.
 
 use flashlane_engine::{Handle, Table, Use, place_of};
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
@@ -18,11 +18,11 @@ use super::weights::Weights;
 use crate::cause::{CAUSES, Cause};
 use crate::observe::completion_hook::Parts;
 
-/// Requests whose waits for places are shared out together.
+/// Requests whose waits for places are charged together.
 const BLOCK: u64 = 1024;
 
-/// The waits of a transaction: those of translation pages as spans, since others wait for a part of
-/// them; those of all others as charges.
+/// The waits of a transaction. Waits of translation pages are spans, since others wait for a part
+/// of them; all other waits are charges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransactionWaits {
     pub(crate) waits: Vec<Wait>,
@@ -30,28 +30,28 @@ pub(crate) struct TransactionWaits {
     pub(super) charges: Vec<(u32, u64)>,
     /// End of the last wait.
     pub(super) last: u64,
-    /// Time in the scheduler's queue, for the bus and suspended, as far as noted.
+    /// Time in the scheduler's queue, for the bus and suspended, as far as it was noted.
     pub(crate) queue_noted: u64,
-    /// What of its other waits is charged to its own flow.
+    /// The part of its other waits that is charged to its own flow.
     pub(super) own: u64,
     pub(super) shadow: ShadowPage,
 }
 
-/// What is noted of a request until it is over.
+/// The waits of a request that is not over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestWaits {
-    /// Of the part of its device work that ended last: cells and times.
+    /// Charges of the part of the device work that ended last: cells and times.
     charges: Vec<(u32, u64)>,
-    /// What of the waits that are not for dies or channels is charged to its own flow.
+    /// The part of the waits, other than for dies and channels, that is charged to the flow itself.
     own: u64,
     pub(super) shadow: ShadowRequest,
-    /// It took the last place that its queue has in the device.
+    /// True if the request took the last place that its queue has in the device.
     pub(crate) at_limit: bool,
-    /// The last access to the memory of the cache: asked for, and begun.
+    /// The last access to the memory of the cache: when it was asked for, and when it began.
     pub(crate) dram: Option<(u64, u64)>,
-    /// Own work in the firmware, where the processors are modelled; else 0. Unit: picoseconds.
+    /// Own work in the firmware, where the processors are modelled; otherwise 0. Unit: picoseconds.
     pub(crate) firmware: u64,
-    /// It was served, but waited for a place in the completion queue until then.
+    /// Time until which the served request waited for a place in the completion queue; otherwise 0.
     pub(crate) held_until: u64,
 }
 
@@ -68,37 +68,37 @@ pub(super) struct Victim {
 pub(crate) struct Account {
     pub(super) flows: usize,
     pub(crate) logs: Logs,
-    /// Who pushed an entry out of the cached mapping table, two bytes for each logical page: a flow
-    /// plus one, 0 for nobody. `None` without such a table.
+    /// The flow that pushed an entry out of the cached mapping table, in two bytes for each logical
+    /// page: a flow plus one, 0 for none. `None` without such a table.
     evictors: Option<Table>,
     pub(super) transactions: Vec<TransactionWaits>,
     requests: Vec<RequestWaits>,
     /// By victim and cell. Unit: picoseconds.
     pub(super) matrix: Vec<u128>,
     pub(super) victims: Vec<Victim>,
-    /// What the request that is being settled waited for.
+    /// The charges of the request that is being settled.
     pub(super) charges: Weights,
     /// By flow.
     pub(super) flash: Vec<FlashWaits>,
-    /// The same of pages on their way from the data cache to flash.
+    /// Waits of pages on their way from the data cache to flash, by flow.
     pub(super) write_backs: Vec<FlashWaits>,
     pub(super) shadows: Shadows,
-    /// Room in the data cache, by pool.
+    /// Waits for room in the data cache, by pool.
     pub(super) rooms: Vec<Places>,
     pub(super) arbitration: Places,
     pub(super) link: Places,
     pub(super) firmware: Places,
-    /// By flow, or one for all where the drive has one queue.
+    /// Waits for places in the device, by flow; a single entry where the drive has one queue.
     pub(super) fetch: Vec<Places>,
     pub(super) host: Vec<Places>,
-    /// Requests since places were last shared out.
+    /// Requests since the last block.
     in_block: u64,
     /// Requests since logs were last trimmed.
     untrimmed: u64,
 }
 
 impl Account {
-    /// Nothing happened yet.
+    /// Accounts of a run in which nothing has happened.
     pub(crate) fn of(
         device: &DeviceConfig,
         workload: &WorkloadConfig,
@@ -158,17 +158,17 @@ impl Account {
         }
     }
 
-    /// The culprit where there is none.
+    /// The culprit of waits that no flow causes.
     pub(crate) fn device(&self) -> FlowId {
         self.logs.device
     }
 
-    /// What is noted of a request.
+    /// The waits of a request that were noted.
     pub(crate) fn request(&mut self, id: RequestId) -> &mut RequestWaits {
         slot(&mut self.requests, id)
     }
 
-    /// A flow pushed the entry of a page out of the cached mapping table.
+    /// Notes that a flow pushed the entry of a page out of the cached mapping table.
     pub(crate) fn evicted(&mut self, lpa: Lpa, flow: FlowId) {
         if let Some(evictors) = &mut self.evictors {
             let (word, shift) = (lpa.get() / 2, lpa.get() % 2 * 16);
@@ -177,14 +177,14 @@ impl Account {
         }
     }
 
-    /// Whom a flow has to thank for a miss: who pushed the entry out, or nobody but itself.
+    /// The flow that caused a miss: the flow that pushed the entry out, or else `flow` itself.
     pub(crate) fn evictor(&self, lpa: Lpa, flow: FlowId) -> FlowId {
         let Some(evictors) = &self.evictors else { return flow };
         let known = evictors.get(lpa.get() / 2) >> (lpa.get() % 2 * 16) & 0xffff;
         known.checked_sub(1).map_or(flow, |flow| FlowId::new(flow as u16))
     }
 
-    /// A transaction is over that ends the device work of a request, as far as it goes.
+    /// Ends a transaction of a request, as far as the request's device work goes.
     pub(crate) fn part_ends(&mut self, request: RequestId, id: TransactionId) {
         let record = slot(&mut self.transactions, id);
         let request = slot(&mut self.requests, request);
@@ -193,12 +193,12 @@ impl Account {
         self.forget(id);
     }
 
-    /// The processors work for the drive itself, on behalf of a flow.
+    /// Notes work of the processors for the drive itself, on behalf of a flow.
     pub(crate) fn works(&mut self, flow: FlowId, cause: Cause, ps: u64) {
         self.firmware.held.add(cell(flow, cause), ps);
     }
 
-    /// A request of a flow is over.
+    /// Settles a request that is over.
     pub(crate) fn close(&mut self, id: RequestId, who: Who, parts: &Parts) {
         let Who { flow, counted, queue, pool } = who;
         let record = std::mem::take(slot(&mut self.requests, id));
@@ -256,19 +256,19 @@ impl Account {
         self.untrimmed += 1;
     }
 
-    /// True once in a while: it is time to end a block.
+    /// True if it is time to end a block.
     pub(crate) fn block_is_full(&self) -> bool {
         self.in_block >= BLOCK
     }
 
-    /// True if it is time to trim the logs. To find out what may be forgotten, all that waits is
-    /// looked at. So that this costs little for each request, at least as many requests were over
+    /// True if it is time to trim the logs. Finding out what may be forgotten takes a look at all
+    /// that waits. To keep this cheap for each request, at least as many requests must have ended
     /// since the last time.
     pub(crate) fn trims(&self, outstanding: usize) -> bool {
         self.untrimmed >= outstanding as u64
     }
 
-    /// Forgets what was before `oldest`.
+    /// Forgets everything before `oldest`.
     pub(crate) fn trim(&mut self, oldest: u64) {
         self.untrimmed = 0;
         let Logs { dies, channels, dram, .. } = &mut self.logs;
@@ -277,7 +277,7 @@ impl Account {
         }
     }
 
-    /// Shares out the waits for places.
+    /// Charges the waits for places.
     pub(crate) fn end_block(&mut self) {
         self.in_block = 0;
         self.settle_write_backs();
@@ -334,24 +334,24 @@ impl Account {
         }
     }
 
-    /// When the memory of the data cache was asked for a request that is not over.
+    /// Time at which a request that is not over asked for the memory of the data cache.
     pub(crate) fn asked(&self, request: RequestId) -> u64 {
         let dram = self.requests.get(place_of(request)).and_then(|record| record.dram);
         dram.map_or(u64::MAX, |(asked, _)| asked)
     }
 }
 
-/// Whose request it is.
+/// The owner of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
     pub(crate) flow: FlowId,
     pub(crate) counted: bool,
-    /// Its queue to the device, and its pool of the data cache.
+    /// Queue of the flow to the device, and its pool of the data cache.
     pub(crate) queue: usize,
     pub(crate) pool: usize,
 }
 
-/// The entry of a handle, made where there is none.
+/// The entry of a handle; made if it is missing.
 pub(crate) fn slot<H: Handle, T: Default>(list: &mut Vec<T>, id: H) -> &mut T {
     let at = place_of(id);
     if at >= list.len() {

@@ -1,4 +1,5 @@
-//! Looks up in the logs of dies, channels and memory who had what somebody waited for.
+//! Charges waits: looks up in the logs of dies, channels and memory which flow had the resource
+//! that a piece of work waited for.
 
 use flashlane_units::{ChannelId, DieId, FlowId};
 
@@ -15,37 +16,38 @@ pub(crate) struct Wait {
     pub(crate) obstacle: Obstacle,
 }
 
-/// What was in the way.
+/// The obstacle of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Obstacle {
-    /// A die. Where it and its channel have nothing to do, the wait is charged to this cause.
+    /// A die. While the die and its channel are idle, the wait is charged to the given cause and
+    /// culprit.
     Die { die: DieId, idle: Cause, culprit: FlowId },
     /// A channel.
     Channel { channel: ChannelId },
-    /// Known at once.
+    /// An obstacle whose culprit and cause are known at once.
     Known { culprit: FlowId, cause: Cause },
 }
 
-/// Stands in sums for the cell that a wait is charged to while die and channel have nothing to do:
-/// that depends on the wait.
+/// Stands in sums for the cell that is charged while die and channel are idle; that cell depends on
+/// the wait.
 const IDLE: u32 = u32::MAX;
 
-/// What everybody waits for.
+/// The logs of the resources that all flows wait for.
 #[derive(Clone, Debug)]
 pub(crate) struct Logs {
     pub(crate) dies: Vec<Log>,
     pub(crate) channels: Vec<Log>,
-    /// Of the data cache.
+    /// Log of the memory of the data cache.
     pub(crate) dram: Log,
     dies_per_channel: u32,
-    /// The culprit where there is none.
+    /// The culprit of waits that no flow causes.
     pub(super) device: FlowId,
     /// The charges of a long wait.
     tally: Tally,
 }
 
 impl Logs {
-    /// Nothing happened yet.
+    /// Logs of a run in which nothing has happened.
     pub(super) fn new(channels: u32, dies_per_channel: u32, flows: usize) -> Self {
         Self {
             dies: vec![Log::default(); (channels * dies_per_channel) as usize],
@@ -57,7 +59,7 @@ impl Logs {
         }
     }
 
-    /// Charges a wait to those who had what it waited for. The wait is over.
+    /// Charges a wait that is over to the flows that had the resource.
     pub(super) fn charge(&mut self, wait: &Wait, charges: &mut Weights) {
         let Wait { from, to, obstacle } = *wait;
         match obstacle {
@@ -84,14 +86,14 @@ impl Logs {
         }
     }
 
-    /// Charges a span to what the memory of the data cache did.
+    /// Charges a span to the work of the memory of the data cache.
     pub(super) fn charge_dram(&mut self, from: u64, to: u64, charges: &mut Weights) {
         let idle = cell(self.device, Cause::Dram);
         charge_in_order(&mut self.dram, (from, to), idle, &mut self.tally, charges);
     }
 }
 
-/// Charges a span to what a channel or the memory did, cells in the order of time.
+/// Charges a span to the work of a channel or of the memory, with cells in the order of time.
 fn charge_in_order(
     log: &mut Log,
     (from, to): (u64, u64),
@@ -110,7 +112,7 @@ fn charge_in_order(
     }
 }
 
-/// Charges a span to what a channel or the memory did; where it did nothing, to `idle`.
+/// Charges a span to the work of a channel or of the memory; idle time to `idle`.
 fn charge_log(
     log: &Log,
     span: (u64, u64),
@@ -130,7 +132,7 @@ fn charge_log(
     });
 }
 
-/// Charges what many pieces come to.
+/// Charges the sum over many pieces.
 fn charge_sum(sum: &Sum, idle: u32, charge: &mut impl FnMut(Charge)) {
     for &part in &sum.charges {
         let cell = if part.cell == IDLE { idle } else { part.cell };
@@ -138,7 +140,7 @@ fn charge_sum(sum: &Sum, idle: u32, charge: &mut impl FnMut(Charge)) {
     }
 }
 
-/// Adds up what a channel or the memory did until now.
+/// Sums up the work of a channel or of the memory until now.
 fn sum_up(log: &mut Log, now: u64) {
     log.sum_up(now, |from, to, point, sum| {
         let cell = match point.state {
@@ -149,7 +151,7 @@ fn sum_up(log: &mut Log, now: u64) {
     });
 }
 
-/// Adds up what a die did until now, and what its channel did while the die did nothing.
+/// Sums up the work of a die until now, and the work of its channel while the die was idle.
 fn sum_up_die(die: &mut Log, channel: &mut Log, now: u64) {
     sum_up(channel, now);
     let mut cursor = Cursor::default();
@@ -169,7 +171,7 @@ fn sum_up_die(die: &mut Log, channel: &mut Log, now: u64) {
     channel.settle(die.settled());
 }
 
-/// Charges a wait for a die; while it and its channel had nothing to do, to `idle`. With sums the
+/// Charges a wait for a die; time in which die and channel were idle to `idle`. With sums the
 /// charges are in no order.
 fn charge_die(
     (die, channel): (&Log, &Log),

@@ -1,4 +1,4 @@
-//! Sums against a walk over all pieces, on random histories.
+//! Compares charges by sums with a walk over all pieces, on random histories.
 
 use flashlane_engine::Rng;
 use flashlane_units::{ChannelId, FlowId};
@@ -8,7 +8,7 @@ use super::*;
 const FLOWS: u64 = 4;
 const CAUSES_USED: [Cause; 3] = [Cause::Read, Cause::Program, Cause::Gc];
 
-/// What a wait is charged if every piece is looked at.
+/// The charges of a wait if every piece is looked at.
 fn charge_by_walk(logs: &Logs, wait: &Wait, charges: &mut Weights) {
     let Wait { from, to, obstacle } = *wait;
     let walk_channel =
@@ -79,7 +79,7 @@ impl History {
         }
     }
 
-    /// Something happens, sometimes with an end that is planned, and may come sooner.
+    /// Adds a random event, sometimes with a planned end that may come sooner.
     fn step(&mut self) {
         self.now += self.rng.below(20);
         let (now, end, flow) = (self.now, self.now + self.rng.below(40), self.flow());
@@ -120,8 +120,7 @@ impl History {
     }
 }
 
-/// Both ways come to the same cells in the same order, whatever is summed up and forgotten
-/// meanwhile.
+/// Both ways give the same cells in the same order, whatever is summed up and forgotten meanwhile.
 #[test]
 fn sums_charge_what_a_walk_charges() {
     let cells = (FLOWS as usize + 1) * CAUSES;
@@ -134,7 +133,7 @@ fn sums_charge_what_a_walk_charges() {
             history.step();
             if step % 7 == 0 {
                 let wait = history.wait(oldest);
-                // Charges of earlier waits are there: their cells keep their places.
+                // Charges of earlier waits are there, whose cells keep their places.
                 if step % 3 == 0 {
                     fast.clear();
                     slow.clear();

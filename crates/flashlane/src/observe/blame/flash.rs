@@ -1,18 +1,20 @@
-//! Waits for dies and channels of a block of requests, told apart into a flow's own and others'.
+//! The waits of a block of requests for dies and channels, divided between the flow itself and the
+//! others.
 
 use flashlane_units::FlowId;
 
 use super::weights::{Weights, share};
 use crate::cause::{CAUSES, Cause};
 
-/// What the requests of one flow waited for at dies and channels. Unit: picoseconds.
+/// Waits of the requests of one flow for dies and channels. Unit: picoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct FlashWaits {
-    /// Who had what they waited for.
+    /// The flows that had the resources.
     pub(super) charges: Weights,
-    /// Waits of counted requests, a part of the above.
+    /// Waits of counted requests, as a part of all waits.
     pub(super) counted: u128,
-    /// What they would have waited with the drive to themselves, as far as it is not charged yet.
+    /// Time that the requests would have waited with the drive to themselves, as far as it is not
+    /// charged yet.
     pub(super) alone: u128,
 }
 
@@ -27,11 +29,11 @@ impl FlashWaits {
         Self { charges: Weights::new(cells), counted: 0, alone: 0 }
     }
 
-    /// Charges the waits, and is empty again. Of what the flow waited, it is charged what it would
-    /// have waited by itself; others are charged the rest, in proportion to the time for which they
-    /// had what it waited for. What the scheduler held back is a part of that rest. A flow that met
-    /// nobody else keeps what it is charged. `charge` gets cell, time of counted requests, and of
-    /// all.
+    /// Charges the waits and clears them. The flow itself is charged the time that it would have
+    /// waited alone. The others are charged the rest, in proportion to the time for which they had
+    /// the resources. Time in which the scheduler held work back is a part of that rest. A flow
+    /// that met no other flow keeps all charges. `charge` gets the cell, the time of counted
+    /// requests, and the time of all requests.
     pub(super) fn settle(
         &mut self,
         flow: FlowId,
@@ -63,7 +65,7 @@ impl FlashWaits {
             self.share(parts, foreign, others, policy_of, policy);
             self.alone -= alone;
         }
-        // What is over is for blocks in which it waited longer.
+        // The remainder is kept for blocks in which the flow waits longer.
         self.alone = self.alone.min(all);
         parts.list().iter().for_each(|&(cell, ps)| charge(cell, 0, ps));
         parts.share_out(self.counted, |cell, ps| charge(cell, ps, 0));
@@ -72,7 +74,8 @@ impl FlashWaits {
         self.counted = 0;
     }
 
-    /// Shares a time out among the cells of some culprits, which sum to `whole`, in proportion.
+    /// Divides a time among the cells of some culprits in proportion. `whole`: the sum of these
+    /// cells.
     fn share(
         &self,
         parts: &mut Weights,
@@ -101,7 +104,7 @@ mod tests {
         culprit * CAUSES as u32 + cause as u32
     }
 
-    /// What flow 0 is charged that waited as given, and would have waited so long alone.
+    /// The charges of flow 0 after the given waits, if it would have waited `alone` by itself.
     fn settled(waits: &[(u32, u128)], alone: u128) -> Vec<(u32, u128)> {
         let mut flash = FlashWaits::new(4 * CAUSES);
         waits.iter().for_each(|&(cell, ps)| flash.charges.add(cell, ps));
@@ -123,7 +126,7 @@ mod tests {
         let waits = [(own, 60), (first, 30), (second, 10)];
         assert_eq!(settled(&waits, 20), [(own, 20), (first, 60), (second, 20)]);
         assert_eq!(settled(&waits, 61), [(own, 61), (first, 29), (second, 10)]);
-        // It cannot be charged more than it waited.
+        // The flow cannot be charged more than it waited.
         assert_eq!(settled(&waits, 1000), [(own, 100)]);
     }
 

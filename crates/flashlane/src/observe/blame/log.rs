@@ -1,4 +1,5 @@
-//! Who had a die or a channel when, as far back as somebody still waits.
+//! Logs of dies and channels: which flow had them at which time, as far back as something still
+//! waits.
 
 use flashlane_units::FlowId;
 use std::collections::VecDeque;
@@ -6,18 +7,18 @@ use std::collections::VecDeque;
 use super::sums::{LEAF, Sum, Sums};
 use crate::cause::Cause;
 
-/// What a resource does from some time on.
+/// State of a resource from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing.
+    /// The resource is idle.
     Idle,
-    /// It works for a flow.
+    /// The resource works for a flow.
     Busy(Cause),
     /// A die holds data of a flow that waits for its channel.
     Holds(Cause),
 }
 
-/// What a resource does from a time on, for whom.
+/// The state of a resource from a time on, and the flow that it is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     at: u64,
@@ -27,14 +28,14 @@ pub(crate) struct Point {
 
 /// A part of a span of a log.
 pub(super) enum Part<'a> {
-    /// A piece of the span: its start, its end and what the resource did.
+    /// A piece of the span: its start, its end and the state of the resource.
     Piece(u64, u64, &'a Point),
     /// The sum over many pieces.
     Sum(&'a Sum),
 }
 
-/// Number of the point at which a look into a log begins. A look near the last one is quick; the
-/// first one begins at the end of the log, since most waits began not long ago.
+/// Number of the point at which a look into a log begins. A look near the last one is quick. The
+/// first look begins at the end of the log, since most waits began not long ago.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor(u64);
 
@@ -48,16 +49,16 @@ impl Default for Cursor {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     points: VecDeque<Point>,
-    /// Number of points that were forgotten. Piece `n` begins at the point with number `n`, counted
-    /// from the start of the run.
+    /// Number of points that were forgotten. Points are numbered from the start of the run, and
+    /// piece `n` begins at point `n`.
     forgotten: u64,
     sums: Sums,
-    /// What was done before is summed up, and so does not change any more.
+    /// Time up to which the work is summed up, so that it does not change any more.
     settled: u64,
 }
 
 impl Log {
-    /// From `at` on the resource does this; what was planned for later is void.
+    /// Sets the state of the resource from `at` on. A later state that was planned is void.
     pub(crate) fn push(&mut self, at: u64, flow: FlowId, state: State) {
         assert!(at >= self.settled, "what is summed up does not change");
         while self.points.back().is_some_and(|point| point.at >= at) {
@@ -66,13 +67,14 @@ impl Log {
         self.points.push_back(Point { at, flow, state });
     }
 
-    /// Calls `visit` with start and end of every piece of a span, in order of time, and what it is.
+    /// Calls `visit` for every piece of a span in order of time, with its start, its end and its
+    /// state.
     #[cfg(test)]
     pub(super) fn walk(&self, from: u64, to: u64, visit: impl FnMut(u64, u64, &Point)) {
         self.walk_at(self.first_after(from, &mut Cursor::default()), (from, to), visit);
     }
 
-    /// The same where the first point after `from` is known.
+    /// Walks as [`Log::walk`] does, from the first point after `from` on, which is known.
     fn walk_at(
         &self,
         next: usize,
@@ -96,14 +98,14 @@ impl Log {
         }
     }
 
-    /// False if no wait from this time on contains all pieces of a sum.
+    /// False if no wait from this time on can contain all pieces of a sum.
     pub(super) fn is_long(&self, from: u64) -> bool {
         let leaf = self.points.len().checked_sub(LEAF as usize + 1);
         leaf.is_some_and(|at| self.points[at].at > from)
     }
 
-    /// The first point after a time. The search begins at the cursor, in steps that grow, and
-    /// leaves the cursor there.
+    /// The first point after a time. The search begins at the cursor, in growing steps, and leaves
+    /// the cursor at the result.
     fn first_after(&self, time: u64, cursor: &mut Cursor) -> usize {
         let is_after = |at: usize| self.points[at].at > time;
         let near = cursor.0.saturating_sub(self.forgotten).min(self.points.len() as u64) as usize;
@@ -141,7 +143,7 @@ impl Log {
         low
     }
 
-    /// Adds up the pieces that ended at `until` or before, which do not change any more. `charge`
+    /// Sums up the pieces that ended at `until` or before, which do not change any more. `charge`
     /// adds the charges of a piece to a sum.
     pub(super) fn sum_up(
         &mut self,
@@ -164,17 +166,17 @@ impl Log {
         }
     }
 
-    /// What is done before `at` does not change any more.
+    /// Forbids changes to the states before `at`.
     pub(super) fn settle(&mut self, at: u64) {
         self.settled = self.settled.max(at);
     }
 
-    /// When the last piece that is summed up ended.
+    /// End of the last piece that is summed up.
     pub(super) fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// The same as [`Log::walk`], with sums in place of pieces where there are any.
+    /// Walks as [`Log::walk`] does, with sums in place of pieces where there are any.
     pub(super) fn walk_sums(
         &self,
         (from, to): (u64, u64),
@@ -185,7 +187,7 @@ impl Log {
         let mut pieces = |from: u64, to: u64, point: &Point| {
             visit(Part::Piece(from, to, point));
         };
-        // Sums cover whole pieces. The first piece of the span and the last one may be cut.
+        // Sums cover whole pieces, but the first piece of the span and the last one may be cut.
         if self.points.get(next + LEAF as usize).is_none_or(|point| point.at >= to) {
             self.walk_at(next, (from, to), pieces);
             return;
@@ -213,7 +215,7 @@ impl Log {
         visit(Part::Piece(point.at, next.at, point));
     }
 
-    /// Forgets what nobody asks for any more: all before the state at `oldest`.
+    /// Forgets all states before the one at `oldest`, which no wait needs any more.
     pub(crate) fn trim(&mut self, oldest: u64) {
         let later = self.points.partition_point(|point| point.at <= oldest);
         let forgotten = later.saturating_sub(1);
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(pieces(&log, 20, 40), [(20, 30, 1, read), (30, 40, 2, program)]);
         assert_eq!(pieces(&log, 95, 99), [(95, 99, 0, State::Idle)]);
         assert_eq!(pieces(&log, 50, 50), []);
-        // Interrupted at 50: the end that was planned is void.
+        // Interrupted at 50: the planned end is void.
         log.push(50, FlowId::new(1), read);
         assert_eq!(pieces(&log, 40, 99), [(40, 50, 2, program), (50, 99, 1, read)]);
         log.trim(49);

@@ -1,4 +1,4 @@
-//! The matrix that the accounts come to.
+//! From the accounts to the matrix.
 
 use super::account::Account;
 use super::weights::share;
@@ -7,7 +7,7 @@ use super::{Blame, BlameCause, BlameCell, BlameVictim, DEVICE, SCHEMA};
 use crate::cause::{CAUSES, DOCS};
 
 impl Account {
-    /// Checks that nothing is charged that was no wait, and nothing left out.
+    /// Checks that the charges sum to the waits.
     pub(crate) fn audit(&self) {
         let cells = self.matrix.len() / self.flows;
         for (flow, victim) in self.victims.iter().enumerate() {
@@ -20,7 +20,7 @@ impl Account {
         }
     }
 
-    /// Mean times of the counted requests, and what of them is charged to each flow.
+    /// Mean times of the counted requests, and the parts of them that are charged to each flow.
     fn means(&self) -> Means {
         let cells = self.matrix.len() / self.flows;
         let flows = || self.victims.iter().enumerate();
@@ -72,11 +72,11 @@ impl Account {
     }
 }
 
-/// Moves the charges of a row between culprits so that each of the others is charged what its
-/// removal would win, if that is no more than the row has. What they are charged together is a
-/// measure of the shadow's; the gains say how it is told apart, and by how much more or less than
-/// that the parts sum to. The flow itself has the rest. Causes of each culprit keep their
-/// proportions.
+/// Moves charges of a row between culprits, so that each other flow is charged the time that its
+/// removal would win, if the row has that much. The shadow says how much the others are charged
+/// together, and the gains say how that is divided. The total is scaled by the ratio of the sum of
+/// the single gains to the gain if all others are removed. The flow itself has the rest. The causes
+/// of each culprit keep their proportions.
 fn told_apart(row: &mut [u128], flow: usize, flows: usize, gains: &Gains) {
     let sum = |row: &[u128], of: usize| row[of * CAUSES..][..CAUSES].iter().sum::<u128>();
     let before: Vec<u128> = (0..flows).map(|of| sum(row, of)).collect();
@@ -100,7 +100,7 @@ fn told_apart(row: &mut [u128], flow: usize, flows: usize, gains: &Gains) {
     scale(&mut row[flow * CAUSES..][..CAUSES], own, all - until);
 }
 
-/// Makes the cells of a culprit, which sum to `from`, sum to `to`.
+/// Scales the cells of a culprit from the sum `from` to the sum `to`.
 fn scale(cells: &mut [u128], from: u128, to: u128) {
     let (mut before, mut given) = (0, 0);
     for cell in cells.iter_mut().filter(|cell| **cell > 0) {
@@ -114,7 +114,7 @@ fn scale(cells: &mut [u128], from: u128, to: u128) {
 mod tests {
     use super::*;
 
-    /// A row of three flows, with one or two causes each, told apart by gains.
+    /// A row of three flows, with one or two causes each, after it is divided by gains.
     fn row(before: [[u128; 2]; 3], without: [f64; 2], alone: f64) -> Vec<[u128; 2]> {
         let mut row = vec![0; 4 * CAUSES];
         (0..3).for_each(|of| row[of * CAUSES..][..2].copy_from_slice(&before[of]));

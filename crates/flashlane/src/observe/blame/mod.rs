@@ -1,4 +1,4 @@
-//! Who made whom wait: `blame.json`, schema `flashlane.blame/2`.
+//! Blame: which flow delays which. `blame.json`, schema `flashlane.blame/2`.
 
 pub(crate) mod account;
 mod charge;
@@ -20,19 +20,19 @@ use serde::{Deserialize, Serialize};
 /// Schema name written into every file.
 pub const SCHEMA: &str = "flashlane.blame/2";
 
-/// Name of the culprit where no flow is one.
+/// Name of the culprit of waits that no flow causes.
 pub const DEVICE: &str = "device";
 
-/// Of every flow, what its requests waited for and whose work that was. Times are exact here: the
-/// cells of a victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so the file
-/// gives them in seconds.
+/// The waits of every flow's requests, by cause and by the flow whose work was in the way. Times
+/// are exact here: the cells of a victim sum to its waiting time. Sums over many requests exceed
+/// 2^64 ps, so the file gives them in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Blame {
     /// Always `flashlane.blame/2`.
     pub schema: String,
     /// Names of the flows, in the order of the workload.
     pub flows: Vec<String>,
-    /// What a cell may name as its cause.
+    /// The causes that a cell may name.
     pub causes: Vec<BlameCause>,
     /// One entry for each flow, in the order of the workload.
     pub victims: Vec<BlameVictim>,
@@ -41,29 +41,29 @@ pub struct Blame {
 /// A kind of obstacle.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlameCause {
-    /// Its name.
+    /// Name of the kind.
     pub name: String,
-    /// What stands in the way.
+    /// Description of the obstacle.
     pub doc: String,
 }
 
-/// What the counted requests of a flow waited for.
+/// The waits of the counted requests of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlameVictim {
     /// Name of the flow.
     pub flow: String,
-    /// Its counted requests.
+    /// Number of counted requests of the flow.
     pub requests: u64,
-    /// Sum of their end-to-end times.
+    /// Sum of the end-to-end times of these requests.
     #[serde(rename = "end_to_end_s", with = "seconds")]
     #[schemars(with = "f64")]
     pub end_to_end_ps: u128,
-    /// The part of that sum in which the device worked for them: on the link, in firmware, in DRAM,
-    /// on the bus and in the array.
+    /// The part of that sum in which the device worked for the requests: on the link, in firmware,
+    /// in DRAM, on the bus and in the array.
     #[serde(rename = "service_s", with = "seconds")]
     #[schemars(with = "f64")]
     pub service_ps: u128,
-    /// The rest: the sum of the cells.
+    /// The rest of the end-to-end time: the sum of the cells.
     #[serde(rename = "waiting_s", with = "seconds")]
     #[schemars(with = "f64")]
     pub waiting_ps: u128,
@@ -74,7 +74,8 @@ pub struct BlameVictim {
 /// Time that a victim waited for one culprit and one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlameCell {
-    /// Name of a flow, of the victim itself too; or `device` where nobody's work was in the way.
+    /// Name of a flow, which may be the victim itself; `device` where no flow's work was in the
+    /// way.
     pub culprit: String,
     /// Name of the cause.
     pub cause: String,

@@ -1,10 +1,10 @@
 //! Waits for places that earlier work holds: slots of a queue, commands that may be in the device,
 //! room in the data cache.
 //!
-//! Nobody can say whose work one such place waited for: each was held by somebody who waited
-//! himself. So the waits of a block of requests are shared out in proportion to what the holders of
-//! the places did in that block: what they waited for is charged to whom they waited for, what they
-//! worked to themselves.
+//! It is not possible to say whose work a wait for one such place was for: the holder of each place
+//! waited itself. Therefore the waits of a block of requests are divided in proportion to the work
+//! and the waits of the holders in that block. Their waits are charged to the flows that they
+//! waited for, and their work to the holders themselves.
 
 use super::weights::Weights;
 use flashlane_units::FlowId;
@@ -19,7 +19,7 @@ struct Waits {
 /// Places of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// What their holders did.
+    /// Work and waits of the holders.
     pub(crate) held: Weights,
     /// By flow.
     waits: Vec<Waits>,
@@ -31,7 +31,7 @@ impl Places {
         Self { held: Weights::new(cells), waits: vec![Waits::default(); flows], waited: false }
     }
 
-    /// A request of the flow waited for a place.
+    /// Adds a wait of a request of the flow.
     pub(crate) fn wait(&mut self, flow: FlowId, ps: u64, counted: bool) {
         if ps == 0 {
             return;
@@ -42,13 +42,14 @@ impl Places {
         self.waited = true;
     }
 
-    /// Waits that are not shared out yet, of counted requests of a flow.
+    /// Waits of counted requests of a flow that are not charged yet.
     pub(crate) fn owed(&self, flow: usize) -> u128 {
         self.waits[flow].counted
     }
 
-    /// Ends a block: shares out its waits. `charge` gets the flow, the cell, the time of counted
-    /// requests and of all. Without holders a flow waited for itself, in the cell that `own` names.
+    /// Ends a block and charges its waits. `charge` gets the flow, the cell, the time of counted
+    /// requests, and the time of all requests. Without holders a flow waited for itself, in the
+    /// cell that `own` names.
     pub(crate) fn share_out(
         &mut self,
         own: impl Fn(FlowId) -> u32,

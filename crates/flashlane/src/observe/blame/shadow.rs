@@ -1,9 +1,10 @@
-//! What each flow would have waited for its own work, had it had the drive to itself.
+//! Shadows: the time that each flow would have waited for its own work if it had had the drive to
+//! itself.
 //!
-//! Every flow has a shadow: the drive with nothing on it but the work of this flow. The work is
-//! that of the run, with the times that it took there, in the order in which the run did it. Only
-//! when it begins differs: as soon as the flow's own earlier work is out of the way. The requests
-//! of a closed loop arrive when earlier ones are over in the shadow, all others as they did.
+//! Every flow has a shadow, a drive with no other work than that of this flow. The work is that of
+//! the run, with its times and in its order. Only the starts differ: work begins as soon as the
+//! flow's own earlier work is out of the way. The requests of a closed loop arrive when earlier
+//! requests are over in the shadow; all others arrive as in the run.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,18 +14,18 @@ use flashlane_units::FlowId;
 /// Spans that a calendar remembers.
 const SPANS: usize = 32;
 
-/// When a die or a channel works for a flow in its shadow. Unit: picoseconds.
+/// The times for which a die or a channel works for a flow in its shadow. Unit: picoseconds.
 #[derive(Clone, Debug, Default)]
 struct Calendar {
     /// Start and end of spans that do not touch, in order of time.
     spans: VecDeque<(u64, u64)>,
-    /// What was before is forgotten.
+    /// End of the forgotten time.
     floor: u64,
 }
 
 impl Calendar {
-    /// The first time from `ready` on at which it is free for so long. What is ready before all
-    /// that is remembered does not wait.
+    /// The first time from `ready` on at which the resource is free for `length`. Work that is
+    /// ready before all remembered spans does not wait.
     fn earliest(&self, ready: u64, length: u64) -> u64 {
         if ready < self.floor {
             return ready;
@@ -39,7 +40,7 @@ impl Calendar {
         start
     }
 
-    /// It works from `from` to `to`, and may have worked in a part of that already.
+    /// Books the time from `from` to `to`, of which a part may be booked already.
     fn book(&mut self, mut from: u64, mut to: u64) {
         if from >= to || from < self.floor {
             return;
@@ -59,12 +60,12 @@ impl Calendar {
     }
 }
 
-/// A flow by itself.
+/// The shadow of a flow.
 #[derive(Clone, Debug, Default)]
 struct Alone {
-    /// Ends of requests that no new one has followed yet; only of a closed loop.
+    /// For a closed loop: ends of requests that no new request has followed yet.
     ends: BinaryHeap<Reverse<u64>>,
-    /// By how much later the last request arrived in the run.
+    /// By how much the last request arrived later in the run than in the shadow.
     behind: i64,
     dies: Vec<Calendar>,
     channels: Vec<Calendar>,
@@ -74,23 +75,23 @@ struct Alone {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShadowRequest {
     arrival: u64,
-    /// Its device work begins, and begins in the run.
+    /// Start of its device work in the shadow, and in the run.
     begun: u64,
     begun_in_run: u64,
-    /// The last of its pages so far is over; 0 before.
+    /// End of the last of its pages so far; 0 before the first.
     end: u64,
 }
 
 /// A transaction in the shadow of its flow. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShadowPage {
-    /// It enters the scheduler's queue.
+    /// Time at which the page enters the scheduler's queue.
     ready: u64,
-    /// It has its die.
+    /// Time at which the page has its die.
     start: u64,
-    /// It is over, as far as is known.
+    /// End of the page, as far as it is known.
     end: u64,
-    /// By how much its earlier steps took longer than in the run.
+    /// Delay of its earlier steps against the run; negative if they were faster.
     later: i64,
 }
 
@@ -98,35 +99,35 @@ pub(super) struct ShadowPage {
 #[derive(Clone, Debug)]
 pub(super) struct Shadows {
     flows: Vec<Alone>,
-    /// Flows whose requests come whether or not earlier ones are over.
+    /// True for flows whose requests arrive whether or not earlier ones are over.
     open_loops: Vec<bool>,
     dies: usize,
     channels: usize,
 }
 
-/// Moves a time.
+/// Moves a time by a signed difference.
 fn moved(at: u64, by: i64) -> u64 {
     at.saturating_add_signed(by)
 }
 
-/// How much later `a` is than `b`.
+/// The signed difference between two times: by how much `a` is later than `b`.
 fn later(a: u64, b: u64) -> i64 {
     a as i64 - b as i64
 }
 
 impl Shadows {
-    /// Nothing happened yet.
+    /// Shadows of a run in which nothing has happened.
     pub(super) fn new(open_loops: &[bool], dies: usize, channels: usize) -> Self {
         let flows = vec![Alone::default(); open_loops.len()];
         Self { flows, open_loops: open_loops.to_vec(), dies, channels }
     }
 
-    /// Flows whose requests come whether or not earlier ones are over.
+    /// True for flows whose requests arrive whether or not earlier ones are over.
     pub(super) fn open_loops(&self) -> &[bool] {
         &self.open_loops
     }
 
-    /// The device work of a request begins in the run.
+    /// Begins the device work of a request.
     pub(super) fn request(&mut self, flow: FlowId, arrival: u64, now: u64) -> ShadowRequest {
         let alone = &mut self.flows[flow.index()];
         let arrived = alone.ends.pop().map_or(arrival, |Reverse(end)| end);
@@ -135,8 +136,8 @@ impl Shadows {
         ShadowRequest { arrival: arrived, begun, begun_in_run: now, end: 0 }
     }
 
-    /// A request is over that took `whole` in the run, of which it waited `queued` for dies and
-    /// channels. Returns how long it waits in the shadow.
+    /// Ends a request that took `whole` in the run, of which it waited `queued` for dies and
+    /// channels. Returns its wait in the shadow.
     pub(super) fn over(
         &mut self,
         flow: FlowId,
@@ -157,7 +158,7 @@ impl Shadows {
         waits
     }
 
-    /// A page of a request, or of nobody's, enters the scheduler's queue.
+    /// Notes that a page enters the scheduler's queue. It may belong to no request.
     pub(super) fn enlisted(
         &self,
         flow: FlowId,
@@ -172,7 +173,7 @@ impl Shadows {
         page.end = page.ready;
     }
 
-    /// A die and its channel.
+    /// The calendars of a die and of its channel.
     fn places(&mut self, flow: FlowId, die: usize) -> (&mut Calendar, &mut Calendar) {
         let (dies, channels) = (self.dies, self.channels);
         let alone = &mut self.flows[flow.index()];
@@ -183,9 +184,9 @@ impl Shadows {
         (&mut alone.dies[die], &mut alone.channels[die * channels / dies])
     }
 
-    /// Pages of a flow that are ready at `ready` get a die, as a part of a command that is on the
-    /// channel for `sent` and takes `took`; they are to blame for `share` of that. Returns when
-    /// they have the die, and when they are done.
+    /// Gives pages of a flow that are ready at `ready` a die, as a part of a command. The command
+    /// is on the channel for `sent` and takes `took`, and these pages account for `share` of that.
+    /// Returns the times at which the pages have the die and are done.
     pub(super) fn command(
         &mut self,
         flow: FlowId,
@@ -207,7 +208,7 @@ impl Shadows {
         (start, start + took)
     }
 
-    /// What a page read crosses the channel for so long.
+    /// The data of a read page crosses the channel for `duration`.
     pub(super) fn transfer(
         &mut self,
         flow: FlowId,
@@ -224,32 +225,32 @@ impl Shadows {
 }
 
 impl ShadowPage {
-    /// When it enters the scheduler's queue.
+    /// Time at which the page enters the scheduler's queue.
     pub(super) fn ready(&self) -> u64 {
         self.ready
     }
 
-    /// When it is over, as far as is known.
+    /// End of the page, as far as it is known.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// From the scheduler's queue to its end, as far as is known.
+    /// Time from the scheduler's queue to the end, as far as it is known.
     pub(super) fn took(&self) -> u64 {
         self.end.saturating_sub(self.ready)
     }
 
-    /// It gets a die.
+    /// The page gets its die.
     pub(super) fn starts(&mut self, (start, end): (u64, u64)) {
         (self.start, self.end) = (start, end);
     }
 
-    /// It is not ready before a time.
+    /// Delays the page until a time, at least.
     pub(super) fn not_before(&mut self, time: u64) {
         self.ready = self.ready.max(time);
     }
 
-    /// It is over in the run, as a part of a request.
+    /// Ends the page in the run, as a part of a request.
     pub(super) fn ends(&mut self, request: &mut ShadowRequest, now: u64) {
         if self.end > 0 {
             request.end = request.end.max(self.end);
@@ -278,8 +279,8 @@ mod tests {
         assert_eq!(calendar.earliest(15, 10), 15, "nobody knows any more");
     }
 
-    /// Four requests at a time of one page each, which takes 100, on a die that others have as
-    /// well: in the run one of the four is over every 1000.
+    /// Four requests at a time of one page each, which takes 100, on a die that other flows use as
+    /// well: in the run, one of the four ends every 1000.
     #[test]
     fn a_closed_loop_waits_for_itself_alone() {
         let flow = FlowId::new(0);

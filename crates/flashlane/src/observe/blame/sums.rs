@@ -1,8 +1,8 @@
 //! Sums over many pieces of a log, so that a long wait need not look at every piece.
 //!
-//! A sum covers a fixed number of pieces, or four smaller sums. So a wait over `n` pieces looks at
-//! some `log n` sums. Charges are listed in the order in which a walk over all pieces would first
-//! meet their cells: what is shared out later is rounded in that order.
+//! A sum covers a fixed number of pieces, or four smaller sums. A wait over `n` pieces therefore
+//! looks at about `log n` sums. Charges are listed in the order in which a walk over all pieces
+//! would first meet their cells, because times that are divided later are rounded in that order.
 
 use std::collections::VecDeque;
 
@@ -19,18 +19,18 @@ const FANOUT: u64 = 4;
 pub(super) struct Charge {
     pub(super) cell: u32,
     pub(super) ps: u64,
-    /// Start of the first piece that has this charge.
+    /// Start of the first piece with this charge.
     pub(super) since: u64,
 }
 
-/// The charges of some pieces, each cell once.
+/// The charges of some pieces, with each cell once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     pub(super) charges: Vec<Charge>,
 }
 
 impl Sum {
-    /// The sum of several sums.
+    /// The total of several sums.
     fn of<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
         let mut whole = Self::default();
         for part in parts {
@@ -41,13 +41,13 @@ impl Sum {
     }
 }
 
-/// The sum of two charges to the same cell.
+/// The total of two charges to one cell.
 fn earlier_first(a: Charge, b: Charge) -> Charge {
     let first = if a.since <= b.since { a } else { b };
     Charge { ps: a.ps + b.ps, ..first }
 }
 
-/// Adds up charges to the same cell. Those of nothing are left out, as they are in [`Weights`].
+/// Merges charges to the same cell. Charges of no time are left out, as in [`Weights`].
 fn join(charges: &mut Vec<Charge>) {
     charges.retain(|charge| charge.ps > 0);
     charges.sort_unstable_by_key(|charge| (charge.cell, charge.since));
@@ -60,17 +60,17 @@ fn join(charges: &mut Vec<Charge>) {
     });
 }
 
-/// Sums that cover equally many pieces each.
+/// Sums that cover equal numbers of pieces.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// Number of the first sum that is kept. Sum `n` covers the pieces from `n` times their number
-    /// on.
+    /// Number of the first sum that is kept. Sum `n` covers the pieces from `n` times the size of a
+    /// sum on.
     first: u64,
     sums: VecDeque<Sum>,
 }
 
 impl Level {
-    /// Number of the next sum that is made.
+    /// Number of the next sum to be made.
     fn next(&self) -> u64 {
         self.first + self.sums.len() as u64
     }
@@ -80,7 +80,7 @@ impl Level {
     }
 }
 
-/// The sums over the pieces of a log, which are numbered. Smallest sums first.
+/// The sums over the numbered pieces of a log, smallest sums first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     levels: Vec<Level>,
@@ -113,8 +113,8 @@ impl Sums {
         }
     }
 
-    /// The largest sum that begins with piece `from` and ends before piece `to`: its level and
-    /// number, and how many pieces it covers.
+    /// The largest sum that begins with piece `from` and ends before piece `to`: its level, its
+    /// number, and the number of pieces that it covers.
     pub(super) fn largest(&self, from: u64, to: u64) -> Option<(usize, u64, u64)> {
         let mut size = LEAF;
         let mut found = None;
@@ -153,15 +153,15 @@ impl Sums {
 /// The charges of one wait, in any order.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// Place in the list by cell, plus one; 0 for none.
+    /// Position in the list by cell, plus one; 0 for none.
     place: Vec<u32>,
     list: Vec<Charge>,
-    /// Charges added so far.
+    /// Number of charges added so far.
     pub(super) steps: u64,
 }
 
 impl Tally {
-    /// Nothing is charged.
+    /// A tally without charges.
     pub(super) fn new(cells: usize) -> Self {
         Self { place: vec![0; cells], list: Vec::new(), steps: 0 }
     }
@@ -182,7 +182,7 @@ impl Tally {
         }
     }
 
-    /// Hands all charges over in the order of time, and is empty again.
+    /// Hands all charges over in the order of time, and clears them.
     pub(super) fn hand_over(&mut self, to: &mut Weights) {
         self.list.sort_unstable_by_key(|charge| charge.since);
         for charge in self.list.drain(..) {

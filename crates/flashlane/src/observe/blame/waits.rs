@@ -1,4 +1,4 @@
-//! Notes what transactions wait for, while they do.
+//! Notes the waits of transactions while they last.
 
 use super::account::{Account, slot};
 use super::charge::{Obstacle, Wait};
@@ -10,7 +10,7 @@ use crate::transaction::{Source, Transaction, Transactions};
 use flashlane_units::{DieId, FlowId, RequestId, TransactionId};
 
 impl Account {
-    /// A transaction waited in a queue, for the bus, or suspended until now.
+    /// Notes that a transaction waited in a queue, for the bus, or suspended until now.
     pub(crate) fn note_queue(
         &mut self,
         id: TransactionId,
@@ -19,7 +19,7 @@ impl Account {
         obstacle: Obstacle,
     ) {
         let record = slot(&mut self.transactions, id);
-        // All its waits of this kind so far, less those that are noted.
+        // All its waits of this kind so far, less those that are noted already.
         let more = tr.chain.queue - record.queue_noted;
         if more > 0 {
             record.queue_noted = tr.chain.queue;
@@ -27,7 +27,7 @@ impl Account {
         }
     }
 
-    /// A transaction waited from `mark`, or since its last wait that was noted.
+    /// Notes that a transaction waited from `mark`, or since its last noted wait.
     pub(crate) fn note_since(
         &mut self,
         id: TransactionId,
@@ -62,8 +62,8 @@ impl Account {
         }
     }
 
-    /// `id` waited from `mark` on for `other`, which is done: for what that waited for, and for its
-    /// work.
+    /// Notes that `id` waited from `mark` on for `other`, which is done: for the waits of `other`,
+    /// and for its work.
     pub(crate) fn note_other(
         &mut self,
         id: TransactionId,
@@ -90,7 +90,7 @@ impl Account {
         slot(&mut self.transactions, other).waits = theirs;
     }
 
-    /// The waits of `other`, which is over, are part of those of `id`.
+    /// Adds the waits of `other`, which is over, to those of `id`.
     pub(crate) fn append(&mut self, id: TransactionId, other: TransactionId) {
         let mut theirs = std::mem::take(slot(&mut self.transactions, other));
         let ours = slot(&mut self.transactions, id);
@@ -103,7 +103,7 @@ impl Account {
         self.forget(other);
     }
 
-    /// A transaction is over, and nothing noted of it matters any more.
+    /// Forgets a transaction that is over.
     pub(crate) fn forget(&mut self, id: TransactionId) {
         let record = slot(&mut self.transactions, id);
         record.waits.clear();
@@ -112,20 +112,20 @@ impl Account {
         record.shadow = ShadowPage::default();
     }
 
-    /// The device work of a request begins.
+    /// Notes that the device work of a request begins.
     pub(crate) fn begins(&mut self, id: RequestId, flow: FlowId, arrival: u64, now: u64) {
         self.request(id).shadow = self.shadows.request(flow, arrival, now);
     }
 
-    /// A transaction enters the scheduler's queue.
+    /// Notes that a transaction enters the scheduler's queue.
     pub(crate) fn enlisted(&mut self, id: TransactionId, tr: &Transaction, flow: FlowId, now: u64) {
         let request = (tr.request != RequestId::NONE).then(|| self.request(tr.request).shadow);
         let page = &mut slot(&mut self.transactions, id).shadow;
         self.shadows.enlisted(flow, request.as_ref(), page, now);
     }
 
-    /// A die got a command, which is on the channel for `sent` and takes `took`. Its pages of one
-    /// flow go together in the shadow, too.
+    /// Notes that a die got a command, which is on the channel for `sent` and takes `took`. Its
+    /// pages of one flow stay together in the shadow.
     pub(crate) fn shadow_pages(
         &mut self,
         die: DieId,
@@ -156,7 +156,7 @@ impl Account {
         }
     }
 
-    /// What a page read crosses the channel.
+    /// Notes that the data of a read page crosses the channel.
     pub(crate) fn shadow_transfer(
         &mut self,
         id: TransactionId,
@@ -167,7 +167,7 @@ impl Account {
         self.shadows.transfer(flow, die.index(), page, duration);
     }
 
-    /// The old data of a write is read: the write waits for it in the shadow as well.
+    /// Notes that the old data of a write is read: the write waits for it in the shadow as well.
     pub(crate) fn shadow_merges(
         &mut self,
         (write, tr): (TransactionId, &Transaction),
@@ -181,7 +181,7 @@ impl Account {
         slot(&mut self.transactions, write).shadow.not_before(end);
     }
 
-    /// A transaction of a request is over.
+    /// Notes that a transaction of a request is over.
     pub(crate) fn shadow_ends(&mut self, id: TransactionId, request: RequestId, now: u64) {
         let mut shadow = self.request(request).shadow;
         slot(&mut self.transactions, id).shadow.ends(&mut shadow, now);

@@ -1,15 +1,15 @@
-//! Sums by cell, and times shared out in proportion to them.
+//! Sums by cell, and division of a time in proportion to them.
 
 /// Sums by cell. A cell is a culprit and a cause, as one number. Unit: picoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Weights {
-    /// Place in the list by cell, plus one; 0 for none.
+    /// Position in the list by cell, plus one; 0 for none.
     place: Vec<u32>,
     list: Vec<(u32, u128)>,
 }
 
 impl Weights {
-    /// All zero.
+    /// All sums are zero.
     pub(crate) fn new(cells: usize) -> Self {
         Self { place: vec![0; cells], list: Vec::new() }
     }
@@ -39,7 +39,7 @@ impl Weights {
         self.list.iter().map(|&(_, ps)| ps).sum()
     }
 
-    /// All zero again.
+    /// Sets all sums to zero.
     pub(crate) fn clear(&mut self) {
         for &(cell, _) in &self.list {
             self.place[cell as usize] = 0;
@@ -47,8 +47,8 @@ impl Weights {
         self.list.clear();
     }
 
-    /// Shares a time out among the cells in proportion to their sums; the parts sum to it exactly.
-    /// False where all are zero.
+    /// Divides a time among the cells in proportion to their sums; the parts sum to it exactly.
+    /// False if all sums are zero.
     pub(crate) fn share_out(&self, time: u128, mut give: impl FnMut(u32, u128)) -> bool {
         let total = self.total();
         let (mut before, mut given) = (0_u128, 0);

@@ -1,15 +1,15 @@
-//! What each flow would win by the removal of one other: how the blame of several is told apart.
+//! Gain of each flow by the removal of one other flow. It divides the blame among several others.
 //!
-//! Differences do not add up. A neighbour that is removed leaves room to the others: a closed loop
-//! fills it, and what an open loop has in the queues shrinks, since its requests are over sooner.
-//! So a flow is charged the difference that its removal makes, by the mean times of the run:
+//! Differences do not add up. If a neighbour is removed, the others get more room. A closed loop
+//! fills that room; an open loop has fewer requests in the queues, since they are over sooner. A
+//! flow is therefore charged the difference that its removal makes, by the mean times of the run:
 //!
-//! `time of v = its work + sum over all flows j of (what v waits for j)`,
+//! `time of v = its work + sum over all flows j of (wait of v for j)`
 //!
-//! where the wait for a closed loop stays as it is, for it always has as much outstanding; and that
-//! for an open loop goes with the time of its requests (Little's law).
+//! The wait for a closed loop stays as it is, since a closed loop always has as much outstanding.
+//! The wait for an open loop grows with the time of its requests (Little's law).
 
-/// Mean times of the flows of a run. Unit: any, the same for all.
+/// Mean times of the flows of a run. Unit: any, but one for all.
 #[derive(Clone, Debug)]
 pub(super) struct Means {
     /// From arrival to completion; 0 without requests.
@@ -19,25 +19,25 @@ pub(super) struct Means {
     pub(super) open_loops: Vec<bool>,
 }
 
-/// What flows win. Unit: that of the means.
+/// Gains of the flows. Unit: that of the means.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Gains {
-    /// By victim and by the flow that is removed, one row after the other.
+    /// By victim and by the removed flow, one row after the other.
     pub(super) without: Vec<f64>,
-    /// If all others are removed.
+    /// Gains if all other flows are removed.
     pub(super) alone: Vec<f64>,
 }
 
 impl Means {
-    /// The wait of a flow for another one, as a part of that one's time where it is an open loop.
+    /// The wait of a flow for another flow. For an open loop it is a fraction of that flow's time.
     fn slope(&self, victim: usize, culprit: usize) -> f64 {
         let time = self.times[culprit];
         let wait = self.waits[victim * self.times.len() + culprit];
         if self.open_loops[culprit] && time > 0.0 { wait / time } else { 0.0 }
     }
 
-    /// What the removal of flows wins. `None` where the means do not say it: queues of open loops
-    /// that feed each other without end.
+    /// The gains. `None` where the means do not determine them: queues of open loops that feed each
+    /// other without end.
     pub(super) fn gains(&self) -> Option<Gains> {
         let flows = self.times.len();
         let matrix = (0..flows * flows).map(|at| {
@@ -70,7 +70,7 @@ impl Means {
     }
 }
 
-/// The inverse of a square matrix, by elimination. `None`: it has none.
+/// The inverse of a square matrix, by elimination; `None` if it has none.
 fn inverse(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     let mut made = vec![0.0; size * size];
     (0..size).for_each(|at| made[at * size + at] = 1.0);
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(gains.alone, [30.0, 10.0, 3.0]);
     }
 
-    /// One server that works for 1 at each request; open loops that keep it busy for these shares
-    /// of the time wait, with exponential times, `share / (1 - all shares)` for each of them.
+    /// A server that takes 1 for each request. Open loops that keep it busy for these shares of the
+    /// time wait, with exponential times, `share / (1 - all shares)` for each of them.
     #[test]
     fn open_loops_win_more_by_each_other_than_by_all() {
         let shares = [0.1, 0.3, 0.4];

@@ -1,4 +1,4 @@
-//! Pages on their way from the data cache to flash. They hold the room that writes wait for.
+//! Pages on their way from the data cache to flash, which hold the room that writes wait for.
 
 use flashlane_units::{FlowId, TransactionId};
 
@@ -7,8 +7,8 @@ use super::charge::cell;
 use crate::cause::Cause;
 
 impl Account {
-    /// A write-back of a flow is on flash: it took `life`, of which its flow is to blame for what
-    /// was no wait. Its room in the pool is free.
+    /// Ends a write-back of a flow. It took `life`; the part that was no wait is charged to its
+    /// flow. Its room in the pool is free.
     pub(crate) fn write_back_ends(
         &mut self,
         id: TransactionId,
@@ -26,7 +26,7 @@ impl Account {
         self.forget(id);
     }
 
-    /// What write-backs waited for is told apart as for requests. The room was held for that.
+    /// Divides the waits of write-backs as for requests, and charges the room that they held.
     pub(super) fn settle_write_backs(&mut self) {
         let Self { write_backs, rooms, logs, charges, .. } = self;
         let shared = rooms.len() == 1;
@@ -43,8 +43,8 @@ mod tests {
     use super::*;
     use crate::cause::CAUSES;
 
-    /// A write-back that worked for 100, waited for its own flow for 60 and for another one for
-    /// 40, and would have taken so long alone.
+    /// A write-back that worked for 100 and waited 60 for its own flow and 40 for another flow.
+    /// Alone it would have taken `took_alone`.
     fn held(took_alone: u64) -> Vec<u128> {
         let mut account = Account::new(2, 1, 1, 1, 1);
         let (id, flow) = (TransactionId::new(0), FlowId::new(0));

@@ -1,34 +1,34 @@
-//! How many requests there are over time, summed by window.
+//! Number of requests over time, summed by window.
 //!
-//! A request may last for thousands of windows. So a window does not hold the sum itself, but what
-//! changes in it: how many more requests there are at its end than at its start, and what these
-//! changes add to its own sum. The sum of a window follows from that and from the changes in all
-//! windows before it.
+//! A request may last for thousands of windows. Therefore a window does not hold its sum, but the
+//! changes in it: the difference between the requests at its end and at its start, and the
+//! contribution of these changes to its own sum. The sum of a window follows from its changes and
+//! from those of all windows before it.
 
 /// The changes in one window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
-    /// Requests that begin, less requests that end.
+    /// Requests that begin in the window, less requests that end in it.
     more: i64,
-    /// Their times in this window, if all that do not end here last to its end. Unit: requests
-    /// times picoseconds.
+    /// Times of these requests in the window, assuming that all that do not end here last to its
+    /// end. Unit: requests times picoseconds.
     area: i128,
 }
 
 impl Changes {
-    /// A request begins and ends in the window.
+    /// Adds a request that begins and ends in the window.
     #[inline]
     pub(super) fn pass(&mut self, duration: u64) {
         self.area += i128::from(duration);
     }
 
-    /// A request begins so long before the end of the window.
+    /// Adds a request that begins in the window. `before_end`: time left in the window.
     pub(super) fn begin(&mut self, before_end: u128) {
         self.more += 1;
         self.area += before_end as i128;
     }
 
-    /// A request ends so long before the end of the window.
+    /// Adds a request that ends in the window. `before_end`: time left in the window.
     pub(super) fn end(&mut self, before_end: u128) {
         self.more -= 1;
         self.area -= before_end as i128;
@@ -44,12 +44,12 @@ impl Changes {
 /// Sums windows up, in the order of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
-    /// At the start of the next window.
+    /// Number of requests at the start of the next window.
     requests: i64,
 }
 
 impl Level {
-    /// Requests times picoseconds in the next window.
+    /// The sum of the next window. Unit: requests times picoseconds.
     pub(super) fn area(&mut self, changes: &Changes, window: u64) -> u128 {
         let area = i128::from(self.requests) * i128::from(window) + changes.area;
         self.requests += changes.more;

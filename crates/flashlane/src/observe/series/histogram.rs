@@ -4,12 +4,12 @@
 /// Bits of the buckets of a value.
 const BUCKET_BITS: u32 = 6;
 
-/// Latencies by bucket. Filled while a window is open, packed when it is over.
+/// Latencies by bucket. The histogram is filled while a window is open, and packed when it is over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
     /// Counts by bucket; empty once packed.
     open: Vec<u32>,
-    /// Buckets with their counts, rising.
+    /// Buckets in use with their counts, in rising order.
     packed: Vec<(u16, u32)>,
 }
 
@@ -37,14 +37,14 @@ impl Histogram {
         self.open[bucket] += 1;
     }
 
-    /// No more latencies come: keeps the buckets in use.
+    /// Keeps only the buckets in use, when no more latencies come.
     pub(crate) fn pack(&mut self) {
         let open = std::mem::take(&mut self.open);
         let used = (0..).zip(open).filter(|&(_, count)| count > 0).collect();
         self.merge(used);
     }
 
-    /// Adds all latencies of another one.
+    /// Adds all latencies of another histogram.
     pub(crate) fn add(&mut self, other: &Self) {
         self.pack();
         self.merge(other.packed.clone());
@@ -64,7 +64,7 @@ impl Histogram {
         self.packed = more;
     }
 
-    /// A quantile of what is packed. Unit: microseconds; `None` without latencies.
+    /// A quantile of a packed histogram. Unit: microseconds; `None` without latencies.
     pub(crate) fn quantile_us(&self, quantile: f64) -> Option<f64> {
         let total: u64 = self.packed.iter().map(|&(_, count)| u64::from(count)).sum();
         let wanted = ((quantile * total as f64).ceil() as u64).max(1);

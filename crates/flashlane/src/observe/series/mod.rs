@@ -7,8 +7,8 @@ pub(crate) mod recorder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run in windows of equal length, from its start to its end: after the last completion,
-/// collection may go on. Only the last window may be shorter.
+/// A run in windows of equal length, from its start to its end. The end may be later than the last
+/// completion, since collection goes on. Only the last window may be shorter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSeries {
     /// Length of a window. Unit: seconds.
@@ -19,25 +19,25 @@ pub struct TimeSeries {
     pub windows: Vec<SeriesWindow>,
 }
 
-/// One window.
+/// A window of a time series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesWindow {
-    /// Its start, from the beginning of the run. Unit: seconds.
+    /// Start of the window, from the beginning of the run. Unit: seconds.
     pub start_s: f64,
-    /// Its end. Unit: seconds.
+    /// End of the window. Unit: seconds.
     pub end_s: f64,
     /// One point for each flow, in the order of the workload.
     pub flows: Vec<FlowPoint>,
     /// The device as a whole.
     pub device: DevicePoint,
     /// Share of the window in which each chip has a die at work, in the order of `chips` in the
-    /// summary. Empty where there are too many windows for it.
+    /// summary. Empty if there are too many windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chips: Vec<f64>,
 }
 
-/// A flow in a window. All requests that complete in the window, whether or not they count for the
-/// summary.
+/// A flow in a window. It counts all requests that complete in the window, whether or not they
+/// count for the summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowPoint {
     /// Requests that completed, of every kind.
@@ -59,20 +59,21 @@ pub struct FlowPoint {
     pub response_p99_us: Option<f64>,
     /// Mean end-to-end time (arrival to completion). Unit: microseconds; null without requests.
     pub end_to_end_mean_us: Option<f64>,
-    /// The same as the trace of the flow measured it, of requests that completed in this window
-    /// there. Left out where the trace has no completions, or none in the window.
+    /// Mean of the times that the trace of the flow measured, of requests that completed in this
+    /// window there. Unit: microseconds. Left out where the trace has no completions, or none in
+    /// the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_mean_us: Option<f64>,
-    /// Slowdown of the counted requests: mean end-to-end time over that of the same window of the
-    /// run alone. Requests belong to the window of their arrival, in a closed loop to that of their
-    /// completion. Null without `--alone` and where one of the runs has no request.
+    /// Slowdown of the counted requests: mean end-to-end time, divided by that of the same window
+    /// of the run alone. Requests belong to the window of their arrival, in a closed loop to that
+    /// of their completion. Null without `--alone` and where one of the runs has no request.
     pub slowdown: Option<f64>,
     /// Mean number of requests that wait: in the host, and in the submission queue.
     pub waiting_requests: f64,
     /// Mean number of requests in the device, from fetch to completion.
     pub device_requests: f64,
-    /// Chips that the flow may write to at the end of the window, where sets of chips move; else
-    /// null.
+    /// Chips that the flow may write to at the end of the window, where sets of chips move;
+    /// otherwise null.
     pub set_chips: Option<u32>,
 }
 
@@ -91,7 +92,7 @@ pub struct DevicePoint {
     pub mapping_programs: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// All pages programmed over those for hosts; null without these.
+    /// All pages programmed, divided by those for hosts; null without pages for hosts.
     pub write_amplification: Option<f64>,
     /// Share of the window in which a channel is in use, mean of all channels.
     pub channels_busy: f64,

@@ -13,12 +13,12 @@ use super::histogram::Histogram;
 
 /// Length of the windows at the start. Unit: picoseconds.
 const FIRST_WINDOW: u64 = 1_000_000_000;
-/// Windows at most, where their length is free.
+/// Most windows, where their length may grow.
 const WINDOWS_MAX: usize = 2_048;
-/// Windows at most, where it is given.
+/// Most windows, where their length is given.
 const FIXED_WINDOWS_MAX: usize = 1 << 16;
 
-/// Readings of single chips in all windows together, at most: beyond, only their sums are kept.
+/// Most readings of single chips in all windows together; beyond that, only their sums are kept.
 const CHIP_READINGS_MAX: usize = 1 << 22;
 
 /// Readings of the device since the start of the run.
@@ -30,29 +30,30 @@ pub(crate) struct Counters {
     pub(crate) gc_programs: u64,
     pub(crate) mapping_programs: u64,
     pub(crate) erases: u64,
-    /// Sums over all channels of the time for which they were taken, and over all chips of the time
+    /// Sum over all channels of the time for which they were taken, and over all chips of the time
     /// for which they were busy. Unit: picoseconds.
     pub(crate) channels: u128,
     pub(crate) chips: u128,
-    /// The busy time of each chip; empty where that is not kept. Unit: picoseconds.
+    /// The busy time of each chip; empty where it is not kept. Unit: picoseconds.
     pub(crate) each_chip: Vec<u64>,
 }
 
 /// Sums of a flow in a window.
 #[derive(Clone, Debug, Default)]
 struct FlowSums {
-    /// Reads, writes, others.
+    /// Reads, writes, and other requests.
     requests: [u64; 3],
-    /// Read, written.
+    /// Bytes read and bytes written.
     bytes: [u64; 2],
-    /// Unit: picoseconds.
+    /// Sum of response times. Unit: picoseconds.
     response: u128,
     end_to_end: u128,
     responses: Histogram,
     /// Requests that wait, and requests in the device.
     waiting: Changes,
     device: Changes,
-    /// Counted requests for the slowdown, and their end-to-end times in picoseconds.
+    /// Number of counted requests for the slowdown, and the sum of their end-to-end times. Unit:
+    /// picoseconds.
     slowed: (u64, u128),
     set_chips: Option<u32>,
 }
@@ -76,8 +77,8 @@ impl FlowSums {
         self.set_chips = later.set_chips.or(self.set_chips);
     }
 
-    /// A request completes in the window. `response` and `whole`, from its arrival on, in
-    /// picoseconds.
+    /// Adds a request that completes in the window. `response`: its response time; `whole`: its
+    /// end-to-end time. Unit: picoseconds.
     #[inline]
     fn add_request(&mut self, request: &Request, response: u64, whole: u128) {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
@@ -95,7 +96,7 @@ impl FlowSums {
         self.responses.record(response / 1_000);
     }
 
-    /// `waiting` and `device` in requests times picoseconds.
+    /// The point of the series. `waiting` and `device` are in requests times picoseconds.
     fn point(&self, span_s: f64, waiting: u128, device: u128) -> FlowPoint {
         let requests: u64 = self.requests.iter().sum();
         let mean = |sum: u128| (requests > 0).then(|| sum as f64 / requests as f64 / 1e6);
@@ -120,25 +121,25 @@ impl FlowSums {
     }
 }
 
-/// One window.
+/// A window.
 #[derive(Clone, Debug)]
 struct Sums {
     flows: Vec<FlowSums>,
-    /// The device at its end, once that is over.
+    /// The counters of the device at the end of the window, once it is over.
     counters: Option<Counters>,
 }
 
 /// Collects the series of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesRecorder {
-    /// Unit: picoseconds.
+    /// Length of a window. Unit: picoseconds.
     window: u64,
     fixed: bool,
     windows: Vec<Sums>,
     /// Start and end of the last window. Unit: picoseconds.
     open_from: u64,
     open_until: u64,
-    /// Requests of the flow belong to the window of their arrival, as far as slowdowns go.
+    /// By flow: true if requests belong to the window of their arrival, for slowdowns.
     by_arrival: Vec<bool>,
     /// Channels and chips of the drive.
     channels: u32,
@@ -146,7 +147,7 @@ pub(crate) struct SeriesRecorder {
 }
 
 impl SeriesRecorder {
-    /// `window` in picoseconds, if it is given.
+    /// `window`: length of a window in picoseconds, if it is given.
     pub(crate) fn new(
         window: Option<u64>,
         by_arrival: Vec<bool>,
@@ -171,16 +172,17 @@ impl SeriesRecorder {
         self.window
     }
 
-    /// The last instant of the window that is open.
+    /// The last instant of the open window.
     pub(crate) fn last_instant(&self) -> Time {
         Time(self.open_until - 1)
     }
 
-    /// The window is over: what the device has done up to its end; `set_chips` by flow, where sets
-    /// of chips move. Opens the next window.
+    /// Ends the window and opens the next one. `counters`: work of the device up to its end;
+    /// `set_chips`: by flow, where sets of chips move.
     ///
     /// # Errors
-    /// With more windows of a given length than memory is meant for.
+    ///
+    /// With more windows of a given length than the memory bound allows.
     pub(crate) fn next(
         &mut self,
         counters: Counters,
@@ -202,7 +204,7 @@ impl SeriesRecorder {
         Ok(())
     }
 
-    /// The last window is over.
+    /// Ends the last window.
     fn close(&mut self, mut counters: Counters, set_chips: &[Option<u32>]) {
         if self.windows.len() * self.chips as usize > CHIP_READINGS_MAX {
             counters.each_chip = Vec::new();
@@ -232,7 +234,7 @@ impl SeriesRecorder {
         self.window *= 2;
     }
 
-    /// A request is back at the host; its window is open.
+    /// Adds a completed request, whose window is open.
     pub(crate) fn add(&mut self, request: &Request, now: Time) {
         let flow = request.flow.index();
         let by_arrival = self.by_arrival[flow];
@@ -241,7 +243,7 @@ impl SeriesRecorder {
         let whole = u128::from((now - request.arrival).0);
         sums.add_request(request, response, whole);
         if request.arrival.0 >= self.open_from {
-            // Most requests come and go in one window.
+            // Most requests arrive and complete in one window.
             if request.counted {
                 (sums.slowed.0, sums.slowed.1) = (sums.slowed.0 + 1, sums.slowed.1 + whole);
             }
@@ -258,7 +260,7 @@ impl SeriesRecorder {
         self.spread(flow, request.fetched, now, |sums| &mut sums.device);
     }
 
-    /// Counts a request from one time to another.
+    /// Counts a request over the time from one instant to another.
     fn spread(
         &mut self,
         flow: usize,
@@ -279,7 +281,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// The series of a run that ended at `end`, with the last reading of the device.
+    /// The series of a run that ended at `end`, with the last counters of the device.
     pub(crate) fn finish(
         mut self,
         end: Time,
@@ -294,7 +296,7 @@ impl SeriesRecorder {
         let mut windows = Vec::with_capacity(self.windows.len());
         for (index, sums) in (0_u64..).zip(&self.windows) {
             let start = Time(index * self.window);
-            // A last window in which nothing takes any time still has a length.
+            // A last window in which nothing takes time still needs a length.
             let end = Time(start.0.saturating_add(self.window).min(end.0.max(start.0 + 1)));
             let span_s = (end - start).as_s();
             let after = sums.counters.clone().unwrap_or_else(|| counters.clone());
@@ -344,7 +346,7 @@ impl SeriesRecorder {
     }
 }
 
-/// Share of a window in which each chip was busy, from two readings; empty where one is missing.
+/// Share of a window in which each chip was busy, from two readings; empty if one is missing.
 fn busy_shares(before: &[u64], after: &[u64], span_s: f64) -> Vec<f64> {
     if before.len() != after.len() {
         return Vec::new();
@@ -353,8 +355,8 @@ fn busy_shares(before: &[u64], after: &[u64], span_s: f64) -> Vec<f64> {
     before.iter().zip(after).map(share).collect()
 }
 
-/// Fills in the slowdowns of a series, from mean end-to-end times by window and flow and from the
-/// same flows alone.
+/// Fills in the slowdowns of a series from mean end-to-end times by window and flow, shared and
+/// alone.
 pub(crate) fn fill_slowdowns(
     series: &mut TimeSeries,
     shared: &[Vec<Option<f64>>],
@@ -362,13 +364,13 @@ pub(crate) fn fill_slowdowns(
 ) {
     for (index, (window, shared)) in (0_u64..).zip(series.windows.iter_mut().zip(shared)) {
         for (flow, point) in window.flows.iter_mut().enumerate() {
-            let alone = alone[flow].of(index).1;
+            let alone = alone[flow].of(index).end_to_end_us;
             point.slowdown = shared[flow].zip(alone).map(|(shared, alone)| shared / alone);
         }
     }
 }
 
-/// The same where the only flow is alone.
+/// Fills in slowdowns of 1, for a run with a single flow.
 pub(crate) fn fill_ones(series: &mut TimeSeries, shared: &[Vec<Option<f64>>]) {
     for (window, shared) in series.windows.iter_mut().zip(shared) {
         for (point, mean) in window.flows.iter_mut().zip(shared) {
@@ -461,8 +463,8 @@ mod tests {
         assert!(series.windows.len() <= WINDOWS_MAX);
     }
 
-    /// Requests that last for many windows, merged windows and all: against spans cut at the ends
-    /// of windows.
+    /// Compares requests that last for many windows, with merged windows, against spans cut at the
+    /// ends of windows.
     #[test]
     fn long_requests_are_in_every_window_that_they_last_through() {
         let mut rng = flashlane_engine::Rng::stream(1, "series", 0);

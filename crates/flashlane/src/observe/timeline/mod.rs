@@ -1,20 +1,20 @@
-//! What hosts, data cache, channels and dies did in a span of the run, for trace viewers.
+//! Work of hosts, data cache, channels and dies in a span of the run, for trace viewers.
 
 pub(crate) mod recorder;
 
-/// What to put on the timeline.
+/// Choice of the span that the timeline shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineOptions {
     /// Start of the span, from the beginning of the run. Unit: picoseconds.
     pub from: u64,
-    /// Its end. Unit: picoseconds.
+    /// End of the span, from the beginning of the run. Unit: picoseconds.
     pub to: u64,
-    /// Slices at most; the timeline ends early where there are more.
+    /// Most slices; the timeline ends early if there are more.
     pub slices_max: usize,
 }
 
 impl Default for TimelineOptions {
-    /// The start of the run, as far as 200,000 slices go.
+    /// From the start of the run, for 200,000 slices.
     fn default() -> Self {
         Self { from: 0, to: u64::MAX, slices_max: 200_000 }
     }
@@ -28,41 +28,41 @@ pub struct Timeline {
     /// End of the span, of the run, or the time at which there were enough slices. Unit:
     /// picoseconds.
     pub to: u64,
-    /// It ended before its span and the run because there were enough slices.
+    /// True if the timeline ended before its span and the run because there were enough slices.
     pub truncated: bool,
     /// Names of the flows, in the order of the workload.
     pub flows: Vec<String>,
-    /// What slices lie on; parents before their children, and none that is empty together with its
-    /// children.
+    /// The tracks that slices lie on. Parents come before their children, and no track is empty
+    /// together with its children.
     pub tracks: Vec<Track>,
-    /// By track, then by start; those that start together, the longest first. Slices of one track
-    /// either lie inside one another or have nothing in common.
+    /// The slices by track, then by start; of slices that start together the longest comes first.
+    /// Slices of one track either lie inside one another or do not overlap.
     pub slices: Vec<Slice>,
 }
 
 /// A line of the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Track {
-    /// Its name.
+    /// Name of the track.
     pub name: String,
     /// The track that it belongs to, by its place in the list.
     pub parent: Option<u32>,
 }
 
-/// Something that takes time.
+/// A piece of work that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Its track, by its place in the list.
+    /// Track of the slice, as an index into the tracks.
     pub track: u32,
-    /// Unit: picoseconds.
+    /// Start of the slice. Unit: picoseconds.
     pub start: u64,
-    /// Unit: picoseconds. Not before the start.
+    /// End of the slice, which is not before its start. Unit: picoseconds.
     pub end: u64,
-    /// What it is.
+    /// Name of the work.
     pub name: &'static str,
-    /// Whose work it is, by its place in the workload.
+    /// The flow that the work belongs to, as an index into the workload.
     pub flow: u16,
-    /// Number of the request that it works for, from 1 in the order in which they first show; 0 for
-    /// none, and for the stages inside a request.
+    /// Number of the request that the work is for. Requests are numbered from 1, in the order in
+    /// which they first appear; 0 for none, and for the stages inside a request.
     pub request: u64,
 }

@@ -8,10 +8,10 @@ use crate::layout::Geometry;
 use crate::request::Request;
 use crate::transaction::{Op, Source};
 
-/// What a slice lies on while slices are collected; in the order of the tracks.
+/// The line that a slice lies on during the run; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Line {
-    /// Requests of a flow that overlap lie on lanes of their own.
+    /// Requests of a flow that overlap are on different lanes.
     Host {
         flow: FlowId,
         lane: u32,
@@ -22,20 +22,20 @@ enum Line {
     Plane(u32),
 }
 
-/// A slice, with its line in place of the track.
+/// A slice, with its line in place of a track.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     line: Line,
     slice: Slice,
 }
 
-/// One page of a command on a die.
+/// A page of a command on a die.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
     pub(crate) plane: PlaneId,
     pub(crate) flow: FlowId,
     pub(crate) source: Source,
-    /// The request that it works for, as a handle, or `NONE`.
+    /// The request that the page is for, as a handle, or `NONE`.
     pub(crate) request: RequestId,
 }
 
@@ -48,13 +48,13 @@ pub(crate) struct TimelineRecorder {
     /// Time at which there were enough slices, or at which the span was over.
     over: Option<u64>,
     truncated: bool,
-    /// Numbers of requests by handle; 0 for those that did not show yet.
+    /// Numbers of requests by handle; 0 for requests that have not appeared yet.
     numbers: Vec<u64>,
     last_number: u64,
-    /// When each lane of a flow is free.
+    /// Time at which each lane of a flow is free.
     lanes: Vec<Vec<u64>>,
-    /// Slices of the array operation that each die runs, which may still be cut short: first, and
-    /// number.
+    /// Slices of the array operation that each die runs, which may still be cut short: the first
+    /// slice, and their number.
     running: Vec<(usize, usize)>,
     /// End of the last access to the memory of the data cache.
     dram_free: u64,
@@ -90,7 +90,7 @@ impl TimelineRecorder {
         }
     }
 
-    /// The recorder while it collects.
+    /// The recorder, while it collects slices.
     pub(crate) fn wanted(recorder: &mut Option<Self>, now: u64) -> Option<&mut Self> {
         let recorder = recorder.as_mut()?;
         recorder.wants(now).then_some(recorder)
@@ -138,7 +138,8 @@ impl TimelineRecorder {
         }
     }
 
-    /// A die got a command: on the channel from `now` to `sent`, in the array from then to `until`.
+    /// A die got a command, which is on the channel from `now` to `sent` and in the array from then
+    /// to `until`.
     pub(crate) fn command(
         &mut self,
         (channel, die): (ChannelId, DieId),
@@ -168,7 +169,7 @@ impl TimelineRecorder {
         self.running[die.index()] = (start, self.pieces.len() - start);
     }
 
-    /// What the die does ends at `now`, or has ended.
+    /// Ends the operation of the die at `now`, unless it has ended already.
     fn cut(&mut self, die: DieId, now: u64) {
         let (start, count) = std::mem::take(&mut self.running[die.index()]);
         for piece in &mut self.pieces[start..start + count] {
@@ -188,10 +189,10 @@ impl TimelineRecorder {
         self.push(Line::Channel(channel.get()), span, "read data", flow, request);
     }
 
-    /// The memory of the data cache serves an access; `request`: a handle, or `NONE`.
+    /// The memory of the data cache serves an access. `request`: a handle, or `NONE`.
     pub(crate) fn dram(&mut self, span: (u64, u64), flow: FlowId, request: RequestId) {
         let request = self.number(request);
-        // Accesses whose rows open side by side follow one another on the line.
+        // Accesses whose rows open at the same time follow each other on the line.
         let start = span.0.max(self.dram_free);
         self.dram_free = self.dram_free.max(span.1);
         self.push(Line::Dram, (start, span.1), "access", flow, request);
@@ -231,12 +232,13 @@ impl TimelineRecorder {
 
     /// The timeline of a run that ended at `end`.
     pub(crate) fn finish(mut self, end: u64, names: Vec<String>) -> Timeline {
-        // What was cut short may lie before the span now.
+        // A slice that was cut short may now lie before the span.
         let from = self.options.from;
         self.pieces.retain(|Piece { slice, .. }| slice.start < slice.end && slice.end >= from);
         let key =
             |piece: &Piece| (piece.line, piece.slice.start, std::cmp::Reverse(piece.slice.end));
-        // Stable: a request before its stages where both take the same time.
+        // The sort is stable, so that a request stays before its stages where both take the same
+        // time.
         self.pieces.sort_by_key(key);
         let mut tracks = Tracks { geometry: self.geometry, made: Vec::new(), list: Vec::new() };
         let mut slices = Vec::with_capacity(self.pieces.len());
@@ -262,7 +264,7 @@ impl TimelineRecorder {
     }
 }
 
-/// A track as it is looked up.
+/// Key by which a track is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Hosts,
@@ -272,7 +274,7 @@ enum Key {
     Line(Line),
 }
 
-/// Tracks that are in use, and their parents.
+/// Tracks in use, and their parents.
 struct Tracks {
     geometry: Geometry,
     made: Vec<Key>,
@@ -280,7 +282,7 @@ struct Tracks {
 }
 
 impl Tracks {
-    /// The track of a line, made with its parents where it does not exist.
+    /// The track of a line; made with its parents if it does not exist.
     fn of(&mut self, line: Line, names: &[String]) -> u32 {
         let per_channel = self.geometry.chips_per_channel;
         let (dies, planes) = (self.geometry.dies_per_chip, self.geometry.planes_per_die);

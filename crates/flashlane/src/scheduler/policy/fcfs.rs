@@ -22,7 +22,7 @@ impl PolicyDoc for FcfsConfig {
     const SOURCE: &'static str = "baseline";
 }
 
-/// The one list of a die.
+/// The only list of a die.
 const ALL: Kind = Kind::user_read(0);
 
 /// The policy.
@@ -42,13 +42,13 @@ impl SchedulingPolicy for Fcfs {
         self.queues.push(die, ALL, id, &view.transactions[id]);
     }
 
-    /// The oldest goes, together with those right behind it that use other planes of the same
-    /// command: nobody is overtaken.
+    /// Forms a command from the oldest transaction and those directly behind it that use other
+    /// planes for the same command. No transaction is overtaken.
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form_in_order(die, ALL, view)
     }
 
-    /// The same, if the oldest is a read.
+    /// Forms the command of [`take`](SchedulingPolicy::take), if the oldest transaction is a read.
     fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.cancel_stale(die, ALL, view);
         let oldest = self.queues.front(die, ALL);

@@ -1,4 +1,4 @@
-//! Host first: what the host asks for in order of arrival, collection when nothing else waits.
+//! Host first: requests of the host in order of arrival, and collection when nothing else waits.
 
 use flashlane_engine::Time;
 use flashlane_units::{DieId, PolicyDoc, TransactionId};
@@ -23,7 +23,7 @@ impl PolicyDoc for HostFirstConfig {
     const SOURCE: &'static str = "UPI (HotStorage) section 4: \"a simple priority scheduler\"";
 }
 
-/// Reads and writes of the host and of mapping wait in one list, all work of collection in another.
+/// Host requests and translation wait in one list, and all work of collection in another.
 const HOST: Kind = Kind::user_read(0);
 const COLLECTION: Kind = Kind::GC_READ;
 
@@ -53,13 +53,14 @@ impl SchedulingPolicy for HostFirst {
         self.queues.push(die, kind, id, &view.transactions[id]);
     }
 
-    /// The oldest that can go leads; what can go along on other planes may pass others.
+    /// The oldest transaction that can go leads; partners for other planes may overtake others.
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form_starving(die, view)
             || Self::order(view).into_iter().any(|kind| self.queues.form(die, kind, None, view))
     }
 
-    /// The same, if the oldest of the list that is served now is a read.
+    /// Forms the command of [`take`](SchedulingPolicy::take), if the oldest transaction of the
+    /// first list is a read.
     fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let [kind, _] = Self::order(view);
         self.queues.cancel_stale(die, kind, view);

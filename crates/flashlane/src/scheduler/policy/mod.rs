@@ -1,4 +1,4 @@
-//! Scheduling policies: one file and one line here each.
+//! Scheduling policies: each has a file, and a line here.
 
 mod conformance;
 mod fcfs;
@@ -50,17 +50,17 @@ flashlane_units::policies! {
     }
 }
 
-/// What a scheduling policy from outside is made from.
+/// Configuration of a scheduling policy from outside.
 pub trait SchedulingConfig: Send + Sync {
-    /// A new policy for a drive that so many flows share.
+    /// A new policy for a drive with `flows` flows.
     fn build(&self, geometry: Geometry, flows: usize) -> Box<dyn SchedulingPolicy>;
 }
 
-/// Decides what a die does next. It owns the queues; it cannot schedule events.
+/// Decides the next command of a die. The policy owns the queues; it cannot schedule events.
 ///
-/// Most policies serve what is ready as soon as its die is free. One that lets dies idle on purpose
-/// says so with [`SchedulingPolicy::holds_back`]; nothing may happen then that would have it asked
-/// again, so it names the time at which it is to be woken.
+/// Most policies serve ready work as soon as its die is free. A policy that lets dies idle on
+/// purpose says so with [`SchedulingPolicy::holds_back`]. Nothing may happen then that would cause
+/// another call, so the policy names the time at which it is to be woken.
 pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// A transaction is ready for the flash.
     fn enqueue(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>);
@@ -80,52 +80,54 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     /// interrupts nothing always returns false.
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool;
 
-    /// The same for an erase and writes.
+    /// The die runs an erase, or is about to resume one: forms a command of writes worth an
+    /// interruption, as [`SchedulingPolicy::interrupt`] does for reads.
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let _ = (die, view);
         false
     }
 
-    /// A write that waits at the die was not ready for want of old data, and now has them.
+    /// A write that waited at the die for old data has received that data.
     fn unblocked(&mut self, die: DieId) {
         let _ = die;
     }
 
-    /// Which of several free dies of a chip goes first: smallest first. `None` if the die has
-    /// nothing to do: nothing waits, or all that waits is held back. The number says the kind of
-    /// work, in the order of the policy; ties go to the older transaction. Work that is not ready
-    /// may count.
+    /// Rank of a free die among the dies of its chip: the smallest goes first. `None` if the die
+    /// has nothing to do: nothing waits, or all waiting work is held back. The number is the kind
+    /// of work, in the order of the policy; ties go to the older transaction. Work that is not
+    /// ready may count.
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)>;
 
     /// Where collection stands among the work of hosts; a run without time keeps to it. By default
     /// the policy does not say, and `run --waf-only` is refused with it.
     fn collection_order(&self) -> CollectionOrder {
-        CollectionOrder::Untold
+        CollectionOrder::Unspecified
     }
 
-    /// The policy wants to be told of what is done.
+    /// True if the policy wants to be told of completed work.
     fn observes(&self) -> bool {
         false
     }
 
-    /// A transaction of the die is done, erases included.
+    /// A transaction of the die is completed; erases are reported as well.
     fn completed(&mut self, die: DieId, id: TransactionId, tr: &Transaction, now: Time) {
         let _ = (die, id, tr, now);
     }
 
-    /// The policy leaves ready work waiting although its die is idle, up to a time of its own.
+    /// True if the policy may leave ready work waiting although its die is idle, up to a time of
+    /// its own.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// When a policy that holds back wants to be woken; `None` while it holds nothing. Asked after
-    /// every event: it may change its mind, and a time that is over means at once.
+    /// Time at which a policy that holds back wants to be woken; `None` while it holds nothing
+    /// back. Asked after every event: the time may change, and a time in the past means at once.
     fn wake(&self) -> Option<Time> {
         None
     }
 
-    /// The time is there, or was when it was asked. All dies are offered to the policy afterwards.
-    /// It must not ask for the same instant again.
+    /// Called at the time of [`SchedulingPolicy::wake`], or later. Afterwards all dies are offered
+    /// to the policy. It must not ask for the same instant again.
     fn woken(&mut self, view: &mut View<'_>) {
         let _ = view;
     }
@@ -139,8 +141,8 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         let _ = is_ready;
     }
 
-    /// What the policy cost the drive so far, where it counts that. The drive's DRAM holds data of
-    /// `dram_transactions`.
+    /// The cost of the policy for the drive so far, if the policy counts it. The drive's DRAM holds
+    /// data of `dram_transactions` transactions.
     fn overhead(&self, dram_transactions: u64) -> Option<SchedulerOverhead> {
         let _ = dram_transactions;
         None
@@ -150,7 +152,7 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
 dyn_clone::clone_trait_object!(SchedulingPolicy);
 
 impl Scheduling {
-    /// As [`SchedulingPolicy::collection_order`], before there is a drive.
+    /// Does [`SchedulingPolicy::collection_order`] before there is a drive.
     pub(crate) fn collection_order(&self, geometry: Geometry, flows: usize) -> CollectionOrder {
         build(self, geometry, flows).collection_order()
     }
@@ -178,8 +180,8 @@ pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> An
     AnyPolicy::Other(other)
 }
 
-/// The policy of a run. The two that most runs have, MQSim's, are called without a table, so that
-/// their few steps become part of the caller.
+/// The policy of a run. The two policies of most runs, those of MQSim, are called without dynamic
+/// dispatch, so that their few steps are inlined into the caller.
 #[derive(Clone)]
 pub(crate) enum AnyPolicy {
     OutOfOrder(OutOfOrder),
@@ -188,13 +190,13 @@ pub(crate) enum AnyPolicy {
 }
 
 impl AnyPolicy {
-    /// A die for which something waits may be offered without asking for its rank.
+    /// True if a die with waiting work may be offered without asking for its rank.
     #[inline]
     pub(crate) fn serves_what_waits(&self) -> bool {
         !matches!(self, Self::Other(_))
     }
 
-    /// Queues a transaction where that needs no view of the device; else false.
+    /// Queues a transaction, if that needs no view of the device; otherwise false.
     #[inline]
     pub(crate) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) -> bool {
         match self {
@@ -205,15 +207,16 @@ impl AnyPolicy {
         true
     }
 
-    /// From now on classes take turns as in the released MQSim, if the policy knows that. True if
-    /// it does: then its chips are looked at with [`AnyPolicy::serve_chip`].
+    /// Makes classes take turns as in the released MQSim, if the policy can do that. True if it
+    /// can: then its chips are asked with [`AnyPolicy::serve_chip`].
     pub(crate) fn rotates_classes(&mut self, geometry: Geometry) -> bool {
         let Self::PriorityOutOfOrder(policy) = self else { return false };
         policy.rotate(geometry);
         true
     }
 
-    /// Queues as in the released MQSim from now on, if the policy is MQSim's. True if it is.
+    /// Makes the queues behave as in the released MQSim, if the policy is one of MQSim's. True if
+    /// it is.
     pub(crate) fn be_strict(&mut self) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.be_strict(),
@@ -223,8 +226,8 @@ impl AnyPolicy {
         true
     }
 
-    /// Looks at a chip as the released MQSim does. The die for which a command was formed, which
-    /// may be empty.
+    /// Asks a chip as the released MQSim does. Returns the die for which a command was formed; the
+    /// command may be empty.
     pub(crate) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {
         match self {
             Self::PriorityOutOfOrder(policy) => policy.serve_chip(at, view),
@@ -232,7 +235,8 @@ impl AnyPolicy {
         }
     }
 
-    /// A read of a host or of mapping waits for a die; of other policies than MQSim's nobody knows.
+    /// True if a read of a host or of translation waits for a die. Always true for policies that
+    /// are not MQSim's, whose queues are not known.
     pub(crate) fn holds_reads(&self, die: DieId) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.holds_reads(die),
@@ -241,7 +245,7 @@ impl AnyPolicy {
         }
     }
 
-    /// A transaction was served that would have entered an empty queue to leave it at once.
+    /// Counts a transaction that was served without entering its queue, which was empty.
     #[inline(always)]
     pub(crate) fn passed(&mut self, die: DieId, id: TransactionId, slab: &Transactions, now: Time) {
         match self {
@@ -252,7 +256,7 @@ impl AnyPolicy {
     }
 }
 
-/// Calls a method of whichever policy it is.
+/// Calls a method of the policy, whichever it is.
 macro_rules! call {
     ($any:expr, $method:ident($($argument:expr),*)) => {
         match $any {

@@ -23,7 +23,8 @@ impl PolicyDoc for OutOfOrderConfig {
     const SOURCE: &'static str = "MQSim (FAST'18) section 4.2.3";
 }
 
-/// What a die tries, best first: the kind that leads and the kind that may fill other planes.
+/// The commands that a die tries, best first: the kind that leads, and the kind that may fill other
+/// planes.
 type Plan = [(Kind, Option<Kind>); 7];
 
 /// Class under which all flows wait.
@@ -53,7 +54,8 @@ const URGENT: Plan = [
 #[derive(Clone)]
 pub(crate) struct OutOfOrder {
     queues: Queues,
-    /// Reads of hosts fill up reads of mapping where no collection reads, also where it goes first.
+    /// Reads of hosts join reads of translation where no collection reads, even if collection goes
+    /// first.
     strict: bool,
 }
 
@@ -62,7 +64,7 @@ impl OutOfOrder {
         Self { queues: Queues::new(geometry), strict: false }
     }
 
-    /// Queues as in the released MQSim from now on.
+    /// Makes the queues behave as in the released MQSim.
     pub(super) fn be_strict(&mut self) {
         self.queues.be_strict();
         self.strict = true;
@@ -75,13 +77,13 @@ impl OutOfOrder {
         self.queues.push(die, kind, id, tr);
     }
 
-    /// A read of a host or of mapping waits for a die.
+    /// True if a read of a host or of translation waits for a die.
     #[inline]
     pub(super) fn holds_reads(&self, die: DieId) -> bool {
         self.queues.holds_reads(die)
     }
 
-    /// A transaction was served past its queue.
+    /// Counts a transaction that was served without entering its queue.
     #[inline]
     pub(super) fn passed(&mut self, die: DieId, now: Time) {
         self.queues.look_for_starving(die, now);
@@ -133,7 +135,7 @@ impl SchedulingPolicy for OutOfOrder {
         (0..).zip(Self::plan(view)).find(|(_, (kind, _))| !self.queues.is_empty(die, *kind)).map(
             |(rank, &(kind, _))| {
                 let oldest = &view.transactions[self.queues.front(die, kind)];
-                // Order instead of time, where it counts: many enter at the same time.
+                // With strict queues, the order of entry: many transactions enter at the same time.
                 let since = if oldest.order > 0 { Time(oldest.order) } else { oldest.mark };
                 (rank, since)
             },

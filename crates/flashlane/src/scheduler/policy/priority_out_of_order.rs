@@ -45,7 +45,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// The class to serve among those that have work, without taking the turn.
+    /// The next class among those that have work; does not take the turn.
     fn class(&self, waiting: impl Fn(u8) -> bool) -> Option<u8> {
         if waiting(0) {
             return Some(0);
@@ -74,7 +74,7 @@ pub(crate) struct PriorityOutOfOrder {
     weights: [u32; 3],
     /// By die: reads, writes.
     turns: Vec<[Turn; 2]>,
-    /// In their place, as in the released MQSim.
+    /// Replaces `turns` where classes take turns as in the released MQSim.
     rotation: Option<Rotation>,
 }
 
@@ -89,17 +89,17 @@ impl PriorityOutOfOrder {
         }
     }
 
-    /// Classes take turns as in the released MQSim from now on.
+    /// Makes classes take turns as in the released MQSim.
     pub(super) fn rotate(&mut self, geometry: Geometry) {
         self.rotation = Some(Rotation::new(self.weights, geometry.chips()));
     }
 
-    /// Queues as in the released MQSim from now on.
+    /// Makes the queues behave as in the released MQSim.
     pub(super) fn be_strict(&mut self) {
         self.queues.be_strict();
     }
 
-    /// Looks at a chip as the released MQSim does.
+    /// Asks a chip as the released MQSim does.
     pub(super) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {
         self.rotation.as_mut()?.serve(at, &mut self.queues, view)
     }
@@ -140,13 +140,13 @@ impl PriorityOutOfOrder {
         self.queues.push(die, kind, id, tr);
     }
 
-    /// A read of a host or of mapping waits for a die.
+    /// True if a read of a host or of translation waits for a die.
     #[inline]
     pub(super) fn holds_reads(&self, die: DieId) -> bool {
         self.queues.holds_reads(die)
     }
 
-    /// A transaction was served past its queue.
+    /// Counts a transaction that was served without entering its queue.
     #[inline]
     pub(super) fn passed(&mut self, die: DieId, tr: &Transaction, now: Time) {
         self.queues.look_for_starving(die, now);
@@ -178,7 +178,7 @@ impl SchedulingPolicy for PriorityOutOfOrder {
                 self.charge(die, first);
                 return true;
             }
-            // The pages before those of the class may belong to another one.
+            // The pages before those of the class may belong to another class.
             if let Some(class) = first.write_class()
                 && let Some(other) = (0..4)
                     .filter(|&other| other != class)

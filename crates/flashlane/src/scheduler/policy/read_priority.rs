@@ -17,8 +17,8 @@ use crate::transaction::Op;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadPriorityConfig {
-    /// A write that waited so long goes before reads that came later: without a bound, saturating
-    /// reads would starve writes for ever.
+    /// A write that has waited this long goes before reads that came later. Without a bound,
+    /// saturating reads would starve writes.
     pub write_age_limit: Span,
 }
 

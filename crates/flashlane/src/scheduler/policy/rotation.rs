@@ -7,22 +7,22 @@ use flashlane_units::{ChipId, DieId, TransactionId};
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
 
-/// Turns at the class `high` of one look.
+/// Number of times that one look may pass the class `high`.
 const ROUNDS: u32 = 4;
 
-/// Where a rotation stands.
+/// State of a rotation.
 #[derive(Clone, Copy, Debug)]
 struct Wheel {
-    /// The class that was looked at last: 1 high, 2 medium, 3 low.
+    /// The class that was tried last: 1 high, 2 medium, 3 low.
     class: u8,
-    /// Classes of less weight are passed over. It goes down by one each time that the rotation
-    /// comes to `high`, and from 1 back to the weight of `high`.
+    /// Least weight of the classes that are not passed over. It falls by one each time that the
+    /// rotation comes to `high`, and goes from 1 back to the weight of `high`.
     least: u32,
 }
 
 impl Wheel {
-    /// The next class of which something waits, and whose weight suffices; `None` after so many
-    /// rounds, even if something waits.
+    /// The next class with waiting work and sufficient weight; `None` after [`ROUNDS`] rounds, even
+    /// if something waits.
     fn turn(&mut self, weights: [u32; 3], waiting: impl Fn(u8) -> bool) -> Option<u8> {
         let mut rounds = 0;
         while rounds < ROUNDS {
@@ -39,16 +39,16 @@ impl Wheel {
     }
 }
 
-/// What a look at a chip may do, and what it is.
+/// A chip that is asked for a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChipLook {
     pub(crate) chip: ChipId,
-    /// The dies of the chip.
+    /// The first die of the chip, and their number.
     pub(crate) first: DieId,
     pub(crate) dies: u32,
-    /// No die of it works: it can take a command.
+    /// True if no die of the chip works, so that it can take any command.
     pub(crate) idle: bool,
-    /// An erase of collection waits there, ready or not.
+    /// True if an erase of collection waits at the chip, ready or not.
     pub(crate) awaits_erase: bool,
 }
 
@@ -56,11 +56,11 @@ pub(crate) struct ChipLook {
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
     weights: [u32; 3],
-    /// By chip: of reads and of writes.
+    /// By chip: the rotation of reads and that of writes.
     wheels: Array<ChipId, [Wheel; 2]>,
 }
 
-/// What one look at a chip works with.
+/// The parts that one look at a chip works with.
 struct Look<'a, 'b> {
     at: ChipLook,
     rotation: &'a mut Rotation,
@@ -74,8 +74,8 @@ impl Rotation {
         Self { weights, wheels: Array::of([wheel; 2], chips as usize) }
     }
 
-    /// Looks at a chip as the released MQSim does. The die for which a command was formed in
-    /// `view.batch`, which is empty if nothing of the kind in turn could go.
+    /// Asks a chip as the released MQSim does. Returns the die for which a command was formed in
+    /// `view.batch`. The batch is empty if nothing of the kind in turn could go.
     pub(super) fn serve(
         &mut self,
         at: ChipLook,
@@ -108,7 +108,7 @@ impl Look<'_, '_> {
         wheel.turn(weights, |class| waiting[usize::from(class) - 1]).map(kind)
     }
 
-    /// The kinds that lead and fill up a command of reads.
+    /// The kinds that lead and fill a command of reads.
     fn reads(&mut self) -> Option<(Kind, Option<Kind>)> {
         let collects = self.waits(Kind::GC_READ);
         if self.waits(Kind::MAPPING_READ) {
@@ -134,7 +134,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// The same of writes.
+    /// The kinds that lead and fill a command of writes.
     fn writes(&mut self) -> Option<(Kind, Option<Kind>)> {
         let collects = self.waits(Kind::GC_WRITE);
         if self.view.urgent {

@@ -29,7 +29,7 @@ pub struct SprinklerConfig {
     pub window: u32,
     /// Reads interrupt programs and erases of collection that may be preempted.
     pub suspend_collection: bool,
-    /// Collection is not preempted either where so many writes of hosts wait for the die. FLIN
+    /// Collection is not preempted either if this many writes of hosts wait for the die. FLIN
     /// (ISCA'18) section 3.4 gives no number. Default: never. Range: 1 and above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_writes: Option<u32>,
@@ -53,7 +53,8 @@ const ANY: u8 = 0;
 const READS: Kind = Kind::user_read(ANY);
 const WRITES: Kind = Kind::user_write(ANY);
 
-/// Kinds in their order, and whether the best of a window leads instead of the oldest.
+/// Kinds in order of service, and whether the best transaction of a window leads instead of the
+/// oldest.
 type Plan = [(Kind, bool); 7];
 
 const RELAXED: Plan = [
@@ -66,7 +67,7 @@ const RELAXED: Plan = [
     (Kind::ERASE, false),
 ];
 
-/// Semi-preemptive collection: below the hard threshold it goes first.
+/// The order below the hard threshold, where collection goes first (semi-preemptive collection).
 const URGENT: Plan = [
     (Kind::MAPPING_READ, false),
     (Kind::GC_READ, false),
@@ -89,7 +90,7 @@ impl Sprinkler {
         Self { queues: Queues::new(geometry), config: config.clone() }
     }
 
-    /// Collection goes first.
+    /// True if collection goes first.
     fn is_urgent(&self, die: DieId, view: &View<'_>) -> bool {
         let many = |limit| self.queues.len(die, WRITES) >= limit;
         view.urgent || self.config.pending_writes.is_some_and(many)
@@ -128,7 +129,7 @@ impl SchedulingPolicy for Sprinkler {
         })
     }
 
-    /// Collection that goes first is not preempted by users.
+    /// Interrupts for reads, except collection that goes first.
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let running = view.flash.running(die, view.now).map(|id| view.transactions[id].source);
         let collects = running == Some(Source::Gc);
@@ -150,8 +151,8 @@ impl SchedulingPolicy for Sprinkler {
 
     fn collection_order(&self) -> CollectionOrder {
         if self.config.pending_writes.is_some() {
-            // Then it also presses where many writes wait.
-            return CollectionOrder::Untold;
+            // Collection would then also depend on the number of waiting writes.
+            return CollectionOrder::Unspecified;
         }
         CollectionOrder::Behind {
             presses: Presses::Urgent,
@@ -173,14 +174,14 @@ mod tests {
     use flashlane_units::RequestId;
     use flashlane_units::{FlowId, PlaneId};
 
-    /// The policy before one die with so many planes.
+    /// The policy and one die with `planes` planes.
     fn sprinkler(planes: u32, config: SprinklerConfig) -> (Bench, Sprinkler) {
         let bench = Bench::new(1, planes);
         let policy = Sprinkler::new(&config, bench.geometry);
         (bench, policy)
     }
 
-    /// Reads of a user on the one die of a bench: plane and page of each.
+    /// Makes reads of a user on the only die of a bench, with the given planes and pages.
     fn reads(
         bench: &mut Bench,
         policy: &mut Sprinkler,
@@ -229,7 +230,7 @@ mod tests {
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(0, 5), (1, 5), (0, 7), (1, 7)]);
         assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..2]);
-        // Of one plane as well: nothing overlaps.
+        // Another page of the same plane: nothing overlaps.
         let (mut bench, mut policy) = sprinkler(2, SprinklerConfig::default());
         let ids = reads(&mut bench, &mut policy, &[(1, 9), (1, 5), (1, 7)]);
         assert_eq!(bench.take(&mut policy, DieId::new(0)), ids[..1]);
@@ -322,7 +323,7 @@ mod tests {
         }
     }
 
-    /// A read is there when the die runs a program: is that interrupted?
+    /// Whether a read interrupts a program of this source.
     fn interrupts(source: Source, urgent: bool) -> bool {
         interrupts_with(SprinklerConfig::default(), source, urgent)
     }

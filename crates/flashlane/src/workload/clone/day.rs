@@ -5,20 +5,20 @@ use flashlane_engine::Time;
 use super::params::CloneParams;
 use flashlane_units::Span;
 
-/// Hours of a day.
+/// Number of hours of a day.
 const DAY_HOURS: f64 = 24.0;
 /// Hour of a day of usual length. Unit: picoseconds.
 const HOUR_PS: f64 = 3.6e15;
-/// The rates are taken anew so often in an hour.
+/// Times per hour at which the rates are updated.
 const STEPS: f64 = 720.0;
 
-/// Rate over its mean by hour of the day: straight lines between points, the last of which leads
-/// back to the first on the next day.
+/// Rate over its mean, by hour of the day. Straight lines connect the points, and the last point
+/// leads to the first of the next day.
 ///
 /// Invariant: the mean over a day is 1.
 #[derive(Clone, Debug)]
 struct Profile {
-    /// Hour and rate, by hour. Empty: 1 all day.
+    /// Hour and rate, in order of hours. Empty: 1 all day.
     points: Vec<(f64, f64)>,
 }
 
@@ -34,7 +34,7 @@ impl Profile {
         profile
     }
 
-    /// A point by its index, which may go on into the next day.
+    /// A point by its index, which may continue into the next day.
     fn point(&self, index: usize) -> (f64, f64) {
         let (days, index) = (index / self.points.len(), index % self.points.len());
         let (hour, rate) = self.points[index];
@@ -47,7 +47,7 @@ impl Profile {
             return 1.0;
         }
         let behind = self.points.partition_point(|point| point.0 <= hour);
-        // Before the first point it is still the way from the last one of the day before.
+        // Before the first point, the line from the last point of the previous day applies.
         let (hour, behind) = match behind {
             0 => (hour + DAY_HOURS, self.points.len()),
             _ => (hour, behind),
@@ -57,16 +57,16 @@ impl Profile {
     }
 }
 
-/// What the hour decides.
+/// The rates at an hour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rates {
     /// Share of reads.
     pub(super) read_ratio: f64,
-    /// Mean gaps over those of the parameters, of both types alike.
+    /// Mean gaps relative to those of the parameters, for both types.
     pub(super) gap: f64,
 }
 
-/// The day of a clone, from some hour on at the start of each pass.
+/// The day of a clone. Each pass starts at the same hour.
 #[derive(Clone, Debug)]
 pub(super) struct Day {
     read: Profile,
@@ -76,15 +76,15 @@ pub(super) struct Day {
     gaps: [f64; 2],
     /// Hour at which a pass starts. Range: 0..24.
     first_hour: f64,
-    /// Length of an hour, scaled. Unit: picoseconds.
+    /// Length of an hour after scaling. Unit: picoseconds.
     hour_ps: f64,
     origin: Time,
-    /// The rates last taken hold until then.
+    /// Time until which the present rates hold.
     until: Time,
 }
 
 impl Day {
-    /// `None`: the rates do not change over the day.
+    /// `None` if the rates do not change over the day.
     pub(super) fn new(params: &CloneParams<'_>, time_scale: f64) -> Option<Self> {
         let (read, write) = (params.read.daily, params.write.daily);
         params.has_day().then(|| Self {
@@ -99,22 +99,22 @@ impl Day {
         })
     }
 
-    /// Passes start at this time of a day of usual length.
+    /// Makes passes start at this time of an unscaled day.
     pub(super) fn start_at(&mut self, start: Span) {
         self.first_hour = start.0 as f64 / HOUR_PS;
     }
 
-    /// The day passes within this time, scaled like everything else.
+    /// Makes the day pass within this time, which is scaled like all others.
     pub(super) fn squeeze(&mut self, day: Span) {
         self.hour_ps *= day.0 as f64 / DAY_HOURS / HOUR_PS;
     }
 
-    /// Starts the day anew.
+    /// Starts the day again.
     pub(super) fn restart(&mut self, now: Time) {
         (self.origin, self.until) = (now, now);
     }
 
-    /// The rates from `now` on, if they are to be taken anew.
+    /// The rates from `now` on, if it is time to update them.
     #[inline]
     pub(super) fn turn(&mut self, now: Time) -> Option<Rates> {
         if now < self.until {
@@ -150,8 +150,8 @@ mod tests {
         assert_eq!(Profile::new(&[(7.0, 3.0)]).at(5.0), 1.0);
     }
 
-    /// Worked by hand: 3 reads to 1 write; reads at twice their mean rate, writes at half of
-    /// theirs.
+    /// Worked by hand: 3 reads to 1 write; reads at twice their mean rate, writes at half of their
+    /// mean rate.
     #[test]
     fn rates_of_both_types_add_up() {
         let mut params = *find("tpcc").expect("built in");

@@ -1,18 +1,18 @@
-//! Parameters of a clone in a file of their own.
+//! Parameters of a clone in a separate file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::params::{CloneParams, Side};
 
-/// A file of clone parameters: what `flashlane trace clone` writes, and what `[flow.clone] of =
-/// "FILE.toml"` reads.
+/// A file of clone parameters: `flashlane trace clone` writes it, and `[flow.clone] of =
+/// "FILE.toml"` reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloneFile {
     /// Name, for people.
     pub name: String,
-    /// What it is synthetic from, in one line that starts with "synthetic".
+    /// The origin of the parameters, in one line that starts with "synthetic".
     pub summary: String,
     /// Seed of traces that `flashlane trace clone` generates from the file; runs use their own.
     #[serde(default = "one")]
@@ -31,7 +31,7 @@ pub struct CloneFile {
     /// Halvings of the burst cascade; its longest bursts span `2^(levels + leaf_log2)` requests.
     /// Range: 0..=20.
     pub levels: u32,
-    /// Its shortest bursts span `2^leaf_log2` requests. Range: 0..=20.
+    /// Size of the shortest bursts: they span `2^leaf_log2` requests. Range: 0..=20.
     pub leaf_log2: u32,
     /// Index of dispersion of the arrivals in windows of 1 s, as measured. Draws nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,18 +62,17 @@ pub struct CloneSide {
     /// Share that starts where one of the previous 32 requests ended; `seq1` is part of it. Range:
     /// 0..=1.
     pub seq32: f64,
-    /// Share of the other starts that are drawn among multiples of 4 KiB; of the rest an eighth are
-    /// by chance.
-    /// Range: 0..=1.
+    /// Share of the other starts that are drawn among multiples of 4 KiB. An eighth of the rest are
+    /// multiples by chance. Range: 0..=1.
     pub aligned: f64,
     /// Zipf exponent of the popularity of extents. Range: 0..=5.
     pub theta: f64,
     /// Size of the set of extents. Unit: MiB. Range: 1..=1073741824.
     pub footprint_mib: u32,
     /// Daily variation: pairs of hour of the day, ascending (range: 0..24), and rate (range:
-    /// 0.001..=1000), at most 1440. Straight lines lead from one to the next and back to the first;
-    /// only ratios count, for the mean rate stays. Hour 0 is the start, and a day lasts 24 hours
-    /// times the time scale. Empty: the rate does not change.
+    /// 0.001..=1000), at most 1440. Straight lines connect the points, and the last point leads to
+    /// the first. Only ratios count, because the mean rate stays. Hour 0 is the start, and a day
+    /// lasts 24 hours times the time scale. Empty: the rate does not change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub daily: Vec<(f64, f64)>,
 }

@@ -1,9 +1,9 @@
 //! From the statistics of a trace to the parameters of its clone.
 //!
-//! What the generator takes as it is, is copied: read ratio, correlation of types, sizes, gaps,
-//! runs, alignment. Sets of extents are solved for ([`popularity`](super::popularity)). The burst
-//! cascade works on requests and not on time, so that its shape is searched for: the one whose
-//! arrivals have the dispersion of the trace's.
+//! Read ratio, correlation of types, sizes, gaps, runs and alignment are copied, because the
+//! generator uses them directly. Sets of extents are solved for
+//! ([`popularity`](super::popularity)). The burst cascade works on requests and not on time.
+//! Therefore its shape is found by a search for arrivals with the dispersion of the trace.
 
 use flashlane_engine::Rng;
 use flashlane_trace::statistics::{Dispersion, EXTENT_BYTES, SideStatistics, TraceStatistics};
@@ -14,19 +14,20 @@ use super::popularity::{Set, set_of};
 use super::{Gaps, Types, VARIATION_MIN};
 use crate::error::Error;
 
-/// Share of starts anywhere that are multiples of 4 KiB.
+/// Share of random starts that are multiples of 4 KiB.
 const BY_CHANCE: f64 = 0.125;
-/// Fewest requests of a trace, and of a type whose order among the others is believed.
+/// Fewest requests of a trace, and fewest requests of a type for its order among the others to
+/// count.
 const REQUESTS_MIN: u64 = 100;
-/// Largest share of gaps of zero: above it the clock of the trace is too coarse.
+/// Largest share of gaps of zero; above it the clock of the trace is too coarse.
 const ZERO_GAPS_MAX: f64 = 0.95;
-/// Batches are set apart where the mean gap is above this. Unit: milliseconds.
+/// Batches are separated if the mean gap is above this. Unit: milliseconds.
 const BATCH_GAP_MS_MIN: f64 = 2.0;
 /// Largest share of gaps in batches.
 const BATCH_MAX: f64 = 0.95;
 /// Shortest gap. Unit: milliseconds.
 const GAP_MS_MIN: f64 = 1e-6;
-/// Most sizes of a type, the smallest and the largest not counted.
+/// Most sizes of a type, in addition to the smallest and the largest.
 const SIZES_MAX: usize = 16;
 /// Largest request. Unit: KiB.
 const SIZE_KIB_MAX: f64 = 16_384.0;
@@ -38,21 +39,23 @@ const TRIAL_REQUESTS: u64 = 65_536;
 const TRIAL_PERIODS_LOG2: u32 = 2;
 /// Leaves that are tried.
 const LEAF_LOG2_MAX: u32 = 12;
-/// Distance between them.
+/// Distance between the leaves that are tried.
 const LEAF_STEP: usize = 2;
 /// Weights of the dispersions in windows of 10 ms, 100 ms and 1 s.
 const WEIGHTS: [f64; 3] = [1.0, 1.0, 4.0];
-/// Corrections of the share of batches, for gaps outside them that are short too.
+/// Corrections of the share of batches, which are needed because gaps outside them may be short,
+/// too.
 const CORRECTIONS: u32 = 3;
 /// Gaps below this are short. Unit: picoseconds.
 const SHORT_PS: u64 = 100_000_000;
-/// Starts that must have come back before the unit in which they did is believed.
+/// Starts that must have come back before the unit of their return counts.
 const RETURNS_MIN: f64 = 50.0;
 
-/// The parameters of a clone with the statistics of a trace. `name` becomes its name. Tells
-/// `progress` the share that is done.
+/// The parameters of a clone with the statistics of a trace. `name`: the name of the clone. Calls
+/// `progress` with the share that is done.
 ///
 /// # Errors
+///
 /// A trace that is too short, or whose clock does not tell arrivals apart.
 pub fn fit(
     trace: &TraceStatistics,
@@ -111,14 +114,14 @@ pub fn fit(
     Ok(file)
 }
 
-/// Five significant digits.
+/// Rounds to five significant digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().expect("a number that was just written")
 }
 
-/// Index of the unit of popularity among [`EXTENT_BYTES`]: pages where starts come back to the same
-/// page, larger extents where they spread evenly over them, so that two are 16 times as likely to
-/// share one.
+/// Index of the unit of popularity among [`EXTENT_BYTES`]. It is the page if starts come back to
+/// the same page. It is a larger extent if starts spread evenly inside it, so that two of them are
+/// 16 times as likely to share one.
 fn extent(trace: &TraceStatistics) -> usize {
     let busier =
         if trace.read.requests > trace.write.requests { &trace.read } else { &trace.write };
@@ -150,8 +153,8 @@ fn side(trace: &TraceStatistics, side: &SideStatistics, extent: usize) -> CloneS
     }
 }
 
-/// Share of the starts that are drawn among multiples of 4 KiB, so that with those that are by
-/// chance as many are as in the trace.
+/// Share of the starts to draw among multiples of 4 KiB. Together with those that are multiples by
+/// chance, they reach the share of the trace.
 fn aligned(side: &SideStatistics) -> f64 {
     ((side.aligned_starts - BY_CHANCE) / (1.0 - BY_CHANCE)).clamp(0.0, 1.0)
 }
@@ -178,14 +181,14 @@ fn sizes(side: &SideStatistics) -> Vec<(f64, f64)> {
     counts.into_iter().map(|(kib, count)| (kib, share(count))).collect()
 }
 
-/// What a trial found.
+/// Result of a trial.
 struct Trial {
     idc: [Option<f64>; 3],
     /// Share of gaps below 100 us.
     short_gaps: f64,
 }
 
-/// Sets the cascade whose arrivals come closest to the trace's dispersion.
+/// Sets the cascade whose arrivals come closest to the dispersion of the trace.
 fn search(file: &mut CloneFile, trace: &TraceStatistics, progress: &dyn Fn(f64)) {
     let candidates = candidates(file, trace);
     let mut best = (f64::INFINITY, candidates[0]);
@@ -241,7 +244,7 @@ fn trial(file: &CloneFile) -> Trial {
     Trial { idc: dispersion.idc(), short_gaps: short as f64 / TRIAL_REQUESTS as f64 }
 }
 
-/// How far the dispersions are apart: weighted squares of logarithms.
+/// Distance between two sets of dispersions: weighted squares of logarithms.
 fn distance(found: &[Option<f64>; 3], wanted: &[Option<f64>; 3]) -> f64 {
     let parts = found.iter().zip(wanted).zip(WEIGHTS);
     let part = |((found, wanted), weight): ((&Option<f64>, &Option<f64>), f64)| {

@@ -46,12 +46,12 @@ impl Renewal {
     }
 }
 
-/// A b-model cascade over dyadic blocks of requests: of the gaps of each block, one half gets the
-/// share `bias`, the other the rest. Which half, a hash of the block's number decides, so nothing
-/// is stored but the factors on the way from the top block to the current one.
+/// A b-model cascade over dyadic blocks of requests. In each block, one half gets the share `bias`
+/// of the gaps, and the other half gets the rest. A hash of the block's number decides which half,
+/// so only the factors on the way from the top block to the current block are stored.
 ///
-/// Invariant: the mean of the factors over a whole top block is 1.
-/// Source: the b-model of Wang et al., Data mining meets performance evaluation, ICDE 2002.
+/// Invariant: the mean of the factors over a whole top block is 1. Source: the b-model of Wang et
+/// al., Data mining meets performance evaluation, ICDE 2002.
 #[derive(Clone, Debug)]
 pub(super) struct Cascade {
     key: u64,
@@ -59,7 +59,7 @@ pub(super) struct Cascade {
     levels: usize,
     leaf_log2: u32,
     index: u64,
-    /// Entry k is the product of the first k levels' factors.
+    /// Entry `k` is the product of the factors of the first `k` levels.
     products: [f64; LEVELS_MAX + 1],
 }
 
@@ -85,7 +85,7 @@ impl Cascade {
     pub(super) fn next(&mut self) -> f64 {
         let leaf = self.index >> self.leaf_log2;
         if self.index.is_multiple_of(1 << self.leaf_log2) {
-            // Only the levels whose block changed: two on average.
+            // Updates only the levels whose block changed: two on average.
             let changed = (leaf.trailing_zeros() as usize + 1).min(self.levels);
             for level in self.levels - changed..self.levels {
                 let block = leaf >> (self.levels - 1 - level);
@@ -101,15 +101,15 @@ impl Cascade {
 
 /// Keeps the mean of one type's gaps at its target in the long run.
 ///
-/// A cascade and a Markov chain of types are independent, so which type falls into the slow blocks
-/// is chance, and with gaps this variable a million requests do not average it out. The gap is
+/// A cascade and a Markov chain of types are independent, so chance decides which type falls into
+/// the slow blocks. With such variable gaps, a million requests do not average that out. The gap is
 /// therefore scaled by `1 + deficit / horizon`, where the horizon covers many top blocks, so that
 /// no burst is flattened.
 #[derive(Clone, Debug)]
 pub(super) struct Governor {
-    /// Sum of the gaps that were due less those that were made. Unit: mean gaps.
+    /// Sum of the due gaps, less the sum of the actual gaps. Unit: mean gaps.
     deficit: f64,
-    /// Unit: requests of the type.
+    /// Requests over which the deficit is corrected. Unit: requests of the type.
     horizon: f64,
 }
 

@@ -1,19 +1,21 @@
-//! Statistical clones of published traces: synthetic, matched to published and measured statistics.
+//! Statistical clones of published traces: synthetic requests that match published and measured
+//! statistics.
 //!
-//! A clone is not its trace. It has the read ratio, mean sizes and mean gaps of FLIN's Table 2, and
-//! shapes (bursts, runs, popularity) measured on the few pieces of such traces that could be had,
-//! or on a piece of a similar trace where there was none; [`CloneParams::summary`] says which.
+//! A clone is not its trace. It has the read ratio, mean sizes and mean gaps of FLIN's Table 2. Its
+//! shapes (bursts, runs, popularity) were measured on the few pieces of such traces that could be
+//! had, or on a piece of a similar trace; [`CloneParams::summary`] says on which.
 //!
-//! * **Types**: a two-state Markov chain. **Gaps**: the mean of the arriving type times a renewal
-//!   draw (or, inside a batch, microseconds) times a burst cascade. Table 2's inter-arrival time of
-//!   reads is read as the gap from the previous request of any type, averaged over reads: only then
-//!   do its columns agree with each other.
+//! * **Types**: a two-state Markov chain.
+//! * **Gaps**: the mean of the arriving type times a renewal draw (or, inside a batch,
+//!   microseconds) times a burst cascade. Table 2's inter-arrival time of reads is taken as the gap
+//!   from the previous request of any type, averaged over reads: only then do its columns agree
+//!   with each other.
 //! * **Sizes**: a few modes, tilted to the published mean.
 //! * **Addresses**: runs that continue one of the last 32 requests, and Zipf-popular extents, with
 //!   separate sets for reads and writes.
 //! * **Days**, where the parameters have one: the rates of reads and of writes follow the hour.
 //!
-//! Source: FLIN (ISCA 2018) Table 2; UPI's Table 2 for those with a day.
+//! Source: FLIN (ISCA 2018) Table 2; UPI's Table 2 for the clones with a day.
 
 mod check;
 mod day;
@@ -50,22 +52,23 @@ use crate::error::Error;
 use crate::layout::FlowSpace;
 use crate::workload::config::CloneConfig;
 
-/// Shortest horizon of the correction of a type's mean gap. Unit: requests of the type.
+/// Shortest horizon for the correction of a type's mean gap. Unit: requests of the type.
 const HORIZON_MIN: f64 = 2000.0;
-/// Mean gap inside a batch: the cuts of MSR volumes have 4 to 7 us. Unit: picoseconds.
+/// Mean gap inside a batch; the pieces of MSR volumes have 4 to 7 us. Unit: picoseconds.
 const BATCH_GAP_PS: f64 = 5e6;
-/// Least squared variation of the renewal draws, where the cascade already has more than all of it.
+/// Least squared variation of the renewal draws, if the cascade alone already has all of it.
 const VARIATION_MIN: f64 = 0.05;
 
-/// All parameter sets, in the order of FLIN's Table 2, and then those of UPI's Table 2.
+/// All parameter sets: those of FLIN's Table 2 in its order, then those of UPI's Table 2.
 #[must_use]
 pub fn list() -> &'static [CloneParams<'static>] {
     table::CLONES
 }
 
-/// The parameter set of a name; upper and lower case, `-` and `_` are alike.
+/// The parameter set of a name. Case does not matter, and `-` equals `_`.
 ///
 /// # Errors
+///
 /// Names that are not in the list.
 pub fn find(name: &str) -> Result<&'static CloneParams<'static>, Error> {
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
@@ -84,14 +87,14 @@ pub fn find(name: &str) -> Result<&'static CloneParams<'static>, Error> {
     Err(Error::config("clone.of", message))
 }
 
-/// True for the name of a parameter file, as opposed to that of a built-in set: it ends in `.toml`
-/// or has a folder in it.
+/// True for the name of a parameter file, which ends in `.toml` or contains a folder. Other names
+/// are those of built-in sets.
 #[must_use]
 pub fn is_file(of: &str) -> bool {
     of.to_ascii_lowercase().ends_with(".toml") || of.contains(['/', '\\'])
 }
 
-/// Changes parameters to what the flow asks for.
+/// Changes parameters as the flow's configuration asks.
 fn change<'a>(params: &mut CloneParams<'a>, config: &'a CloneConfig) -> Result<(), Error> {
     for side in [&mut params.read, &mut params.write] {
         if let Some(footprint) = config.footprint {
@@ -114,7 +117,7 @@ fn change<'a>(params: &mut CloneParams<'a>, config: &'a CloneConfig) -> Result<(
     Ok(())
 }
 
-/// Another stream of random numbers, which the first one decides.
+/// A different stream of random numbers, determined by the first.
 fn diverged(rng: &mut Rng) -> Rng {
     Rng::stream(rng.next_u64(), "workload.past", 0)
 }
@@ -157,7 +160,8 @@ impl CloneSource {
             return Err(Error::config("clone.time_scale", message));
         }
         let end = PassEnd::new(config.requests, config.duration.map(|span| span.0));
-        let mut source = Self::of(&params, config.time_scale, end, space, (seed, flow));
+        let stream = |part: &str| Rng::stream(seed, part, flow);
+        let mut source = Self::of(&params, config.time_scale, end, space, &stream);
         match &mut source.day {
             Some(day) => {
                 config.start.inspect(|&start| day.start_at(start));
@@ -173,8 +177,8 @@ impl CloneSource {
         Ok(source)
     }
 
-    /// `requests` requests of a parameter set in a space of their own that cuts none of its sets,
-    /// as they are written to a file.
+    /// `requests` requests of a parameter set in a space that is large enough for all of its sets,
+    /// for a trace file.
     #[must_use]
     pub fn alone(params: &CloneParams<'_>, requests: u64, time_scale: f64, seed: u64) -> Self {
         let mib = u64::from(params.read.footprint_mib) + u64::from(params.write.footprint_mib);
@@ -190,7 +194,8 @@ impl CloneSource {
             page_phase: 0,
             wraps_after: None,
         };
-        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, (seed, 0))
+        let stream = |part: &str| Rng::stream(seed, part, 0);
+        Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, &stream)
     }
 
     fn of(
@@ -198,9 +203,8 @@ impl CloneSource {
         time_scale: f64,
         end: PassEnd,
         space: &FlowSpace,
-        (seed, flow): (u64, u64),
+        stream: &dyn Fn(&str) -> Rng,
     ) -> Self {
-        let stream = |part: &str| Rng::stream(seed, part, flow);
         let mix = |side: &Side<'_>, part| SizeMix::new(side.sizes, side.mean_kib, stream(part));
         Self {
             types: Types::new(params, stream("workload.clone.type")),
@@ -284,7 +288,8 @@ struct Gaps {
     cascade: Cascade,
     /// Mean gap before a write, and before a read. Unit: picoseconds, scaled.
     mean_ps: [f64; 2],
-    /// The same now: at another hour it is another one.
+    /// Present mean gap before a write, and before a read; it changes with the hour. Unit:
+    /// picoseconds, scaled.
     now_ps: [f64; 2],
     governors: [Governor; 2],
 }
@@ -293,7 +298,7 @@ impl Gaps {
     fn new(params: &CloneParams<'_>, time_scale: f64, mut rng: Rng) -> Self {
         let cascade = Cascade::new(params.bias, params.levels, params.leaf_log2, rng.next_u64());
         // The means of the types, the cascade and the renewal draws are independent factors, so
-        // their mean squares multiply. What is left of the target falls to the renewal draws, which
+        // their mean squares multiply. The rest of the target goes to the renewal draws, which
         // share it with the nearly empty gaps inside batches.
         let square = (params.gap_cv * params.gap_cv + 1.0)
             / params.type_mean_square()
@@ -377,7 +382,7 @@ impl RequestSource for CloneSource {
         self.end.share(now)
     }
 
-    /// Gaps keep their draws, which change no address.
+    /// Gaps keep their draws, which do not affect addresses.
     fn diverge(&mut self, _back: u64) -> Result<(), Error> {
         self.types.rng = diverged(&mut self.types.rng);
         self.addresses.diverge();

@@ -1,11 +1,11 @@
 //! The parameters of a clone.
 
-/// The parameters of one clone. [`super::list`] has them all.
+/// The parameters of a clone. [`super::list`] has all built-in sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CloneParams<'a> {
     /// Name of the trace, in lower case.
     pub name: &'a str,
-    /// What it is synthetic from, in one line: which published row, which measured shape.
+    /// The origin of the parameters, in one line: the published row, and the measured shape.
     pub summary: &'a str,
     /// Share of reads. Range: 0..1. Source: FLIN Table 2.
     pub read_ratio: f64,
@@ -19,7 +19,7 @@ pub struct CloneParams<'a> {
     pub bias: f64,
     /// Halvings of the burst cascade. Its longest bursts span `2^(levels + leaf_log2)` requests.
     pub levels: usize,
-    /// Its shortest bursts span `2^leaf_log2` requests.
+    /// Size of the shortest bursts: they span `2^leaf_log2` requests.
     pub leaf_log2: u32,
     /// Index of dispersion of the arrivals in windows of 1 s, where it was measured on a piece of
     /// this very trace. Not used to draw; the tests hold the clone to it.
@@ -53,29 +53,30 @@ pub struct Side<'a> {
     pub theta: f64,
     /// Size of the set of extents. Unit: MiB.
     pub footprint_mib: u32,
-    /// Points of hour of the day and rate over the mean, by hour. Empty: the rate does not change.
+    /// Pairs of hour of the day and rate over the mean, in order of hours. Empty: the rate does not
+    /// change.
     pub daily: &'a [(f64, f64)],
 }
 
 impl<'a> Side<'a> {
-    /// The same shape with the means of another trace.
+    /// This shape with the means of another trace.
     pub(super) const fn with(self, mean_kib: f64, gap_ms: f64) -> Self {
         Self { mean_kib, gap_ms, ..self }
     }
 
-    /// The same with other sizes.
+    /// These parameters with other sizes.
     pub(super) const fn sized(self, sizes: &'a [(f64, f64)]) -> Self {
         Self { sizes, ..self }
     }
 
-    /// The same with a day.
+    /// These parameters with a day.
     pub(super) const fn daily(self, daily: &'a [(f64, f64)]) -> Self {
         Self { daily, ..self }
     }
 }
 
 impl CloneParams<'_> {
-    /// The rate of reads or of writes follows the hour.
+    /// True if the rate of reads or of writes follows the hour.
     #[must_use]
     pub fn has_day(&self) -> bool {
         !self.read.daily.is_empty() || !self.write.daily.is_empty()

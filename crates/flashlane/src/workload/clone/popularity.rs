@@ -1,12 +1,13 @@
-//! From what the starts of a trace have in common to the set of extents that they are drawn from.
+//! Finds the set of extents that the starts of a trace were drawn from, from the coincidences among
+//! them.
 
 use flashlane_trace::statistics::Places;
 
 /// Ranks that are summed one by one.
 const EXACT: u64 = 64;
-/// Ratio of successive edges beyond them.
+/// Ratio of successive edges beyond those ranks.
 const STEP: f64 = 1.1;
-/// The set is at most so many times what was touched.
+/// Largest size of the set, as a multiple of the touched extents.
 const GROWTH_MAX: u64 = 64;
 /// Largest exponent.
 const THETA_MAX: f64 = 3.0;
@@ -27,7 +28,7 @@ fn over_ranks(set: Set, value: impl Fn(f64) -> f64) -> f64 {
     sum(set.count, |rank| value(weight(rank) / total))
 }
 
-/// Sum of `value` over the ranks 1 to `count`: the first one by one, then stretches by their
+/// Sum of `value` over the ranks 1 to `count`: the first ranks one by one, then ranges by their
 /// middle.
 fn sum(count: u64, value: impl Fn(f64) -> f64) -> f64 {
     let exact: f64 = (1..=count.min(EXACT)).map(|rank| value(rank as f64)).sum();
@@ -51,8 +52,8 @@ fn distinct(set: Set, draws: u64) -> f64 {
     over_ranks(set, |p| -libm::expm1(draws as f64 * libm::log1p(-p.min(1.0 - 1e-12))))
 }
 
-/// The largest set with this exponent whose draws coincide at least so often; `largest` where all
-/// do.
+/// The largest set with this exponent whose draws coincide with at least the probability `wanted`;
+/// `largest` if all sets do.
 fn count_of(theta: f64, wanted: f64, largest: u64) -> u64 {
     let (mut low, mut high) = (1, largest);
     while low < high {
@@ -64,10 +65,10 @@ fn count_of(theta: f64, wanted: f64, largest: u64) -> u64 {
 
 /// The set whose draws touch as many extents, and coincide as often, as the starts of a trace did.
 ///
-/// A larger exponent with the same probability of coincidence has a longer tail, so that more
-/// extents are touched: one number decides the exponent, the other the size. A trace in which
-/// nothing comes back only bounds the size from below; the set is then large enough for that to be
-/// likely.
+/// With the same probability of coincidence, a larger exponent has a longer tail, so that more
+/// extents are touched. Thus one number decides the exponent, and the other the size. A trace in
+/// which no start comes back only bounds the size from below. The set is then large enough to make
+/// that likely.
 pub(super) fn set_of(starts: &Places) -> Set {
     if starts.distinct < 2 {
         return Set { count: starts.distinct.max(1), theta: 0.0 };
@@ -82,7 +83,7 @@ pub(super) fn set_of(starts: &Places) -> Set {
     for _ in 0..30 {
         let theta = (low + high) / 2.0;
         let set = at(theta);
-        // At the bound on the size the draws coincide too often: so much skew is not in the trace.
+        // At the bound on the size, the draws coincide too often: the trace has less skew.
         let too_large =
             set.count == largest || distinct(set, starts.count) > starts.distinct as f64;
         if too_large { high = theta } else { low = theta }
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
     use crate::workload::zipf::Zipf;
 
-    /// What draws from a set have in common.
+    /// The expected coincidences of draws from a set.
     fn drawn(set: Set, draws: u64) -> Places {
         let zipf = Zipf::new(set.count, set.theta);
         let mut rng = Rng::stream(4, "test.set", 0);

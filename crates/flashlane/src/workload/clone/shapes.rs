@@ -4,7 +4,7 @@
 //! popularity): our measurements on short pieces of such traces: Financial1 (first 10,000
 //! requests), an MSN file server's disk 5 (143 s), TPC-C (0.136 s), WebSearch1 (first 60 s), DTRS
 //! (300 s), and two cuts of 10,000 requests of MSR Cambridge volumes. Footprints are assumptions:
-//! 64 times what the piece touched, at most 16 GiB.
+//! 64 times the extents that the piece touched, at most 16 GiB.
 
 use super::params::{CloneParams, Side};
 
@@ -148,7 +148,7 @@ pub(super) const DTRS: CloneParams<'static> = CloneParams {
 /// Sizes of the MSR Cambridge pieces.
 pub(super) const MSR_SIZES: &[(f64, f64)] =
     &[(0.5, 0.12), (4.0, 0.52), (8.0, 0.13), (16.0, 0.08), (32.0, 0.08), (64.0, 0.07)];
-/// The same, for means that need requests above 64 KiB.
+/// Sizes of the MSR Cambridge pieces, for means that need requests above 64 KiB.
 pub(super) const MSR_LARGE: &[(f64, f64)] = &[
     (4.0, 0.52),
     (8.0, 0.13),
@@ -166,7 +166,7 @@ pub(super) const MSR_WRITE: CloneParams<'static> = CloneParams {
     batch: 0.68,
     bias: 0.75,
     levels: 6,
-    // Its busiest second has 30 times the mean rate, so the bursts are long.
+    // The busiest second has 30 times the mean rate, so the bursts are long.
     leaf_log2: 8,
     extent_kib: 64,
     read: Side {

@@ -7,8 +7,9 @@ use crate::workload::size::Alias;
 /// Draws per deck of [`Strata`].
 const DECK: usize = 1024;
 
-/// Uniform numbers that fill `0..1` evenly: each run of 1024 has one in each 1024th, in random
-/// order. The mean of a rare type's sizes then settles within thousands of requests, not millions.
+/// Uniform numbers that fill `0..1` evenly: each run of 1024 draws has exactly one in each 1024th,
+/// in random order. The mean of a rare type's sizes then settles within thousands of requests, not
+/// millions.
 #[derive(Clone, Debug)]
 struct Strata {
     rng: Rng,
@@ -54,14 +55,14 @@ impl SizeMix {
     }
 }
 
-/// Multiplies each weight by `exp(t * size)` with the one `t` that gives the mean: among all mixes
-/// of these modes with that mean, the one closest to the measured weights (least relative entropy).
+/// Multiplies each weight by `exp(t * size)` with the `t` that gives the mean. This mix is closest
+/// to the measured weights, by relative entropy, among all mixes with that mean.
 fn tilt(modes: &[(f64, f64)], mean: f64) -> Vec<(f64, f64)> {
     let largest = modes.iter().fold(0.0_f64, |max, mode| max.max(mode.0));
     let smallest = modes.iter().fold(largest, |min, mode| min.min(mode.0));
     assert!(smallest <= mean && mean <= largest, "mean {mean} outside {smallest}..={largest}");
     let tilted = |t: f64| -> Vec<(f64, f64)> {
-        // Counted from the end that the tilt favours, so that no power overflows.
+        // Counts from the end that the tilt favours, so that no power overflows.
         let anchor = if t > 0.0 { largest } else { smallest };
         modes.iter().map(|&(size, w)| (size, w * libm::exp(t * (size - anchor)))).collect()
     };

@@ -12,7 +12,7 @@ use crate::workload::zipf::Zipf;
 const RECENT: usize = 32;
 /// Sectors of 4 KiB.
 pub(super) const ALIGN_SECTORS: u64 = 8;
-/// Tries to draw a start that continues nothing.
+/// Attempts to draw a start that continues no request.
 const TRIES: u32 = 8;
 
 /// End of a recent request. Unit: sectors.
@@ -20,7 +20,7 @@ const TRIES: u32 = 8;
 struct End {
     sector: u64,
     is_read: bool,
-    /// Something already goes on from here.
+    /// True if a request has already continued here.
     taken: bool,
 }
 
@@ -51,7 +51,8 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// Addresses of `params` in `space`. Sets that are too large for the space shrink together.
+    /// Addresses of `params` in `space`. Sets that are too large for the space are shrunk by one
+    /// factor.
     pub(super) fn new(params: &CloneParams<'_>, space: &FlowSpace, mut rng: Rng) -> Self {
         assert!(space.sectors > 0, "a flow needs space");
         let extent = u64::from(params.extent_kib) * 2;
@@ -82,7 +83,7 @@ impl Addresses {
         }
     }
 
-    /// From now on other draws.
+    /// Switches to different draws.
     pub(super) fn diverge(&mut self) {
         self.rng = super::diverged(&mut self.rng);
     }
@@ -100,7 +101,7 @@ impl Addresses {
         (start, sectors as u32)
     }
 
-    /// With the probability of a continuation, the end that the request goes on from.
+    /// With the probability of a continuation, the end that the request continues.
     fn continued(&mut self, is_read: bool, sectors: u64) -> Option<u64> {
         let side = &self.sides[usize::from(is_read)];
         let unit = self.rng.unit();
@@ -117,8 +118,8 @@ impl Addresses {
         Some(sector)
     }
 
-    /// An end that nothing continues yet, of the same type if there is one, from a random place of
-    /// the ring on.
+    /// An end that no request has continued yet, preferably of the same type, from a random place
+    /// of the ring on.
     fn pick(&mut self, is_read: bool) -> usize {
         let from = self.rng.below(RECENT as u64) as usize;
         let slots = (0..RECENT).map(|step| (from + step) % RECENT);
@@ -143,8 +144,8 @@ impl Addresses {
     fn popular_once(&mut self, is_read: bool, sectors: u64) -> u64 {
         let side = &self.sides[usize::from(is_read)];
         let extent = self.scatter.at(side.first + side.ranks.draw(&mut self.rng));
-        // Any start within the extent, alike, so that its pages are; the request may run on beyond
-        // it.
+        // Any start within the extent is equally likely, and so are its pages. The request may end
+        // beyond the extent.
         let align = if self.rng.unit() < side.aligned { ALIGN_SECTORS } else { 1 };
         let start = extent * self.extent + self.rng.below(self.extent / align) * align;
         let last = self.space_sectors - sectors;

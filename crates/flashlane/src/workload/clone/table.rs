@@ -7,7 +7,7 @@ use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, FIN, MSN, MSR_LARGE, MSR_MIXED, MSR_WRITE, NO_SIDE, SRC, TPC};
 use super::table_upi::{DAS_AS, DTRS_DAY, LM_TBE};
 
-/// In the order of FLIN's Table 2, and then those of UPI's.
+/// The clones of FLIN's Table 2 in its order, then those of UPI's Table 2.
 pub(super) const CLONES: &[CloneParams<'static>] = &[
     CloneParams {
         name: "dev",
@@ -182,7 +182,7 @@ pub(super) const CLONES: &[CloneParams<'static>] = &[
         name: "wsrch",
         summary: "synthetic, Table 2 wsrch; shape of its first 60 s",
         read_ratio: 0.99,
-        // Too few writes to measure how types follow each other.
+        // There are too few writes to measure how types follow each other.
         kappa: 0.0,
         gap_cv: 1.33,
         batch: 0.0,

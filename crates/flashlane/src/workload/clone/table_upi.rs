@@ -27,8 +27,9 @@
 use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, MSN};
 
-/// Display advertisement server: mostly reads, few. No request is larger than 64 KiB: what msnfs
-/// has above that is none of the published facts, and would be its tail on a few chips.
+/// Display advertisement server: mostly reads, few requests. No request is larger than 64 KiB. The
+/// larger sizes of msnfs are not among the published facts, and would dominate its tail on a few
+/// chips.
 pub(super) const DAS_AS: CloneParams<'static> = CloneParams {
     name: "das-as",
     summary: "synthetic, UPI Table 2 DAS-AS; shape borrowed from msnfs, sizes to 64 KiB, day assumed",
@@ -107,14 +108,13 @@ pub(super) const DTRS_DAY: CloneParams<'static> = CloneParams {
     ..DTRS
 };
 
-/// Streams of reads and streams of writes, each of some thousand requests, with the addresses of a
-/// whole space: UPI says that LM-TBE "sequentially accesses the device". How long they are is an
-/// assumption.
+/// Streams of reads and streams of writes, each of some thousand requests, over the whole space:
+/// UPI says that LM-TBE "sequentially accesses the device". Their length is an assumption.
 const fn sequential(side: Side<'static>) -> Side<'static> {
     Side { seq1: 0.0, seq32: 0.999, ..placed(side, 25_600) }
 }
 
-/// The same side with a set of extents of another size.
+/// This side with a set of extents of another size.
 const fn placed(side: Side<'static>, footprint_mib: u32) -> Side<'static> {
     Side { footprint_mib, ..side }
 }
@@ -124,7 +124,7 @@ pub(super) const LM_TBE: CloneParams<'static> = CloneParams {
     name: "lm-tbe",
     summary: "synthetic, UPI Table 2 LM-TBE; shape borrowed from DTRS but streams, day assumed",
     read_ratio: 0.7904,
-    // Reads and writes come from streams of their own, in any order.
+    // Reads and writes come from separate streams, in any order.
     kappa: 0.0,
     read: sequential(DTRS.read).with(53.2, 2.177).daily(&[
         (0.0, 0.77),

@@ -5,31 +5,31 @@ use serde::{Deserialize, Serialize};
 
 use flashlane_units::{ByteSize, Span};
 
-/// Seed of the draws of a job that names none, as fio 3.33 has it (`fio --cmdhelp=randseed`).
+/// Seed of the draws of a job without a seed, as in fio 3.33 (`fio --cmdhelp=randseed`).
 pub const FIO_SEED: u64 = 0x89;
 
-/// The sequence of requests that fio would issue for a job. A job file fills these keys. Of the
-/// other keys of the flow, `queue_depth` (of each copy of the job), `requests` and `duration` hold;
-/// what they say about operations, sizes and addresses is for reports only.
+/// The sequence of requests that fio would issue for a job. A job file fills these keys. The flow's
+/// keys `queue_depth` (of each copy of the job), `requests` and `duration` also apply. Its keys for
+/// operations, sizes and addresses are only for reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FioConfig {
-    /// What the job does.
+    /// Operations of the job.
     pub rw: FioRw,
-    /// Addresses are random.
+    /// True if addresses are random.
     pub random: bool,
     /// Percentage of reads where the job reads and writes (`rwmixread`). Range: 0..=100.
     pub read_percent: u32,
     /// Sizes, alignment and randomness of reads.
     pub read: FioDirection,
-    /// The same of writes.
+    /// Sizes, alignment and randomness of writes.
     pub write: FioDirection,
-    /// The same of trims.
+    /// Sizes, alignment and randomness of trims.
     pub trim: FioDirection,
     /// Sizes need not be multiples of the smallest (`bs_unaligned`).
     pub unaligned: bool,
-    /// A random address for every so many requests, which follow each other (`rw=randread:8`).
-    /// Range: 1 and above.
+    /// Requests that follow each other from each random address on (`rw=randread:8`). Range: 1 and
+    /// above.
     pub in_a_row: u64,
     /// Bytes left out behind each request of a sequential job (`rw=read:8k`); negative to go
     /// backwards.
@@ -44,10 +44,11 @@ pub struct FioConfig {
     pub file_size: Option<ByteSize>,
     /// Where requests begin in a file (`offset`).
     pub offset: FioExtent,
-    /// What an offset in percent is a multiple of (`offset_align`). Default: the smallest request.
+    /// Unit that an offset in percent is rounded to (`offset_align`). Default: the smallest
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset_align: Option<ByteSize>,
-    /// Added to the offset for each copy of the job (`offset_increment`).
+    /// Addition to the offset for each copy of the job (`offset_increment`).
     pub offset_increment: FioExtent,
     /// Part of each file that requests touch (`size` over the number of files). Default: the rest
     /// of the file.
@@ -56,26 +57,27 @@ pub struct FioConfig {
     /// Bytes after which the job is through (`io_size`). Default: its size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_size: Option<FioExtent>,
-    /// Requests of a pass at most (`number_ios`).
+    /// Most requests of a pass (`number_ios`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number_ios: Option<u64>,
     /// Passes. Range: 1 and above.
     pub loops: u64,
     /// Only `duration` and `requests` end the job (`time_based`).
     pub time_based: bool,
-    /// Files of the job, one behind the other in the flow's space. Range: 1 and above.
+    /// Number of files of the job, one behind the other in the flow's space. Range: 1 and above.
     pub files: u32,
     /// Order in which files get requests (`file_service_type`).
     pub file_order: FioFileOrder,
-    /// A flush after so many writes (`fsync`); 0: none.
+    /// Writes before each flush (`fsync`); 0: no flush.
     pub fsync: u64,
-    /// A flush after so many writes (`fdatasync`), unless one is due already; 0: none.
+    /// Writes before each flush (`fdatasync`), unless a flush is due already; 0: no flush.
     pub fdatasync: u64,
     /// A flush of each file at the end of a pass (`end_fsync`, `fsync_on_close`).
     pub end_fsync: bool,
-    /// Flushes are queued like other requests, and the job goes on meanwhile (io_uring).
+    /// Flushes are queued like other requests, and the job continues meanwhile (io_uring).
     pub queued_flushes: bool,
-    /// The engine returns when a request is complete (sync, psync), which `think` counts then.
+    /// The engine returns when a request is complete (sync, psync). `think` then counts complete
+    /// requests.
     pub blocking: bool,
     /// Pauses (`thinktime`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +87,7 @@ pub struct FioConfig {
     /// Parts of the space that requests visit in turn (`zonemode=strided`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<FioZones>,
-    /// The same draws in each pass and run (`randrepeat`).
+    /// Each pass and each run has equal draws (`randrepeat`).
     pub repeat: bool,
     /// Seed of the draws (`randseed`). Default: 137, as in fio; without `repeat` the seed of the
     /// run.
@@ -96,10 +98,10 @@ pub struct FioConfig {
     /// Number of the first copy among all jobs of its file, on which fio's draws depend. Range: 1
     /// and above.
     pub first_job: u32,
-    /// Each copy has files of its own, one behind the other; otherwise all share them.
+    /// Each copy has separate files, one behind the other; otherwise all copies share the files.
     pub own_files: bool,
-    /// A request that is no multiple of 512 bytes covers whole blocks of this size, as a file
-    /// system makes of it.
+    /// A request that is no multiple of 512 bytes covers whole blocks of this size, as it would in
+    /// a file system.
     pub file_block: ByteSize,
 }
 
@@ -146,7 +148,7 @@ impl Default for FioConfig {
     }
 }
 
-/// What a job does (`rw`, without `rand`).
+/// Operations of a job (`rw`, without `rand`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FioRw {
@@ -182,7 +184,7 @@ pub struct FioDirection {
     pub random_percent: u32,
     /// Distribution of random addresses (`random_distribution`).
     pub distribution: FioDistribution,
-    /// Bytes per second at most (`rate`).
+    /// Most bytes per second (`rate`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<u64>,
 }
@@ -218,7 +220,7 @@ impl FioDirection {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FioDistribution {
-    /// Every block alike.
+    /// Every block is equally likely.
     #[default]
     Random,
     /// Zipf over the blocks.
@@ -260,7 +262,7 @@ impl Default for FioExtent {
 }
 
 impl FioExtent {
-    /// So many bytes of `whole` bytes.
+    /// The length in bytes. `whole`: 100 percent.
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
@@ -272,15 +274,15 @@ impl FioExtent {
     }
 }
 
-/// Order in which files get requests, each so many at a time.
+/// Order in which files get requests. The number is the requests that a file gets at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FioFileOrder {
-    /// One after the other.
+    /// The files in turn.
     RoundRobin(u64),
-    /// A random one.
+    /// A random file each time.
     Random(u64),
-    /// The next one when one is done.
+    /// The next file when a file is done.
     Sequential,
 }
 
@@ -296,18 +298,17 @@ impl Default for FioFileOrder {
 pub struct FioThink {
     /// Length of a pause, which begins when no request is outstanding (`thinktime`).
     pub time: Span,
-    /// Requests between pauses (`thinktime_blocks`). Default: 1, or none beside `after`.
+    /// Requests between pauses (`thinktime_blocks`). Default: 1, or no such pauses beside `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// `blocks` counts requests that were issued, instead of those that are complete
-    /// (`thinktime_blocks_type`).
+    /// True if `blocks` counts issued requests, instead of complete ones (`thinktime_blocks_type`).
     #[serde(default)]
     pub issued: bool,
     /// Time between pauses (`thinktime_iotime`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Span>,
-    /// Pauses shift the times of paced requests (`rate_ignore_thinktime`); otherwise the job
-    /// catches up.
+    /// True if pauses shift the times of paced requests (`rate_ignore_thinktime`); otherwise the
+    /// job catches up.
     #[serde(default)]
     pub shifts_rate: bool,
 }
@@ -316,7 +317,7 @@ pub struct FioThink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FioZones {
-    /// Bytes to transfer in a zone (`zonesize`).
+    /// Bytes to transfer before the next zone (`zonesize`).
     pub size: ByteSize,
     /// Size of a zone (`zonerange`).
     pub range: ByteSize,

@@ -35,7 +35,7 @@ impl FlowConfig {
         }
     }
 
-    /// Ends each pass after so many requests at the latest. Replayed traces stay as they are.
+    /// Ends each pass after at most `requests` requests. Replayed traces stay as they are.
     pub fn end_after(&mut self, requests: u64) {
         let counts = [
             self.synthetic.as_mut().map(|synthetic| &mut synthetic.requests),

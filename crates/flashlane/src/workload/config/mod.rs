@@ -27,13 +27,13 @@ pub use synthetic::{
 };
 pub use trace::{DecreasingTimes, OutOfRange, TraceConfig};
 
-/// Bytes of a request at most.
+/// Largest size of a request. Unit: bytes.
 pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
 
-/// Bytes of a request of a trace at most: 4 GiB, as in the block layer of Linux.
+/// Largest size of a request of a trace: 4 GiB, as in the block layer of Linux. Unit: bytes.
 pub(crate) const MAX_TRACED_BYTES: u64 = 4 << 30;
 
-/// One tenant: a queue pair, a share of the device, a source of requests.
+/// A tenant: a queue pair, a share of the device, a source of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowConfig {
@@ -42,7 +42,7 @@ pub struct FlowConfig {
     /// NVMe class of the submission queue.
     #[serde(default)]
     pub priority: Priority,
-    /// What the data cache does for this flow.
+    /// The use of the data cache by this flow.
     #[serde(default)]
     pub cache: CacheMode,
     /// Channels that the flow's pages are striped over. All by default.
@@ -64,15 +64,15 @@ pub struct FlowConfig {
     /// over when there are several flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_end: Option<OnEnd>,
-    /// The first requests come so long after the start of the run. With `window = "steady"` nothing
+    /// Time from the start of the run to the first requests. With `window = "steady"` nothing
     /// counts before the last flow has started. Range: up to 604800s, a week.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_after: Option<Span>,
-    /// What the tenant was promised; each goal is judged at the end of the run.
+    /// Promises to the tenant; each goal is judged at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloConfig>,
-    /// So many tenants of this kind, named `NAME-1`, `NAME-2`, …, each with draws, a queue pair and
-    /// a share of the drive of its own. Range: 1..=1024. Default: one, with the name as it is.
+    /// Number of tenants of this kind, named `NAME-1`, `NAME-2`, …. Each has its own draws, queue
+    /// pair and share of the drive. Range: 1..=1024. Default: one tenant, with the name unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Requests drawn from distributions. Exactly one of `synthetic`, `trace`, `clone`, `mqsim`.
@@ -90,8 +90,8 @@ pub struct FlowConfig {
 }
 
 impl FlowConfig {
-    /// A tenant of a [`Drive`](crate::drive::Drive), whose requests the caller brings: everything
-    /// is as in a workload file that gives only the name.
+    /// A tenant of a [`Drive`](crate::drive::Drive), whose requests come from the caller:
+    /// everything is as in a workload file that gives only the name.
     ///
     /// A flow of a workload needs a source of requests as well.
     #[must_use]
@@ -116,12 +116,12 @@ impl FlowConfig {
         }
     }
 
-    /// When its first requests come.
+    /// Time of its first requests.
     pub(crate) fn starts_at(&self) -> Time {
         self.starts_after.map_or(Time::ZERO, |span| Time(span.0))
     }
 
-    /// The flow says where its requests come from.
+    /// True if the flow has a source of requests.
     #[must_use]
     pub fn has_source(&self) -> bool {
         self.synthetic.is_some()
@@ -131,7 +131,7 @@ impl FlowConfig {
     }
 }
 
-/// What a flow does at the end of its first pass.
+/// Behaviour of a flow at the end of its first pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnEnd {
@@ -155,22 +155,22 @@ pub struct CloneConfig {
     /// Gaps are multiplied by this: 0.1 is ten times the published rate. Range: above 0.
     #[serde(default = "one")]
     pub time_scale: f64,
-    /// End of the pass after so many requests.
+    /// Number of requests after which the pass ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// End of the pass after so much simulated time.
+    /// Simulated time after which the pass ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
     /// Time of the day at which a pass starts, unscaled: `"61200s"` for hour 17. Only for clones
     /// whose rates follow the hour. Range: 0s to below 86400s. Default: 0s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Span>,
-    /// How long the day lasts, unscaled. A shorter one passes through all hours with the rates of
-    /// each, as a sample of the day. Only for clones whose rates follow the hour. Range:
-    /// 24s..=86400s. Default: 86400s.
+    /// Length of the day, unscaled. A shorter day passes through all hours with their rates, as a
+    /// sample of the day. Only for clones whose rates follow the hour. Range: 24s..=86400s.
+    /// Default: 86400s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<Span>,
-    /// Sizes of the sets of places that reads and writes go to, over those of the clone.
+    /// Sizes of the sets of places that reads and writes go to, as multiples of those of the clone.
     /// Range: 0.001..=1000. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<f64>,
@@ -178,14 +178,14 @@ pub struct CloneConfig {
     /// Range: 0..=5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,
-    /// Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's; their mean
-    /// stays that of the clone, so that it has to lie between them.
+    /// Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's. Their mean
+    /// stays that of the clone, so that the sizes must include it in their range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_sizes: Option<Vec<(f64, f64)>>,
 }
 
 impl CloneConfig {
-    /// A clone as it is published, of so many requests.
+    /// A clone with its published parameters and this number of requests.
     #[must_use]
     pub fn plain(of: impl Into<String>, requests: Option<u64>) -> Self {
         Self {

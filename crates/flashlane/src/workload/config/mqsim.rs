@@ -26,7 +26,7 @@ pub struct MqsimSyntheticConfig {
     pub closed_loop: bool,
     /// Percent of requests that read.
     pub read_percent: u32,
-    /// Where requests go.
+    /// Distribution of addresses.
     pub address: MqsimAddress,
     /// Percent of the space that is hot.
     pub hot_region_percent: u32,
@@ -48,12 +48,12 @@ pub struct MqsimSyntheticConfig {
     pub bandwidth: u64,
     /// No generation after this time; 0 for no limit. Unit: nanoseconds.
     pub stop_time_ns: u64,
-    /// Number of requests, where `stop_time_ns` is 0.
+    /// Number of requests, if `stop_time_ns` is 0.
     pub requests: u64,
 }
 
 impl MqsimSyntheticConfig {
-    /// The last sector that the flow uses of so many.
+    /// The last sector that the flow uses, of a space of `sectors` sectors.
     pub(crate) fn last_sector(&self, sectors: u64) -> u64 {
         let end = sectors.saturating_sub(1);
         let share = f64::from(self.working_set_percent.min(100)) / 100.0;

@@ -1,4 +1,4 @@
-//! What a tenant was promised: its service level objectives.
+//! Promises to a tenant: its service level objectives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,47 +6,47 @@ use serde::{Deserialize, Serialize};
 use flashlane_units::{Bandwidth, Span};
 
 /// The goals of a tenant. Times are from arrival to completion (`end_to_end_us`), as the tenant
-/// sees them. A goal of time is missed, too, where the drive does not keep up with the tenant.
+/// sees them. A goal of time also counts as missed if the drive does not keep up with the tenant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SloConfig {
-    /// Mean at most.
+    /// Largest mean time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<Span>,
-    /// Median at most.
+    /// Largest median time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50: Option<Span>,
-    /// 90th percentile at most.
+    /// Largest 90th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p90: Option<Span>,
-    /// 95th percentile at most.
+    /// Largest 95th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p95: Option<Span>,
-    /// 99th percentile at most.
+    /// Largest 99th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99: Option<Span>,
-    /// 99.9th percentile at most.
+    /// Largest 99.9th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_9: Option<Span>,
-    /// 99.99th percentile at most.
+    /// Largest 99.99th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_99: Option<Span>,
-    /// The longest time at most.
+    /// Largest time of any request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Span>,
-    /// Slowdown at most. The flows then also run alone, as with `--alone`. Range: 1 and above.
+    /// Largest slowdown. The flows then also run alone, as with `--alone`. Range: 1 and above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
-    /// Completions per second at least. Range: above 0.
+    /// Fewest completions per second. Range: above 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_iops: Option<f64>,
-    /// Bytes per second at least.
+    /// Fewest bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_bandwidth: Option<Bandwidth>,
 }
 
 impl SloConfig {
-    /// The goals of time, in order of strictness: key, and the longest time that keeps it.
+    /// The goals of time in order of strictness: key, and largest allowed time.
     pub(crate) fn times(&self) -> [(&'static str, Option<Span>); 8] {
         [
             ("mean", self.mean),
@@ -60,7 +60,7 @@ impl SloConfig {
         ]
     }
 
-    /// Nothing is promised.
+    /// True if nothing is promised.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -7,7 +7,7 @@ use super::fio::FioConfig;
 use crate::layout::SECTOR_BYTES;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
-/// Most that normal sizes are aligned to, since few of them are multiples of it. Unit: bytes.
+/// Largest alignment of normal sizes, because few of them are multiples of it. Unit: bytes.
 const NORMAL_ALIGN: u64 = 4096;
 
 /// A synthetic flow. Exactly one of `queue_depth`, `bandwidth` and `iops`.
@@ -31,14 +31,14 @@ pub struct SyntheticConfig {
     pub trim_ratio: Ratio,
     /// Share of flushes among all requests. Range: 0..=1.
     pub flush_ratio: Ratio,
-    /// Where requests go.
+    /// Distribution of addresses.
     pub address: AddressConfig,
     /// Request sizes.
     pub size: SizeConfig,
     /// Request addresses are multiples of this, from the start of the flow's part of its space.
-    /// Default: the largest power of two that divides every request size, so that blocks of 64KiB
-    /// start at multiples of 64KiB and blocks of 12KiB at multiples of 4KiB; with normal sizes, the
-    /// largest that divides the mean, at most 4KiB.
+    /// Default: the largest power of two that divides every request size. Blocks of 64KiB then
+    /// start at multiples of 64KiB, and blocks of 12KiB at multiples of 4KiB. With normal sizes:
+    /// the largest power of two that divides the mean, at most 4KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<ByteSize>,
     /// Share of the flow's logical space, from its start, that requests touch. Default: all.
@@ -54,26 +54,27 @@ pub struct SyntheticConfig {
     /// Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
-    /// Seed of the flow's own draws, instead of the run's.
+    /// Seed of the flow's draws, instead of that of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// A job of fio, which issues the requests that fio would issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fio: Option<Box<FioConfig>>,
-    /// End of the pass after so many requests.
+    /// Number of requests after which the pass ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// End of the pass after so much simulated time.
+    /// Simulated time after which the pass ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 }
 
 impl SyntheticConfig {
-    /// What request addresses are multiples of: `align`, or what the sizes imply. Unit: bytes.
-    /// Range: at least a sector of 512 bytes.
+    /// Alignment of request addresses: `align`, or the default for the sizes. Unit: bytes. Range:
+    /// at least a sector of 512 bytes.
     ///
-    /// Source: fio, which aligns to its smallest block; here the part of it that is a power of two,
-    /// so that blocks of 12 KiB keep to pages of 4 KiB and follow each other without holes.
+    /// Source: fio, which aligns to its smallest block; here only to the largest power of two that
+    /// divides it, so that blocks of 12 KiB keep to pages of 4 KiB and follow each other without
+    /// holes.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         let implied = || match &self.size {
@@ -99,7 +100,7 @@ pub enum Arrivals {
     /// Exponential.
     #[default]
     Poisson,
-    /// All the same.
+    /// Gaps of equal length.
     Constant,
 }
 
@@ -107,21 +108,21 @@ pub enum Arrivals {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AddressConfig {
-    /// Every aligned address alike.
+    /// Every aligned address is equally likely.
     #[default]
     Uniform,
-    /// One after the other, from a random start, wrapping.
+    /// Addresses in sequence, from a random start, wrapping.
     Streaming,
     /// A share of the traffic goes to a share of the space.
     HotCold(HotColdConfig),
     /// Zipf popularity over extents, scattered over the space.
     Zipf(ZipfConfig),
-    /// A share streams, the rest is uniform.
+    /// A share of the requests streams, and the rest is uniform.
     Mixed(MixedConfig),
-    /// Every block once, in a random order, and in the same order again in each round. Requests
-    /// have one size.
+    /// Every block once a round, in a random order that is the same in each round. Requests have
+    /// one size.
     Permutation,
-    /// Every block once a round, in another random order each round. Requests have one size.
+    /// Every block once a round, in a different random order each round. Requests have one size.
     Permutations,
 }
 
@@ -131,7 +132,7 @@ pub enum AddressConfig {
 pub struct HotColdConfig {
     /// Share of the space that is hot. Range: 0..1.
     pub hot_region: Ratio,
-    /// Share of the requests that go there. Range: 0..=1.
+    /// Share of the requests that go to the hot region. Range: 0..=1.
     pub hot_traffic: Ratio,
 }
 
@@ -159,8 +160,8 @@ pub struct MixedConfig {
     /// Share of the space, from its start, in which the stream wraps. Range: above 0, 1 at most.
     #[serde(default = "whole")]
     pub stream_space: Ratio,
-    /// Stream and uniform requests take turns: in each span of this length the stream runs for its
-    /// share of the time. Default: every request draws its kind.
+    /// Stream and uniform requests alternate in spans of this length: the stream runs for its share
+    /// of each span. Default: every request draws its kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Span>,
 }
@@ -173,7 +174,7 @@ fn whole() -> Ratio {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SizeConfig {
-    /// All requests alike.
+    /// All requests have this size.
     Fixed(ByteSize),
     /// Normal, rounded up to sectors.
     Normal {

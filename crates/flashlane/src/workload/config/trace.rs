@@ -36,7 +36,7 @@ pub struct TraceConfig {
     /// Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0.
     #[serde(default = "one")]
     pub time_scale: f64,
-    /// Closed loop: ignore the times and keep so many requests outstanding.
+    /// Closed loop: ignore the times and keep this many requests outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
     /// What to do with addresses beyond the flow's logical space.
@@ -48,26 +48,26 @@ pub struct TraceConfig {
     /// Only requests of these devices of the trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<u32>>,
-    /// Lay the devices of the trace out one after the other, so many bytes apart. Default: all
-    /// share one address space, as MQSim reads them.
+    /// Distance between the devices of the trace, which are then laid out one after the other.
+    /// Default: all devices share one address space, as in MQSim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_stride: Option<ByteSize>,
-    /// What to do with a request whose time is before that of the one above it.
+    /// Treatment of a request whose time is before that of the request above it.
     #[serde(default)]
     pub decreasing_times: DecreasingTimes,
     /// Passes over the file that make up the first pass of the flow. Range: 1 and above.
     #[serde(default = "one_pass")]
     pub repeat: u64,
-    /// Only the first so many requests of the file.
+    /// Number of requests of the file that are used, from its start. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// How messages call these keys.
+    /// Spelling of these keys in messages.
     #[serde(skip, default = "keys")]
     pub spelling: Spelling,
 }
 
 impl TraceConfig {
-    /// A file, read as it is: every other key has its default.
+    /// A file with the default of every other key.
     #[must_use]
     pub fn of(path: PathBuf) -> Self {
         Self {
@@ -103,15 +103,15 @@ fn one_pass() -> u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DecreasingTimes {
-    /// The trace is refused, with the line.
+    /// Refuses the trace, with the line.
     #[default]
     Refuse,
-    /// The request arrives together with the one above it; counted.
+    /// The request arrives together with the request above it, and is counted.
     Delay,
 }
 
 impl DecreasingTimes {
-    /// As a switch says whether times may step back.
+    /// From a switch that tells whether times may step back.
     #[must_use]
     pub fn delayed(allowed: bool) -> Self {
         if allowed { Self::Delay } else { Self::Refuse }
@@ -122,10 +122,10 @@ impl DecreasingTimes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OutOfRange {
-    /// Taken modulo the size of the space; counted.
+    /// Taken modulo the size of the space, and counted.
     #[default]
     Wrap,
-    /// Dropped; counted.
+    /// Dropped, and counted.
     Clip,
     /// Refused: the run does not start.
     Refuse,

@@ -7,16 +7,16 @@
 
 /// Multiplier of the congruential generator that fills the state.
 const FILL: u32 = 69_069;
-/// Where that generator begins.
+/// Start of that generator.
 const BEGIN: u32 = 53;
-/// Numbers that are thrown away at the start.
+/// Numbers that are discarded at the start.
 const WARM_UP: usize = 6;
 /// Multiplier between the seeds of two streams.
 const STREAM: u64 = 0x9E37_0001;
 /// Seed of the addresses of a job whose draws repeat.
 const ADDRESSES: u64 = 0xB189_9BED;
 
-/// What numbers are drawn for. The value is the number of the stream.
+/// Purpose of a number. The value is the number of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
     ReadSize = 0,
@@ -39,7 +39,7 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    /// The numbers that belong to a seed.
+    /// The generator with a given seed.
     pub(super) fn new(seed: u32) -> Self {
         let fill = |before: u32, least: u32| {
             let value = before.wrapping_mul(FILL) ^ seed;
@@ -54,7 +54,7 @@ impl Draw {
         draw
     }
 
-    /// A stream of a job. `repeat`: addresses have a seed that no key changes.
+    /// A stream of a job. `repeat`: the seed of addresses does not depend on any key.
     pub(super) fn stream(seed: u64, job: u32, repeat: bool, stream: Stream) -> Self {
         let job = u64::from(job);
         if repeat && stream == Stream::Address {
@@ -84,7 +84,7 @@ impl Draw {
         1 + self.below(100) as u32
     }
 
-    /// A number of an exponential distribution with the mean 1.
+    /// A number from an exponential distribution with mean 1.
     pub(super) fn exponential(&mut self) -> f64 {
         -libm::log((f64::from(self.next()) + 0.5) / 4_294_967_296.0)
     }

@@ -1,4 +1,4 @@
-//! One copy of a job: when it issues which request.
+//! A copy of a job: it decides when to issue which request.
 
 use flashlane_engine::Time;
 use flashlane_units::RequestOp;
@@ -8,38 +8,38 @@ use super::place::{Place, Places};
 use super::plan::{DIRECTIONS, Plan, READ, TRIM, WRITE};
 use crate::workload::config::FioRw;
 
-/// A microsecond, in which fio counts time. Unit: picoseconds.
+/// A microsecond, fio's unit of time. Unit: picoseconds.
 const MICROSECOND: u64 = 1_000_000;
 
-/// What a job does next.
+/// The next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Issues a request.
     Issue(RequestOp, Place),
     /// Asks again at this time.
     Wait(Time),
-    /// Asks again when a request of it is complete.
+    /// Asks again when one of its requests is complete.
     Hold,
-    /// Is through.
+    /// The job has ended.
     End,
 }
 
-/// What a job is about.
+/// Activity of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Issues requests.
     Running,
-    /// Waits for its requests and pauses then; the times of paced requests move where that is so
-    /// asked.
+    /// Waits for its requests, and then pauses. The times of paced requests move if that is asked
+    /// for.
     Pausing,
-    /// Pauses until then.
+    /// Pauses until this time.
     Paused(Time),
     /// Waits for its requests, and for the time of the next one.
     Paced {
         until: Time,
         direction: usize,
     },
-    /// Waits for its requests; so many files are flushed then.
+    /// Waits for its requests; then `flushes` files are flushed.
     PassEnds {
         flushes: u32,
     },
@@ -55,9 +55,9 @@ pub(super) struct Job {
     seed: u64,
     state: State,
     outstanding: u32,
-    /// A flush is under way, and the job waits for it.
+    /// True while a flush is under way that the job waits for.
     flushing: bool,
-    /// A direction that was chosen before the job waited.
+    /// A direction that was chosen before the job had to wait.
     chosen: Option<usize>,
     /// Requests issued and complete, without flushes.
     issued: [u64; 3],
@@ -67,18 +67,18 @@ pub(super) struct Job {
     after_flush: bool,
     loops: u64,
     start: Time,
-    /// When the last pause ended; see [`first_resumed`].
+    /// Time at which the last pause ended; see [`first_resumed`].
     resumed: Time,
-    /// The time at which the next request of a direction is due, since the start.
+    /// For each direction: time at which its next request is due, from the start.
     due: [u64; 3],
-    /// By how much pauses moved those times.
+    /// Time by which pauses have shifted those times.
     shift: u64,
-    /// Pauses are to be looked at when the request at hand is complete.
+    /// True if a pause must be considered when the current request is complete.
     pause_due: bool,
 }
 
-/// Where the time to the first pause of `thinktime_iotime` counts from: fio 3.33 lets a job run for
-/// the length of a pause longer before the first one.
+/// Start of the time to the first pause of `thinktime_iotime`. fio 3.33 lets a job run longer
+/// before the first pause, by the length of a pause.
 fn first_resumed(plan: &Plan, start: Time) -> Time {
     start + Time(plan.config.think.map_or(0, |think| think.time.0))
 }
@@ -109,7 +109,7 @@ impl Job {
         job
     }
 
-    /// Starts over at `now`, with the requests that are outstanding.
+    /// Starts a new pass at `now`; requests may be outstanding.
     pub(super) fn restart(&mut self, plan: &Plan, now: Time) {
         let (seed, copy, outstanding) = (self.seed, self.places.copy(), self.outstanding);
         if plan.config.repeat {
@@ -131,8 +131,8 @@ impl Job {
         (self.mix, self.gaps) = (of(Stream::Mix), gaps);
     }
 
-    /// Other draws from the same distributions, of a job that nothing ends, whose streams come to
-    /// their start after `bytes`.
+    /// Switches to other draws from the same distributions, without an end, for the past of the
+    /// flow. Streams reach their start after `bytes`.
     pub(super) fn diverge(&mut self, plan: &Plan, bytes: u64) {
         let copy = self.places.copy();
         *self = Self::new(plan, self.seed.rotate_left(17) ^ 0x5DEE_CE66, copy);
@@ -141,7 +141,7 @@ impl Job {
         }
     }
 
-    /// A request is complete.
+    /// Notes that a request is complete.
     pub(super) fn complete(&mut self, op: RequestOp) {
         self.outstanding = self.outstanding.saturating_sub(1);
         if op == RequestOp::Flush {
@@ -151,12 +151,12 @@ impl Job {
         }
     }
 
-    /// Bytes that were issued.
+    /// Number of issued bytes.
     pub(super) fn gone(&self) -> u64 {
         self.bytes.iter().sum()
     }
 
-    /// What the job does at `now`. `last`: its time is over.
+    /// The next step of the job at `now`. `is_late`: the time of the job is over.
     pub(super) fn step(&mut self, plan: &Plan, now: Time, is_late: bool) -> Next {
         loop {
             if self.flushing {
@@ -210,14 +210,14 @@ impl Job {
         }
     }
 
-    /// The pass is over once its requests are back and flushed.
+    /// Ends the pass once its requests are complete and flushed.
     fn wind_up(&mut self, plan: &Plan) {
         let flushes = plan.config.end_fsync && plan.does(WRITE);
         let flushes = if flushes { plan.config.files.max(1) } else { 0 };
         self.state = State::PassEnds { flushes };
     }
 
-    /// As many bytes or requests as the job has.
+    /// True if the job has issued all its bytes or requests.
     fn is_through(&self, plan: &Plan) -> bool {
         let bytes = match plan.config.rw {
             FioRw::TrimWrite => self.bytes[WRITE],
@@ -226,7 +226,7 @@ impl Job {
         bytes >= plan.limit || self.issued.iter().sum::<u64>() >= plan.requests
     }
 
-    /// Starts another pass, or ends the job.
+    /// Starts the next pass, or ends the job.
     fn end_pass(&mut self, plan: &Plan, is_late: bool) {
         let bytes: u64 = self.bytes.iter().sum();
         let rest = plan.pass.saturating_sub(bytes);
@@ -252,7 +252,7 @@ impl Job {
         }
     }
 
-    /// The next request. `None`: look again.
+    /// The next request; `None` if the job has changed state and must be asked again.
     fn next(&mut self, plan: &Plan, now: Time) -> Option<Next> {
         let file = if self.chosen.is_none() { self.places.pick_file(plan) } else { Some(0) };
         let Some(file) = file else {
@@ -292,7 +292,7 @@ impl Job {
         Next::Issue(RequestOp::Flush, place)
     }
 
-    /// The number of writes asks for a flush, and none came since the last request.
+    /// True if a flush is due by the number of writes and none was issued since the last request.
     fn must_flush(&self, plan: &Plan) -> bool {
         let writes = self.issued[WRITE];
         let due = |every: u64| every > 0 && writes > 0 && writes.is_multiple_of(every);
@@ -301,7 +301,7 @@ impl Job {
             && (due(plan.config.fsync) || due(plan.config.fdatasync))
     }
 
-    /// Reads, writes or trims now, or waits for its time.
+    /// Chooses the direction of the next request, or a wait for its time.
     fn choose(&mut self, plan: &Plan, now: Time) -> Result<usize, State> {
         let wanted = match plan.config.rw {
             FioRw::Read => READ,
@@ -336,13 +336,13 @@ impl Job {
         Err(State::Paced { until, direction })
     }
 
-    /// The mix has some of the other direction.
+    /// True if the mix has requests left for the other direction.
     fn may_switch(&self, plan: &Plan, other: usize) -> bool {
         let reads = plan.config.read_percent;
         if other == READ { reads > 0 } else { reads < 100 }
     }
 
-    /// The time of the next request of a direction whose rate is limited.
+    /// Sets the time of the next request of a direction with a limited rate.
     fn pace(&mut self, plan: &Plan, direction: usize) {
         let one = &plan.directions[direction];
         let Some(rate) = one.rate else { return };
@@ -357,7 +357,7 @@ impl Job {
         }
     }
 
-    /// It is time for a pause.
+    /// True if a pause is due.
     fn must_pause(&self, plan: &Plan, now: Time) -> bool {
         let Some(think) = plan.config.think else { return false };
         let since = now.saturating_sub(self.resumed);

@@ -3,38 +3,38 @@
 /// A set of blocks, one bit each.
 #[derive(Clone, Debug)]
 pub(super) struct Map {
-    /// Bit set: taken.
+    /// One bit a block; set if the block is taken.
     words: Vec<u64>,
     blocks: u64,
-    /// Every word below this one is full.
+    /// All words before this one are full.
     full: usize,
 }
 
 impl Map {
-    /// No block is taken.
+    /// A map without taken blocks.
     pub(super) fn new(blocks: u64) -> Self {
         let mut map = Self { words: vec![0; blocks.div_ceil(64) as usize], blocks, full: 0 };
         map.clear();
         map
     }
 
-    /// Gives all blocks back.
+    /// Frees all blocks.
     pub(super) fn clear(&mut self) {
         self.words.fill(0);
         self.full = 0;
         let rest = self.blocks % 64;
         if let Some(last) = self.words.last_mut().filter(|_| rest > 0) {
-            // What is behind the end counts as taken.
+            // Blocks behind the end count as taken.
             *last = !0 << rest;
         }
     }
 
-    /// Whether the block is taken. What is behind the end is.
+    /// True if the block is taken. Blocks behind the end count as taken.
     pub(super) fn is_taken(&self, block: u64) -> bool {
         self.words.get((block / 64) as usize).is_none_or(|word| word >> (block % 64) & 1 == 1)
     }
 
-    /// The first free block from `block` on; from the start on where there is none.
+    /// The first free block from `block` on; if there is none, the first from the start.
     pub(super) fn next_free(&mut self, block: u64) -> Option<u64> {
         while self.words.get(self.full) == Some(&!0) {
             self.full += 1;
@@ -59,7 +59,7 @@ impl Map {
         None
     }
 
-    /// Takes up to `count` free blocks that follow each other; returns their number.
+    /// Takes up to `count` consecutive free blocks. Returns their number.
     pub(super) fn take(&mut self, first: u64, count: u64) -> u64 {
         let mut taken = 0;
         while taken < count && !self.is_taken(first + taken) {

@@ -1,8 +1,8 @@
 //! Jobs of fio, request by request as fio would issue them.
 //!
 //! A job decides by itself when its next request comes: after a pause, at its rate, when a flush is
-//! over, or when one of its requests is complete. [`JobSource`] is how the tenants ask it.
-//! Source: fio's HOWTO, and the sequences that fio 3.33 issues.
+//! over, or when one of its requests is complete. Tenants ask it through [`JobSource`]. Source:
+//! fio's HOWTO, and the sequences that fio 3.33 issues.
 
 mod draw;
 mod job;
@@ -23,9 +23,9 @@ use crate::error::Error;
 use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use job::{Job, Next};
-use plan::{Plan, READ};
+use plan::{Plan, READ, Region};
 
-/// Jobs of more requests are not looked through for the pages that they touch.
+/// Jobs with more requests are not simulated in advance to find the pages that they touch.
 const LOOKED_AT_MAX: u64 = 1 << 20;
 
 /// A job of fio and its copies.
@@ -43,19 +43,19 @@ pub(crate) struct FioSource {
     outstanding: u64,
     end: PassEnd,
     space: FlowSpace,
-    /// The past of the flow: nothing ends.
+    /// True in the past of the flow, where nothing ends.
     past: bool,
     /// Bytes of the rounds before this one.
     rounds: u64,
-    /// The past consists of passes like that of the run.
+    /// True if the past consists of passes like that of the run.
     repeats: bool,
-    /// Requests of such a past.
+    /// Requests issued in such a past.
     issued: u64,
 }
 
 impl FioSource {
-    /// A source for a valid configuration. `seed` is the root seed of the run, on which only jobs
-    /// whose draws do not repeat depend, and `flow` the index of the flow.
+    /// A source for a valid configuration. `seed` is the root seed of the run, which matters only
+    /// for jobs whose draws do not repeat. `flow` is the index of the flow.
     pub(crate) fn new(
         synthetic: &SyntheticConfig,
         config: &FioConfig,
@@ -89,13 +89,13 @@ impl FioSource {
     /// The part of the space that the requests touch.
     pub(crate) fn footprint(&self, sectors_per_page: u64) -> Footprint {
         let config = &self.plan.config;
-        let (start, bytes) = self.plan.region(0);
+        let Region { start, length: bytes } = self.plan.region(0);
         let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
         if start == 0 && alone && bytes >= self.space.sectors * SECTOR_BYTES {
             let sectors = self.space.sectors;
             return if config.random { Footprint::Whole } else { Footprint::Streaming { sectors } };
         }
-        // fio lays its files out before it reads them: the pages that it reads hold data.
+        // fio lays its files out before it reads them, so the pages that it reads hold data.
         let mut pages = PageSet::new(self.space.sectors.div_ceil(sectors_per_page.max(1)));
         if self.plan.does(READ) && self.requests_at_most() <= LOOKED_AT_MAX {
             let mut ahead = self.clone();
@@ -107,7 +107,7 @@ impl FioSource {
         }
         for copy in 0..config.jobs.max(1) {
             for file in 0..config.files.max(1) {
-                let (start, bytes) = self.plan.region(copy);
+                let Region { start, length: bytes } = self.plan.region(copy);
                 let from = self.plan.file_start(copy, file) + start;
                 let (first, sectors) = self.plan.sectors(from, bytes.max(1));
                 let last = first + sectors - 1;
@@ -117,7 +117,7 @@ impl FioSource {
         Footprint::Pages(pages)
     }
 
-    /// Requests of all copies, flushes left out, unless time ends them before.
+    /// Most requests of all copies without flushes; time may end them earlier.
     fn requests_at_most(&self) -> u64 {
         let (plan, jobs) = (&self.plan, self.jobs.len() as u64);
         if plan.config.time_based {
@@ -127,8 +127,8 @@ impl FioSource {
         (plan.limit / smallest).min(plan.requests).saturating_mul(jobs)
     }
 
-    /// Requests of a pass at random that is the same each time, if it is short enough to be gone
-    /// through: what the caches hold is then left by such a pass.
+    /// Number of requests of a random pass that is the same each time, if it is short enough to be
+    /// repeated in the past. The caches then start with the contents that such a pass leaves.
     fn pass_that_repeats(&self) -> Option<u64> {
         let config = &self.plan.config;
         if !(config.random && config.repeat) || self.requests_at_most() > LOOKED_AT_MAX {
@@ -151,7 +151,7 @@ impl FioSource {
         Planned { arrival: now, op, sector, sectors: u32::try_from(sectors).unwrap_or(u32::MAX) }
     }
 
-    /// Starts every copy over.
+    /// Starts a new pass of every copy.
     fn start_jobs(&mut self, now: Time) {
         self.rounds += self.jobs.iter().map(Job::gone).sum::<u64>();
         let plan = &self.plan;
@@ -159,20 +159,20 @@ impl FioSource {
         self.wake_all();
     }
 
-    /// Asks a copy again.
+    /// Marks a copy to be asked again.
     fn wake(&mut self, copy: u32) {
         if !std::mem::replace(&mut self.is_ready[copy as usize], true) {
             self.ready.push_back(copy);
         }
     }
 
-    /// Asks every copy again.
+    /// Marks every copy to be asked again.
     fn wake_all(&mut self) {
         self.waiting.clear();
         (0..self.jobs.len() as u32).for_each(|copy| self.wake(copy));
     }
 
-    /// What the copies do next at `now`. `is_late`: their time is over.
+    /// The next step of the copies at `now`. `is_late`: their time is over.
     fn step_at(&mut self, now: Time, is_late: bool) -> JobStep {
         while let Some(Reverse((at, copy))) = self.waiting.peek().copied() {
             if at > now && !is_late {
@@ -218,7 +218,7 @@ impl JobSource for FioSource {
 }
 
 impl RequestSource for FioSource {
-    /// The next request of a job that waits for nothing.
+    /// The next request, as if the job waited for nothing.
     fn next(&mut self, now: Time) -> Result<Option<Planned>, Error> {
         let mut at = now;
         let is_late = self.end.is_late(now) || self.end.is_exhausted();
@@ -226,7 +226,7 @@ impl RequestSource for FioSource {
             match self.step_at(at, is_late) {
                 JobStep::Submit(planned, cookie) => {
                     self.completed(cookie);
-                    // The next copy has its turn.
+                    // Gives the next copy its turn.
                     self.ready.rotate_left(1);
                     self.issued += 1;
                     return Ok(Some(planned));
@@ -278,7 +278,7 @@ impl RequestSource for FioSource {
             (self.repeats, self.issued) = (true, 0);
             return Ok(());
         }
-        // Addresses that repeat have one seed, which would make the past that of the run.
+        // Addresses that repeat have a fixed seed, so the past would equal the run.
         self.plan.config.repeat = false;
         self.rounds = 0;
         let bytes = back.saturating_mul(SECTOR_BYTES) / self.jobs.len() as u64;

@@ -2,14 +2,14 @@
 
 use super::draw::{Draw, Stream};
 use super::map::Map;
-use super::plan::{Plan, Spread, TRIM, WRITE, blocks};
+use super::plan::{Plan, Region, Spread, TRIM, WRITE, blocks};
 use super::skew::Skew;
 use crate::workload::config::{FioFileOrder, FioRw};
 
 /// A file of the job.
 #[derive(Clone, Debug)]
 struct File {
-    /// Where the region of the requests begins; a zone later on. Unit: bytes in the file.
+    /// Start of the region of the requests, or of the current zone. Unit: bytes in the file.
     from: u64,
     /// End of the last request of each operation; `None` before the first.
     next: [Option<u64>; 3],
@@ -28,24 +28,24 @@ pub(super) struct Place {
     pub(super) bytes: u64,
 }
 
-/// Where the requests of a copy of a job go.
+/// The addresses of a copy of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     files: Vec<File>,
-    /// The region of each file: start and length. Unit: bytes.
-    region: (u64, u64),
+    /// The region of each file that requests touch.
+    region: Region,
     sizes: [Draw; 3],
     addresses: Draw,
     is_random: [Draw; 3],
     zone: Draw,
     file_draw: Draw,
     skews: [Option<Skew>; 3],
-    /// The file that gets requests now, and how many it still gets.
+    /// The current file, and the requests that it still gets.
     file: usize,
     file_left: u64,
     /// The file that comes next.
     turn: usize,
-    /// Requests before the next random address.
+    /// Requests left before the next random address.
     row_left: u64,
     /// Bytes transferred in the zone.
     zone_bytes: u64,
@@ -89,16 +89,16 @@ impl Places {
             matches!(plan.directions[direction].spread, Spread::Random) && plan.does(direction)
         };
         let mapped = plan.config.map && plan.config.random && (0..3).any(uniform);
-        // Of all operations, whether the job does them or not.
+        // The unit counts all operations, even those that the job does not use.
         let unit = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
-        let reach = plan.config.zones.map_or(self.region.1, |zones| zones.range.0);
-        let map = mapped.then(|| Map::new(reach.min(self.region.1).div_ceil(unit).max(1)));
-        File { from: self.region.0, next: [None; 3], last: [None; 3], map, done: false }
+        let reach = plan.config.zones.map_or(self.region.length, |zones| zones.range.0);
+        let map = mapped.then(|| Map::new(reach.min(self.region.length).div_ceil(unit).max(1)));
+        File { from: self.region.start, next: [None; 3], last: [None; 3], map, done: false }
     }
 
-    /// Starts another pass. The draws go on; see [`Places::new`] for the same ones again.
+    /// Starts another pass. The draws continue; [`Places::new`] would repeat them.
     pub(super) fn restart(&mut self, plan: &Plan) {
-        let start = self.region.0;
+        let start = self.region.start;
         for file in &mut self.files {
             (file.from, file.done) = (start, false);
             file.reset();
@@ -109,10 +109,9 @@ impl Places {
         }
     }
 
-    /// Moves the streams of a sequential job so far back that they come to their start after
-    /// `bytes`.
+    /// Moves the streams of a sequential job back, so that they reach their start after `bytes`.
     pub(super) fn set_back(&mut self, plan: &Plan, bytes: u64) {
-        let (start, length) = self.region;
+        let Region { start, length } = self.region;
         for file in &mut self.files {
             for direction in 0..3 {
                 let unit = plan.directions[direction].smallest;
@@ -123,7 +122,7 @@ impl Places {
         }
     }
 
-    /// Picks the file of the next request. `None`: all are done.
+    /// Picks the file of the next request; `None` if all files are done.
     pub(super) fn pick_file(&mut self, plan: &Plan) -> Option<u32> {
         let count = self.files.len() as u64;
         if self.files.iter().all(|file| file.done) {
@@ -159,7 +158,7 @@ impl Places {
         self.files[self.file].done = true;
     }
 
-    /// The next request of an operation in the file that was picked. `None`: the file is through.
+    /// The next request of an operation in the picked file; `None` if the file is done.
     pub(super) fn next(&mut self, plan: &Plan, direction: usize) -> Option<Place> {
         self.enter_zone(plan, direction);
         let file = self.file as u32;
@@ -184,7 +183,7 @@ impl Places {
         Some(Place { file, start, bytes })
     }
 
-    /// Start of the next request, and whether it is marked in the map.
+    /// Start of the next request, and whether the map has to mark it.
     fn start(&mut self, plan: &Plan, direction: usize) -> Option<(u64, bool)> {
         let config = &plan.config;
         if !config.random {
@@ -206,16 +205,16 @@ impl Places {
         self.random(plan, direction).map(|start| (start, true))
     }
 
-    /// The stream goes on; where it is at the end of the file, at a random place.
+    /// Continues the stream, or takes a random place if the stream is at the end of the file.
     fn sequential_or_random(&mut self, plan: &Plan, direction: usize) -> Option<(u64, bool)> {
         let next = self.sequential(plan, direction);
         next.or_else(|| self.random(plan, direction)).map(|start| (start, false))
     }
 
-    /// The stream goes on.
+    /// The next start of the stream.
     fn sequential(&mut self, plan: &Plan, direction: usize) -> Option<u64> {
         let config = &plan.config;
-        let (from, length) = self.region;
+        let Region { start: from, length } = self.region;
         let state = &mut self.files[self.file];
         let mut start = state.next[direction].unwrap_or(state.from);
         let end = from + length;
@@ -231,7 +230,7 @@ impl Places {
             start = start.saturating_add(hole.unsigned_abs());
             start = if start >= file_end { state.from } else { start };
         } else if hole < 0 && state.next[direction].is_none() {
-            // fio 3.33 counts the first one from the start of the file.
+            // fio 3.33 counts the first hole from the start of the file.
             start += from.saturating_sub(hole.unsigned_abs());
         } else if hole < 0 {
             start = match start.checked_sub(hole.unsigned_abs()).filter(|start| *start >= from) {
@@ -245,8 +244,8 @@ impl Places {
     /// A random start.
     fn random(&mut self, plan: &Plan, direction: usize) -> Option<u64> {
         let one = &plan.directions[direction];
-        let reach = plan.config.zones.map_or(self.region.1, |zones| zones.range.0);
-        let count = blocks(reach.min(self.region.1), one.smallest, one.align);
+        let reach = plan.config.zones.map_or(self.region.length, |zones| zones.range.0);
+        let count = blocks(reach.min(self.region.length), one.smallest, one.align);
         if count == 0 {
             return None;
         }
@@ -264,7 +263,7 @@ impl Places {
             let Some(map) = &mut state.map else {
                 return Some(state.from + block * one.align);
             };
-            // The map counts in the smallest requests, starts in units of alignment.
+            // The map counts in smallest requests, starts in units of the alignment.
             let per = one.align / one.smallest.min(one.align).max(1);
             if map.is_taken(block * per) {
                 match map.next_free(block * per) {
@@ -281,10 +280,10 @@ impl Places {
         None
     }
 
-    /// Size of a request at `start`. `None`: not even the smallest fits.
+    /// Size of a request at `start`; `None` if not even the smallest fits.
     fn length(&mut self, plan: &Plan, direction: usize, start: u64) -> Option<u64> {
         let one = &plan.directions[direction];
-        let (from, length) = self.region;
+        let Region { start: from, length } = self.region;
         let end = from + length;
         let fits = |bytes: u64| start.checked_add(bytes).is_some_and(|behind| behind <= end);
         if !fits(one.smallest) {
@@ -317,11 +316,11 @@ impl Places {
         }
     }
 
-    /// Goes on to the next zone where this one has had its share.
+    /// Moves to the next zone if this zone has had its share.
     fn enter_zone(&mut self, plan: &Plan, direction: usize) {
         let Some(zones) = plan.config.zones else { return };
         let (size, range) = (zones.size.0.max(1), zones.range.0.max(1));
-        let (start, _) = self.region;
+        let start = self.region.start;
         let state = &mut self.files[self.file];
         if self.zone_bytes >= size {
             self.zone_bytes = 0;
@@ -339,14 +338,14 @@ impl Places {
         }
     }
 
-    /// Which copy of the job this is.
+    /// Index of this copy of the job.
     pub(super) fn copy(&self) -> u32 {
         self.copy
     }
 }
 
 impl File {
-    /// Forgets what was touched.
+    /// Forgets the touched blocks.
     fn reset(&mut self) {
         (self.next, self.last) = ([None; 3], [None; 3]);
         if let Some(map) = &mut self.map {

@@ -13,12 +13,12 @@ pub(super) const READ: usize = 0;
 pub(super) const WRITE: usize = 1;
 pub(super) const TRIM: usize = 2;
 
-/// A job, the same for all its copies. Unit: bytes, unless stated.
+/// A job, as all its copies see it. Unit: bytes, unless stated.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) config: FioConfig,
     pub(super) directions: [Direction; 3],
-    /// Requests outstanding at once, of each copy.
+    /// Most outstanding requests of each copy.
     pub(super) depth: u32,
     /// The space of the flow, in whole sectors.
     space: u64,
@@ -30,11 +30,11 @@ pub(super) struct Plan {
     pub(super) size: u64,
     offset: u64,
     increment: u64,
-    /// Bytes after which the job is through, over all passes.
+    /// Bytes after which the job ends, over all passes.
     pub(super) limit: u64,
     /// Bytes of one pass.
     pub(super) pass: u64,
-    /// Requests after which the job is through, over all passes. Unit: requests.
+    /// Requests after which the job ends, over all passes. Unit: requests.
     pub(super) requests: u64,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Direction {
     pub(super) rate: Option<u64>,
 }
 
-/// Where random requests go.
+/// Distribution of random requests.
 #[derive(Clone, Debug)]
 pub(super) enum Spread {
     Random,
@@ -61,8 +61,17 @@ pub(super) enum Spread {
     Zoned(Box<[(u64, u64); 100]>),
 }
 
+/// A region of a file. Unit: bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    /// Start in the file.
+    pub(super) start: u64,
+    /// Length.
+    pub(super) length: u64,
+}
+
 impl Plan {
-    /// The job in a space of so many sectors.
+    /// The job in a space of `sectors` sectors.
     pub(super) fn new(synthetic: &SyntheticConfig, config: &FioConfig, sectors: u64) -> Self {
         let space = sectors * SECTOR_BYTES;
         let directions = [&config.read, &config.write, &config.trim];
@@ -103,7 +112,7 @@ impl Plan {
         }
     }
 
-    /// The job does that at all.
+    /// True if the job does this operation at all.
     pub(super) fn does(&self, direction: usize) -> bool {
         let all: &[usize] = match self.config.rw {
             FioRw::Read => &[READ],
@@ -115,14 +124,14 @@ impl Plan {
         all.contains(&direction)
     }
 
-    /// Where the requests of a copy begin in a file, and how many bytes they touch from there on.
-    pub(super) fn region(&self, copy: u32) -> (u64, u64) {
+    /// The region of a file that the requests of a copy touch.
+    pub(super) fn region(&self, copy: u32) -> Region {
         let start = self.offset.saturating_add(self.increment.saturating_mul(u64::from(copy)));
         let start = start.min(self.file.saturating_sub(1));
-        (start, self.size.min(self.file - start))
+        Region { start, length: self.size.min(self.file - start) }
     }
 
-    /// Where a file of a copy lies in the space of the flow.
+    /// Start of a file of a copy in the space of the flow.
     pub(super) fn file_start(&self, copy: u32, file: u32) -> u64 {
         let before = if self.config.own_files {
             u64::from(copy) * u64::from(self.config.files) + u64::from(file)
@@ -169,7 +178,7 @@ impl Direction {
     }
 }
 
-/// Aligned places at which a request may start.
+/// Number of aligned places at which a request may start.
 pub(super) fn blocks(reach: u64, smallest: u64, align: u64) -> u64 {
     reach.saturating_sub(smallest.saturating_sub(align)) / align
 }

@@ -38,7 +38,7 @@ enum Ranks {
 }
 
 impl Skew {
-    /// `None` where every block is alike, or zones say where requests go.
+    /// `None` if all blocks are equally likely, or zones decide.
     pub(super) fn new(spread: &Spread, count: u64, seed: u64) -> Option<Self> {
         let mut rng = Rng::stream(seed, "workload.fio.skew", 0);
         let drawn = |skew: &FioSkew, rng: &mut Rng| match skew.center {
@@ -74,7 +74,7 @@ impl Skew {
                 rank as u64
             }
             Ranks::Normal { deviation } => {
-                // Ranks around the first one, on both sides.
+                // Ranks lie on both sides of the first one.
                 let rank = libm::round(deviation * rng.normal()) as i64;
                 rank.rem_euclid(count.min(i64::MAX as u64) as i64) as u64
             }

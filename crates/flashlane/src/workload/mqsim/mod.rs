@@ -1,7 +1,8 @@
 //! Requests of flows that come from MQSim's workload files.
 //!
 //! Stage 1 of 8. Addresses are relative to the start of the flow. MQSim's generators can be
-//! followed draw for draw; what is corrected on the way to the device is said where it is done.
+//! followed draw for draw; corrections on the way to the device are explained in the code that
+//! makes them.
 
 mod mrg;
 mod synthetic;
@@ -11,7 +12,7 @@ pub use mrg::MqsimRandom;
 pub use synthetic::{GeneratorMode, MqsimSource};
 pub use trace::{LineSource, MqsimTraceSource, TraceLine};
 
-/// A place in the flow's space, after correction.
+/// A corrected place in the flow's space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Placed {
     sector: u64,
@@ -20,11 +21,11 @@ struct Placed {
     clipped: bool,
 }
 
-/// Puts a request into the first `limit` sectors (at least 1): one that is longer than the range is
-/// cut, one that reaches over its end is moved back, onto a multiple of `unit`.
+/// Puts a request into the first `limit` sectors (at least 1). A request that is longer than the
+/// range is cut. A request that reaches over the end is moved back to a multiple of `unit`.
 ///
-/// Differs from MQSim: it cuts requests into pages first and wraps every page that lies outside by
-/// an absolute address, so that the rest of a request lands anywhere in the flow.
+/// Differs from MQSim: it first cuts requests into pages, and wraps every page outside by its
+/// absolute address. The rest of a request can then land anywhere in the flow.
 fn place(sector: u64, sectors: u32, limit: u64, unit: u64) -> Placed {
     debug_assert!(limit > 0, "an empty range holds no request");
     let kept = u64::from(sectors).min(limit);

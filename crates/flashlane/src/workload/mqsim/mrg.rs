@@ -3,20 +3,20 @@
 //! The generator is L'Ecuyer's MRG32k3a (Operations Research 47(1), 1999) with all six seeds 1. A
 //! seed picks the starting point: (seed / 200 + 1) * 2^(seed % 200) steps ahead. The released MQSim
 //! computes that jump in wrapping 64-bit products with truncated remainders, so the states differ
-//! from a true MRG32k3a and can be negative; this does the same.
+//! from a true MRG32k3a and can be negative. This code does the same.
 
 type Matrix = [[i64; 3]; 3];
 
 const MODULI: [i64; 2] = [4_294_967_087, 4_294_944_443];
-/// One step of each component as a matrix.
+/// The transition matrix of each component for one step.
 const STEPS: [Matrix; 2] = [
     [[0, 1, 0], [0, 0, 1], [MODULI[0] - 810_728, 1_403_580, 0]],
     [[0, 1, 0], [0, 0, 1], [MODULI[1] - 1_370_589, 0, 527_612]],
 ];
-/// As MQSim writes 1 / (first modulus + 1).
+/// 1 / (first modulus + 1), with the digits of MQSim.
 const SCALE: f64 = 2.328_306_549_295_728e-10;
 
-/// A generator of MQSim. Same seed, same draws as the released MQSim.
+/// A generator of MQSim. With equal seeds it draws the numbers of the released MQSim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MqsimRandom {
     state: [[f64; 3]; 2],
@@ -24,7 +24,7 @@ pub struct MqsimRandom {
     spare: Option<f64>,
 }
 
-/// `left * right` plus what was summed so far, row by column, with the remainder after every term.
+/// The sum of the products of the terms, with the remainder taken after every term.
 fn dot(terms: impl Iterator<Item = (i64, i64)>, modulus: i64) -> i64 {
     terms.fold(0, |sum: i64, (left, right)| left.wrapping_mul(right).wrapping_add(sum) % modulus)
 }
@@ -108,7 +108,7 @@ impl MqsimRandom {
             let square = x * x + y * y;
             if square > 0.0 && square < 1.0 {
                 let scale = ((-2.0 * libm::log(square)) / square).sqrt();
-                // MQSim takes a zero for "nothing left".
+                // MQSim takes a zero for an empty spare.
                 self.spare = Some(y * scale).filter(|&value| value != 0.0);
                 return x * scale;
             }

@@ -8,15 +8,15 @@ use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{MqsimAddress, MqsimSyntheticConfig};
 use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
 
-/// Which random numbers a flow draws.
+/// The random numbers that a flow draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorMode {
-    /// Those of the released MQSim, draw for draw, with gaps cut to nanoseconds.
+    /// The numbers of the released MQSim, draw for draw, with gaps truncated to nanoseconds.
     Mqsim {
         /// Addresses are aligned to the device, not to the start of the flow.
         device_aligned: bool,
     },
-    /// Ours, from the same distributions; the mean gap is not rounded.
+    /// Our own numbers, from the same distributions; the mean gap is not rounded.
     Ours {
         /// Root seed of the run.
         seed: u64,
@@ -28,7 +28,7 @@ pub enum GeneratorMode {
 /// The generators of a flow.
 #[derive(Debug)]
 enum Draws {
-    /// MQSim has one generator per question, with consecutive seeds.
+    /// MQSim has one generator for each purpose, with consecutive seeds.
     Mqsim(Box<Separate>),
     Ours(Rng),
 }
@@ -45,7 +45,7 @@ struct Separate {
     gap: MqsimRandom,
 }
 
-/// What a number is drawn for.
+/// Purpose of a number.
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Kind,
@@ -60,7 +60,7 @@ impl Draws {
     fn new(config: &MqsimSyntheticConfig, mode: GeneratorMode) -> Self {
         let seed = config.seed.unsigned_abs();
         match mode {
-            // The XML seed tells flows apart that share a number in different files.
+            // The seed in the XML tells apart flows with equal numbers in different files.
             GeneratorMode::Ours { seed: root, flow_index } => {
                 let index = flow_index ^ (u64::from(seed) << 32);
                 Self::Ours(Rng::stream(root, "workload.mqsim", index))
@@ -139,16 +139,16 @@ pub struct MqsimSource {
     last: u64,
     /// Last sector of the hot region.
     hot_last: u64,
-    /// The flow has no sector at all.
+    /// True if the flow has no sector.
     empty: bool,
     unit: u64,
     /// Requests may reach over the end of the working set.
     wraps: bool,
-    /// What addresses are aligned from, before the start of the flow. Unit: sectors.
+    /// Origin of the alignment, as a distance before the start of the flow. Unit: sectors.
     aligned_from: u64,
-    /// Where a stream goes on.
+    /// Next start of a stream.
     stream: u64,
-    /// What a stream has gone in its past; `None` in a run. Unit: sectors.
+    /// Distance that a stream has gone in its past; `None` in a run. Unit: sectors.
     gone: Option<u64>,
     /// Mean time between arrivals (open loop). Unit: nanoseconds.
     gap_mean: f64,
@@ -197,8 +197,8 @@ impl MqsimSource {
         source
     }
 
-    /// The aligned sector before this one. One before the flow is somewhere in it, as any address
-    /// outside is in the released MQSim.
+    /// The last aligned sector up to this one. If it is before the flow, it is mapped into the flow
+    /// like any address outside in the released MQSim.
     fn aligned(&self, sector: u64) -> u64 {
         let on_device = self.aligned_from + sector;
         let aligned = on_device - on_device % self.unit;
@@ -222,7 +222,7 @@ impl MqsimSource {
         self.arrival = Time(self.arrival.0.saturating_add(gap));
     }
 
-    /// The pass is over for a request that would be made at `now`.
+    /// True if the pass is over for a request that would be made at `now`.
     fn over(&self, now: Time) -> bool {
         if self.config.stop_time_ns == 0 {
             return self.generated >= self.config.requests;
@@ -240,13 +240,13 @@ impl MqsimSource {
         ((mean + self.draws.normal() * spread).ceil() as u32).max(1)
     }
 
-    /// The space that the past of a stream goes round. Unit: sectors.
+    /// The space in which the past of a stream wraps. Unit: sectors.
     fn round(&self) -> u64 {
         (self.last + 1).next_multiple_of(self.unit)
     }
 
-    /// Where a request in the past of a stream starts. The stream goes round its space, so that it
-    /// ends where the run begins, whatever the sizes of its requests are.
+    /// Start of a request in the past of a stream. The stream wraps in its space, so that it ends
+    /// where the run begins, whatever the sizes of its requests are.
     fn past_stream(&mut self, sectors: u64) -> u64 {
         let step = sectors.next_multiple_of(self.unit);
         self.gone = self.gone.map(|gone| gone + step);
@@ -255,7 +255,7 @@ impl MqsimSource {
         start
     }
 
-    /// Where a request of `sectors` starts, before alignment.
+    /// Start of a request of `sectors`, before alignment.
     fn address(&mut self, sectors: u64) -> u64 {
         let (last, hot_last) = (self.last, self.hot_last);
         match self.config.address {
@@ -272,7 +272,7 @@ impl MqsimSource {
                     (self.aligned_from + next).next_multiple_of(self.unit) - self.aligned_from;
                 start
             }
-            // The hot region is the smaller one and gets the other share of the requests.
+            // This share of the requests goes to the cold region, and the rest to the hot region.
             MqsimAddress::HotCold => {
                 let hot_share = f64::from(self.config.hot_region_percent) / 100.0;
                 if self.draws.unit(Use::HotCold) < hot_share && hot_last < last {
@@ -321,7 +321,7 @@ impl RequestSource for MqsimSource {
         Ok(Some(Planned { arrival: at, op, sector, sectors: placed.sectors }))
     }
 
-    /// The random numbers go on where they are; counts and times start again.
+    /// The random numbers continue; counts and times start again.
     fn restart(&mut self, now: Time) -> Result<(), Error> {
         self.pass_start = now;
         self.arrival = now;

@@ -8,7 +8,7 @@ use crate::layout::FlowSpace;
 use crate::workload::config::MqsimTraceConfig;
 use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
 
-/// A line of a trace.
+/// A line of a trace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceLine {
     /// Arrival, from the start of the trace. Unit: nanoseconds.
@@ -17,7 +17,7 @@ pub struct TraceLine {
     pub lba: u64,
     /// Length. Unit: sectors.
     pub sectors: u32,
-    /// It writes; else it reads.
+    /// True for a write, false for a read.
     pub write: bool,
 }
 
@@ -38,10 +38,10 @@ pub trait LineSource: Send {
 
 /// Requests of an `IO_Flow_Parameter_Set_Trace_Based`.
 ///
-/// With one round, the first `percent` of the lines; with several, all lines so many times, each
-/// round starting at the last arrival of the one before. The first time of the file counts as it
-/// stands. Differs from MQSim: requests without sectors are dropped, and no request leaves the flow
-/// (both are in the report).
+/// With one round, it replays the first `percent` of the lines. With several rounds, it replays all
+/// lines in each, and a round starts at the last arrival of the previous round. The first time of
+/// the file is not moved to zero. Differs from MQSim: requests without sectors are dropped, and no
+/// request leaves the flow (both are in the report).
 pub struct MqsimTraceSource {
     lines: Box<dyn LineSource>,
     config: MqsimTraceConfig,
@@ -51,21 +51,21 @@ pub struct MqsimTraceSource {
     line_limit: u64,
     line: u64,
     round: u32,
-    /// Time of the file's zero in this round.
+    /// Time of the flow that corresponds to the file's zero in this round.
     offset: Time,
     /// Time of the last line.
     last: Time,
     ended: bool,
-    /// Requests so far.
+    /// Number of requests so far.
     gone: u64,
     report: SourceReport,
 }
 
 impl MqsimTraceSource {
-    /// The source of a flow that owns `space`. Reads all lines once where only a part of them
-    /// counts.
+    /// The source of a flow that owns `space`. Reads all lines once if only a part of them counts.
     ///
     /// # Errors
+    ///
     /// [`Error::Trace`] where the trace cannot be read.
     pub fn new(
         mut lines: Box<dyn LineSource>,
@@ -116,7 +116,7 @@ impl MqsimTraceSource {
         }
     }
 
-    /// Reads over so many requests of a round, or over all. Returns how many there were.
+    /// Skips up to `most` requests of a round. Returns the number of skipped requests.
     fn skip(&mut self, most: u64) -> Result<u64, Error> {
         let mut skipped = 0;
         while skipped < most && self.line < self.line_limit {
@@ -147,7 +147,7 @@ impl MqsimTraceSource {
         Ok(time)
     }
 
-    /// The flow's sector that an address of the file means.
+    /// The flow's sector for an address of the file.
     fn sector(&mut self, lba: u64) -> u64 {
         let last = self.space - 1;
         if lba <= last {

@@ -23,10 +23,10 @@ use crate::error::Error;
 use crate::layout::FlowSpace;
 use crate::workload::config::{DecreasingTimes, TraceConfig};
 
-/// A replayed trace. Streams: the file is never loaded whole.
+/// A replayed trace. It streams: the file is never loaded whole.
 ///
-/// A record that is earlier than the one before it arrives together with it, and is counted under
-/// the rejected lines as what it is.
+/// A record that is earlier than its predecessor arrives together with it. It is counted under the
+/// rejected lines with that reason.
 #[derive(Debug)]
 pub struct TraceSource {
     reader: TraceReader,
@@ -34,28 +34,29 @@ pub struct TraceSource {
     time_scale: f64,
     queue_depth: Option<u32>,
     repeat: u64,
-    /// Passes over the file that the current pass of the flow still has, the running one included.
+    /// Passes over the file that are left in the current pass of the flow, the running one
+    /// included.
     passes_left: u64,
     timing: Timing,
     wrapped: u64,
     clipped: u64,
-    /// The first lines that were not taken as they are.
+    /// The first lines that were not replayed unchanged.
     names: Names,
-    /// Records, and rejected or delayed ones, of the passes over the file that are complete.
-    earlier: (u64, u64),
-    /// Requests of the running pass over the file that are longer than any request may be.
+    /// Records of the complete passes over the file.
+    earlier: RecordCounts,
+    /// Requests of the running pass over the file that are longer than allowed.
     too_long: u64,
     /// Requests of the running pass over the file.
     placed: u64,
     /// Requests of all passes.
     gone: u64,
-    /// The flow has started over: the load now lasts as long as other flows need it.
+    /// True if the flow has started over: it then loads the drive for as long as other flows need.
     restarted: bool,
-    /// What the last complete pass over the file could not use.
+    /// Lines that the last complete pass over the file could not use.
     rejected: Option<Vec<(String, u64)>>,
 }
 
-/// The error of the trace crate as one of a run.
+/// Turns an error of the trace crate into an error of a run.
 pub(crate) fn trace_error(error: TraceError) -> Error {
     Error::Trace(error.to_string())
 }
@@ -71,14 +72,16 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
 /// Opens the file for its completions; none where it has none.
 ///
 /// # Errors
-/// As [`open_reader`].
+///
+/// Those of [`open_reader`].
 pub(crate) fn open_completions(config: &TraceConfig) -> Result<Option<Completions>, Error> {
     Completions::open(&config.path, &reader_options(config)?).map_err(trace_error)
 }
 
-/// How the file is to be read.
+/// Options of the reader.
 ///
 /// # Errors
+///
 /// A format, a unit or an event that does not exist; a column map that cannot be understood.
 pub fn reader_options(config: &TraceConfig) -> Result<TraceOptions, Error> {
     let format = match (config.format.as_deref(), config.columns.as_deref()) {
@@ -123,7 +126,7 @@ pub fn reader_options(config: &TraceConfig) -> Result<TraceOptions, Error> {
     })
 }
 
-/// What a key names, if it is there.
+/// The value that a key names, if the key is there.
 fn named<T>(
     key: &str,
     name: Option<&str>,
@@ -136,6 +139,15 @@ fn named<T>(
         Error::config(format!("trace.{key}"), message)
     })?;
     Ok(Some(found))
+}
+
+/// Records of a trace file.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecordCounts {
+    /// All records.
+    all: u64,
+    /// Records that were rejected or delayed.
+    changed: u64,
 }
 
 impl TraceSource {
@@ -163,7 +175,7 @@ impl TraceSource {
             wrapped: 0,
             clipped: 0,
             names: Names::default(),
-            earlier: (0, 0),
+            earlier: RecordCounts::default(),
             too_long: 0,
             placed: 0,
             gone: 0,
@@ -185,7 +197,7 @@ impl TraceSource {
         Ok(())
     }
 
-    /// At the end of the file: whether another pass over it begins.
+    /// At the end of the file: true if another pass over it begins.
     fn next_pass(&mut self) -> Result<bool, Error> {
         self.rejected = Some(self.unusable());
         if self.placed == 0 {
@@ -203,7 +215,7 @@ impl TraceSource {
         Ok(true)
     }
 
-    /// Reads over so many requests of the file, or over all. Returns how many there were.
+    /// Skips up to `most` requests of the file. Returns the number of skipped requests.
     fn skip(&mut self, most: u64) -> Result<u64, Error> {
         let mut skipped = 0;
         while skipped < most {
@@ -215,12 +227,14 @@ impl TraceSource {
         Ok(skipped)
     }
 
-    /// Records of all passes so far, and those that were rejected or delayed.
-    fn looked_at(&self) -> (u64, u64) {
+    /// Records of all passes so far.
+    fn looked_at(&self) -> RecordCounts {
         let rejected = self.reader.rejected().count();
-        let (records, changed) = self.earlier;
-        let records = records + self.reader.delivered_count() + rejected;
-        (records, changed + rejected + self.reader.decreasing_count() + self.too_long)
+        let RecordCounts { all, changed } = self.earlier;
+        RecordCounts {
+            all: all + self.reader.delivered_count() + rejected,
+            changed: changed + rejected + self.reader.decreasing_count() + self.too_long,
+        }
     }
 
     fn unusable(&self) -> Vec<(String, u64)> {
@@ -248,13 +262,13 @@ impl TraceSource {
     }
 
     fn plan(&mut self, record: &Record, now: Time) -> Result<Option<Planned>, Error> {
-        // In a closed loop the times of the trace decide nothing.
+        // In a closed loop the times of the trace do not matter.
         let arrival = if self.queue_depth.is_some() { now } else { self.arrival(record)? };
         let (sector, sectors) = match self.placer.place(record) {
             Placed::At { sector, sectors, wrapped } => {
                 if wrapped {
                     self.wrapped += 1;
-                    self.names.wrapped(&self.reader, record, (sector, sectors));
+                    self.names.wrapped(&self.reader, record, sector..sector + sectors);
                 }
                 (sector, sectors as u32)
             }
@@ -280,7 +294,7 @@ impl TraceSource {
 }
 
 impl TraceSource {
-    /// When a record of an open loop arrives. A flow that has started over may come to the end of
+    /// Arrival of a record of an open loop. A flow that has started over may come to the end of
     /// simulated time before the others are done; its next request then never arrives.
     fn arrival(&mut self, record: &Record) -> Result<Time, Error> {
         let arrival = self.timing.admit(record.time_ps, self.time_scale).map_or(Time::MAX, Time);
@@ -359,7 +373,7 @@ impl RequestSource for TraceSource {
     }
 
     fn report(&self) -> SourceReport {
-        let (records, changed) = self.looked_at();
+        let RecordCounts { all: records, changed } = self.looked_at();
         SourceReport {
             wrapped: self.wrapped,
             clipped: self.clipped,
@@ -372,7 +386,7 @@ impl RequestSource for TraceSource {
     }
 }
 
-/// A configuration of nothing but a path, for tests.
+/// A configuration with only a path, for tests.
 #[cfg(test)]
 pub(crate) fn plain_config(path: &str) -> TraceConfig {
     TraceConfig { format: Some("mqsim".to_owned()), ..TraceConfig::of(path.into()) }

@@ -1,22 +1,24 @@
-//! The first lines of a trace that are not replayed as they are, by name.
+//! Names of the first lines of a trace that are not replayed unchanged.
+
+use std::ops::Range;
 
 use flashlane_trace::{Record, TraceReader};
 
 use crate::layout::SECTOR_BYTES;
 use crate::workload::NAMED_LINES;
 
-/// Of each kind of change the first lines, with the reason. Later passes over the file would only
-/// name them again.
+/// The first lines of each kind of change, with the reason. Later passes over the file would only
+/// repeat them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     wrapped: Vec<String>,
     dropped: Vec<String>,
     too_long: Vec<String>,
-    /// Lines that the reader names, once a pass over the file is over.
+    /// Lines that the reader named, after a pass over the file.
     reader: Option<Vec<String>>,
 }
 
-/// Where the latest record stands in the file.
+/// The place of the latest record in the file.
 pub(super) fn place(reader: &TraceReader) -> String {
     format!("{} {}", reader.unit(), reader.record_line())
 }
@@ -33,36 +35,31 @@ impl Names {
         }
     }
 
-    /// A request was moved into the space: its sectors there, and how many.
-    pub(super) fn wrapped(
-        &mut self,
-        reader: &TraceReader,
-        record: &Record,
-        (sector, sectors): (u64, u64),
-    ) {
-        let cut = record.length_bytes.div_ceil(SECTOR_BYTES) > sectors;
+    /// Notes a request that was moved into the space. `range`: its sectors there.
+    pub(super) fn wrapped(&mut self, reader: &TraceReader, record: &Record, range: Range<u64>) {
+        let cut = record.length_bytes.div_ceil(SECTOR_BYTES) > range.end - range.start;
         let how = if cut { "cut and wrapped" } else { "wrapped" };
-        let (first, end) = (sector * SECTOR_BYTES, (sector + sectors) * SECTOR_BYTES);
+        let (first, end) = (range.start * SECTOR_BYTES, range.end * SECTOR_BYTES);
         Self::add(&mut self.wrapped, self.reader.is_none(), reader, || {
             format!("{} beyond the flow's space, {how} to {first}..={}", bytes(record), end - 1)
         });
     }
 
-    /// A request was dropped for its address.
+    /// Notes a request that was dropped because of its address.
     pub(super) fn dropped(&mut self, reader: &TraceReader, record: &Record) {
         Self::add(&mut self.dropped, self.reader.is_none(), reader, || {
             format!("{} beyond the flow's space, dropped", bytes(record))
         });
     }
 
-    /// A request was dropped for its length.
+    /// Notes a request that was dropped because of its length.
     pub(super) fn too_long(&mut self, reader: &TraceReader, record: &Record) {
         Self::add(&mut self.too_long, self.reader.is_none(), reader, || {
             format!("{} bytes, rejected; allowed: 4 GiB or less", record.length_bytes)
         });
     }
 
-    /// A pass over the file is over.
+    /// Notes the end of a pass over the file.
     pub(super) fn close(&mut self, reader: &TraceReader) {
         if self.reader.is_none() && reader.line() > 0 {
             self.reader = Some(of_reader(reader));
@@ -77,7 +74,7 @@ impl Names {
     }
 }
 
-/// What the reader names: rejected lines, delayed ones, those that are no requests.
+/// Lines that the reader named: rejected lines, delayed lines, and lines that are no requests.
 fn of_reader(reader: &TraceReader) -> Vec<String> {
     let rejected = reader.rejected().first().iter().map(|line| format!("{line} (rejected)"));
     let delayed = reader.decreasing_lines().iter().map(|line| format!("{line} (delayed)"));

@@ -1,4 +1,4 @@
-//! Where a record of a trace lands in the flow's logical space.
+//! Places of the records of a trace in the flow's logical space.
 
 use std::collections::BTreeSet;
 
@@ -20,21 +20,21 @@ pub(super) struct Placer {
     devices: Vec<u32>,
 }
 
-/// What becomes of a record.
+/// Result of placing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// Sectors of the flow. Unit: sectors.
+    /// A range of the flow. Unit: sectors.
     At { sector: u64, sectors: u64, wrapped: bool },
-    /// Beyond the space, under the rule to drop such records.
+    /// Beyond the space; such records are to be dropped.
     Dropped,
     /// Longer than any request may be.
     TooLong,
-    /// Beyond the space, under the rule to refuse such traces. First and last byte.
+    /// Beyond the space; such traces are to be refused. First and last byte.
     Refused { first: u128, last: u128 },
 }
 
 impl Placer {
-    /// The rule of a configuration; `devices` in rising order, only used with a stride.
+    /// The rule of a configuration. `devices`: in rising order, only used with a stride.
     pub(super) fn new(config: &TraceConfig, space_sectors: u64, devices: &BTreeSet<u32>) -> Self {
         assert!(space_sectors > 0, "a flow needs space");
         let stride_bytes = config.device_stride.map_or(0, |stride| stride.0);
@@ -47,7 +47,7 @@ impl Placer {
         }
     }
 
-    /// Places a record: flushes have no address; all others are widened to whole sectors and cut to
+    /// Places a record. Flushes have no address. All others are widened to whole sectors and cut to
     /// the size of the space. Requests of more than 4 GiB have no place.
     pub(super) fn place(&self, record: &Record) -> Placed {
         if record.op == Op::Flush {

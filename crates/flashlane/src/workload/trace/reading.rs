@@ -1,4 +1,4 @@
-//! How a trace is read that somebody only wants to look at.
+//! Reading of a trace that a user only wants to look at.
 
 use flashlane_trace::{BareColumns, Format, SpaceUnit, TimeUnit, detect};
 
@@ -6,10 +6,11 @@ use super::trace_error;
 use crate::error::Error;
 use crate::workload::config::TraceConfig;
 
-/// Settles how five bare columns are read, where one of their units is named and no format: the
-/// other one is then the usual one. Other files are left as they are.
+/// Decides how five bare columns are read, if the user named a unit and no format: the other unit
+/// is then the usual one. Other files are left unchanged.
 ///
 /// # Errors
+///
 /// A file that cannot be read.
 pub fn with_usual_units(mut config: TraceConfig) -> Result<TraceConfig, Error> {
     let names_a_unit = config.time_unit.is_some() || config.size_unit.is_some();
@@ -24,7 +25,7 @@ pub fn with_usual_units(mut config: TraceConfig) -> Result<TraceConfig, Error> {
     let size_unit = config.size_unit.as_deref().and_then(SpaceUnit::by_name);
     let time_unit = time_unit.unwrap_or(bare.usual_time_unit());
     match bare.format(time_unit, size_unit.unwrap_or(SpaceUnit::Sectors)) {
-        // The map has the units.
+        // The column map has the units.
         Format::Columns(map) => {
             config.columns = Some(map.to_string());
             (config.time_unit, config.size_unit) = (None, None);

@@ -1,6 +1,7 @@
 //! Passes over a trace before the run.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use flashlane_trace::{Record, TraceReader};
 
@@ -11,8 +12,8 @@ use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{OutOfRange, TraceConfig};
 use crate::workload::footprint::{Footprint, PageSet};
 
-/// The placement rule of a trace. Reads the file only where the rule needs it: to number the
-/// devices, and to refuse addresses before the run starts.
+/// The placement rule of a trace. Reads the file only if the rule needs it: to number the devices,
+/// and to refuse addresses before the run starts.
 pub(super) fn placer(config: &TraceConfig, space: &FlowSpace) -> Result<Placer, Error> {
     let mut devices = BTreeSet::new();
     if config.device_stride.is_some() {
@@ -24,7 +25,7 @@ pub(super) fn placer(config: &TraceConfig, space: &FlowSpace) -> Result<Placer, 
     let placer = Placer::new(config, space.sectors, &devices);
     if config.out_of_range == OutOfRange::Refuse {
         each(config, |record, reader| match placer.place(record) {
-            Placed::Refused { first, last } => Err(refusal(reader, space, (first, last))),
+            Placed::Refused { first, last } => Err(refusal(reader, space, first..=last)),
             _ => Ok(()),
         })?;
     }
@@ -68,7 +69,8 @@ fn each(
     Ok(())
 }
 
-fn refusal(reader: &TraceReader, space: &FlowSpace, (first, last): (u128, u128)) -> Error {
+fn refusal(reader: &TraceReader, space: &FlowSpace, bytes: RangeInclusive<u128>) -> Error {
+    let (first, last) = (bytes.start(), bytes.end());
     Error::Trace(format!(
         "{}: line {}: the request for bytes {first}..={last} exceeds the flow's logical space of {} \
          bytes; allowed: requests inside it, or out_of_range = \"wrap\" or \"clip\"",

@@ -1,9 +1,9 @@
-//! When records of a trace arrive.
+//! Arrival times of the records of a trace.
 
 /// Maps times of the trace to times of the flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timing {
-    /// This time of the trace ... Unit: picoseconds, unscaled. `None`: that of the next record.
+    /// This time of the trace ... Unit: picoseconds, unscaled. `None`: the time of the next record.
     pub(super) origin_trace: Option<u64>,
     /// ... is this time of the flow. Unit: picoseconds.
     pub(super) origin_flow: u64,
@@ -35,7 +35,7 @@ impl Timing {
         Some(self.arrival)
     }
 
-    /// Mean gap of the records of the pass so far; 0 of one record. Unscaled.
+    /// Mean gap of the records of the pass so far; 0 for a single record. Unscaled.
     pub(super) fn mean_gap(&self) -> u64 {
         (self.last - self.first).checked_div(self.records.saturating_sub(1)).unwrap_or(0)
     }

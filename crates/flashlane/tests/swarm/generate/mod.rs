@@ -50,7 +50,7 @@ impl Draw {
         low + self.0.below(high - low + 1)
     }
 
-    /// The same with small numbers as likely as large ones: uniform in the logarithm.
+    /// A number whose logarithm is uniform, so that small numbers are as likely as large ones.
     fn scale(&mut self, low: u64, high: u64) -> u64 {
         let ratio = (high as f64 + 1.0) / low as f64;
         ((low as f64 * libm::pow(ratio, self.0.unit())) as u64).clamp(low, high)
@@ -149,7 +149,8 @@ pub(crate) fn case(seed: u64) -> Case {
     Case { device, workload, options, records }
 }
 
-/// What is watched: often everything. And where the records of requests go, if they are kept.
+/// The observers of the run, in most cases all of them, and the store for the records of requests
+/// if they are kept.
 fn observe(draw: &mut Draw) -> (Observe, Option<Arc<Mutex<Records>>>) {
     let all = draw.chance(0.5);
     let mut chance = || all || draw.chance(0.3);

@@ -1,4 +1,4 @@
-//! What every victim policy must keep to.
+//! Rules that every victim policy must keep.
 
 #[cfg(test)]
 mod tests;
@@ -63,7 +63,7 @@ fn full_plane(valid: &[u16]) -> Vec<Block> {
         .collect()
 }
 
-/// What a new policy chooses, which does not depend on how the valid pages are found.
+/// The choice of a new policy. It must not depend on how the valid pages are found.
 fn pick(config: &Victim, blocks: &[Block], seed: u64) -> Result<Option<u32>, String> {
     let picked = |full: &[u16]| {
         let view = PlaneView::new(blocks, full, 16, blocks.len() as u32);

@@ -7,12 +7,12 @@
 
 use super::{SteadyState, check_share, root};
 
-/// Parts of the blocks by age that a state tells apart.
+/// Parts by age into which a state divides the blocks.
 const PARTS: usize = 64;
 
 /// First in, first out: every block is collected at the same age `c`. With `f = exp(-c)` the valid
-/// share of victims, `(1 - f) / c = rho`; write amplification is `1 / (1 - f)`.
-/// Source: Desnoyers 2012; the same limit as greedy for large blocks.
+/// share of victims, `(1 - f) / c = rho`; write amplification is `1 / (1 - f)`. Source: Desnoyers
+/// 2012, where the limit for large blocks equals greedy's.
 #[must_use]
 pub fn fifo(rho: f64, pages_per_block: u32) -> SteadyState {
     check_share(rho);

@@ -24,9 +24,9 @@ pub fn greedy(rho: f64, pages_per_block: u32) -> SteadyState {
     solve(rho, pages_per_block, |_| 0.0, |above, coefficient| (above + 1.0 / coefficient).min(1.0))
 }
 
-/// Finds `S` so that the mean number of valid pages is `b rho`; `next` solves one level for `w[i]`
-/// from `w[i+1]` and the coefficient `(b - S) i / (b rho)`; `beaten` is the chance that a victim is
-/// wholly valid if the share `w[b]` of blocks is.
+/// Finds `S` for which the mean number of valid pages is `b rho`. `next` solves one level: `w[i]`
+/// from `w[i+1]` and the coefficient `(b - S) i / (b rho)`. `beaten` gives the chance that a victim
+/// is wholly valid, from the share `w[b]` of wholly valid blocks.
 fn solve(
     rho: f64,
     pages_per_block: u32,

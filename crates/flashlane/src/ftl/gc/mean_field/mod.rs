@@ -1,8 +1,8 @@
 //! Mean-field steady states of garbage collection under uniform random writes.
 //!
-//! A block has `b` pages, all valid when it was just filled; every host write invalidates one of
-//! the valid pages at random. `rho` is the valid share of all pages of full blocks, and the victim
-//! has `S` valid pages on average, so that write amplification is `b / (b - S)`.
+//! A block has `b` pages, and all are valid when it has just been filled. Every host write
+//! invalidates one of the valid pages at random. `rho` is the valid share of all pages of full
+//! blocks. The victim has `S` valid pages on average, so that write amplification is `b / (b - S)`.
 //! Source: Van Houdt 2013 (mean-field models of garbage collection), MQSim (FAST'18) section 4.4.
 
 mod aged;
@@ -16,8 +16,9 @@ pub use random::random;
 /// The full blocks of a plane in steady state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyState {
-    /// For each of several equal parts of the blocks, those filled first in front, the share of
-    /// blocks with exactly `v` valid pages, `v = 0..=b`. A single part where age does not matter.
+    /// For each of several equal parts of the blocks, the share of blocks with exactly `v` valid
+    /// pages, `v = 0..=b`. The part that was filled first comes first. There is a single part where
+    /// age does not matter.
     pub by_age: Vec<Vec<f64>>,
     /// All programs over programs of the host.
     pub write_amplification: f64,
@@ -40,8 +41,9 @@ impl SteadyState {
 
     /// Valid pages of each of `count` blocks, those filled first in front.
     ///
-    /// Where age does not matter, block `j` takes the quantile `(j + 1/2) / count`, fewest first;
-    /// else a quantile of the part that it belongs to, spread evenly by the golden ratio.
+    /// Where age does not matter, block `j` takes the quantile `(j + 1/2) / count`, fewest first.
+    /// Otherwise it takes a quantile of its part by age; the golden ratio spreads the quantiles
+    /// evenly.
     pub(crate) fn counts(&self, count: u64) -> Vec<u32> {
         let parts = self.by_age.len() as u64;
         let (mut part, mut level, mut below) = (0, 0, self.by_age[0][0]);
@@ -65,10 +67,10 @@ impl SteadyState {
     }
 }
 
-/// Multiples of it fill the unit interval evenly.
+/// Multiples of the golden ratio, modulo 1, fill the unit interval evenly.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// Valid and invalid pages both exist.
+/// Checks that valid and invalid pages both exist.
 fn check_share(rho: f64) {
     assert!(rho > 0.0 && rho < 1.0, "steady state needs some valid and some invalid pages");
 }
@@ -135,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Every restriction of random victims helps, and none beats greedy.
+    /// Every restriction of random victims lowers write amplification, and none beats greedy.
     #[test]
     fn policies_rank_as_they_should() {
         for (rho, pages) in [(0.8, 32), (0.9, 64), (0.93, 256), (0.85, 1024)] {

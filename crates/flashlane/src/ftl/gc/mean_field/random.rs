@@ -1,28 +1,29 @@
 //! A random block among those with at most `a` valid pages.
 //!
-//! Let `p[i]` be the share of blocks with `i` valid pages, `P` that of the candidates, and `l` the
-//! invalidations that a valid page meets per collection, in units of one over the number of blocks.
+//! Let `p[i]` be the share of blocks with `i` valid pages, and `P` the share of candidates. Let `l`
+//! be the invalidations of a valid page per collection, in units of one over the number of blocks.
 //! Every block passes each level above `a` once a cycle, and leaves the levels below by collection:
 //!
-//! `l i p[i] = 1` above `a`, and `l i p[i] = C[i-1] / P` up to it, with `C[i] = sum_{j<=i} p[j]`.
+//! `l i p[i] = 1` for `i > a`, and `l i p[i] = C[i-1] / P` for `i <= a`, with `C[i] = sum_{j<=i}
+//! p[j]`.
 //!
-//! So `P = 1 - H / l` with `H = sum_{j=a+1..b} 1/j`, and `C[i-1] = C[i] / (1 + 1 / ((l - H) i))`
-//! down from `C[a] = P`: no binomials, nothing that could overflow. `l` follows from the mean,
-//! which falls with it; `b - S = l b rho`. All blocks are candidates for `a = b`, where `l = (1 -
-//! rho) / rho`.
+//! Therefore `P = 1 - H / l` with `H = sum_{j=a+1..b} 1/j`, and `C[i-1] = C[i] / (1 + 1 / ((l - H)
+//! i))` down from `C[a] = P`; no binomials occur, so nothing overflows. `l` follows from the mean,
+//! which falls as `l` grows; `b - S = l b rho`. All blocks are candidates for `a = b`, where `l =
+//! (1 - rho) / rho`.
 
 use super::{SteadyState, check_share, root};
 
 /// The state with `rho` of the pages of full blocks valid (range 0..1 exclusive) and at most
-/// `most_valid` valid pages in a victim. `None` where blocks cannot get so empty: they would be
-/// collected before.
+/// `most_valid` valid pages in a victim. `None` where every block would be collected before it got
+/// that empty.
 #[must_use]
 pub fn random(rho: f64, pages_per_block: u32, most_valid: u32) -> Option<SteadyState> {
     check_share(rho);
     let b = pages_per_block;
     let above: f64 = (most_valid + 1..=b).map(|j| 1.0 / f64::from(j)).sum();
     let mean = rho * f64::from(b);
-    // The fullest that blocks can be: every one is collected as soon as it may be.
+    // The fullest state that is possible collects every block as soon as it is a candidate.
     if above > 0.0 && mean >= f64::from(b - most_valid) / above {
         return None;
     }

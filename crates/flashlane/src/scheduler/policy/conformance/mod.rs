@@ -1,4 +1,4 @@
-//! What every scheduler must keep to.
+//! Rules that every scheduler must keep.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ fn policy(config: &Scheduling, bench: &Bench) -> Box<dyn SchedulingPolicy> {
     Box::new(build(config, bench.geometry, usize::from(FLOWS)))
 }
 
-/// `in_order`: reads of a flow stay in order, too.
+/// `in_order`: the reads of a flow must stay in order, too.
 fn random_work_is_served_by_the_rules(config: &Scheduling, in_order: bool) -> Result<(), String> {
     for planes in [1, 2, 4] {
         for seed in 0..6 {
@@ -46,7 +46,7 @@ fn random_work_is_served_by_the_rules(config: &Scheduling, in_order: bool) -> Re
     Ok(())
 }
 
-/// Users never stop; what collection needs is done all the same once blocks run out.
+/// Users never stop sending work; still, collection proceeds once blocks run out.
 fn urgent_collection_makes_progress(config: &Scheduling) -> Result<(), String> {
     for op in [Op::Read, Op::Program, Op::Erase] {
         let round = rounds_until_collection(config, op, true)?;
@@ -56,7 +56,8 @@ fn urgent_collection_makes_progress(config: &Scheduling) -> Result<(), String> {
     Ok(())
 }
 
-/// Rounds until a die serves an operation of collection, among users who bring more than it can do.
+/// Rounds until a die serves an operation of collection, while users bring more work than the die
+/// can do.
 fn rounds_until_collection(
     config: &Scheduling,
     op: Op,
@@ -75,7 +76,7 @@ fn rounds_until_collection(
         let user = if round % 2 == 0 { Op::Read } else { Op::Program };
         let flow = FlowId::new(round as u16 % FLOWS);
         bench.enqueue(&mut *policy, Bench::user(user, flow, PlaneId::new(0)), 0);
-        // One more in each round than is served: the queue never runs dry.
+        // One more in each round than the die serves, so that the queue never runs empty.
         bench.enqueue(&mut *policy, read(1), 0);
         if serve_one(&mut bench, &mut *policy)?.contains(&wanted) {
             return Ok(Some(round));
@@ -84,7 +85,7 @@ fn rounds_until_collection(
     Ok(None)
 }
 
-/// Has the one die serve a command of 100 us.
+/// Lets the only die serve a command of 100 us.
 fn serve_one(
     bench: &mut Bench,
     policy: &mut dyn SchedulingPolicy,
@@ -92,7 +93,7 @@ fn serve_one(
     loop {
         let command = bench.take(policy, DieId::new(0));
         if command.is_empty() {
-            // All of it is held back.
+            // All of the work is held back.
             let Some(wake) = policy.wake() else {
                 return Err("work that it leaves at an idle die, without a time to be woken".into());
             };

@@ -1,13 +1,13 @@
-//! The rules on every built-in scheduler, and what is expected of some.
+//! The rules on every built-in scheduler, and the expectations for some of them.
 
 use super::*;
 
-/// Policies that tell classes apart by default; all others ignore them. Keep the table in
-/// `docs/model-flash.md` in step.
+/// Policies that tell classes apart by default; all others ignore them. The table in
+/// `docs/model-flash.md` must agree.
 const WITH_CLASSES: [&str; 2] = ["priority-out-of-order", "flin"];
 
-/// Policies that change the order of a flow's reads at a die of one plane. FLIN: a flow that
-/// becomes of low intensity passes what it queued before.
+/// Policies that change the order of a flow's reads at a die of one plane. With FLIN, a flow that
+/// becomes of low intensity overtakes its own earlier reads.
 const REORDER_A_FLOW: [&str; 1] = ["flin"];
 
 /// Policies that serve collection last unless it is urgent.
@@ -40,8 +40,8 @@ fn urgent_collection_makes_progress() {
     }
 }
 
-/// Four flows of the four classes read without end: policies that know classes serve the higher
-/// ones more, all others serve them alike.
+/// Four flows of the four classes read without end: policies that know classes serve higher classes
+/// more, and all others serve them alike.
 #[test]
 fn classes_count_where_they_should() {
     for name in Scheduling::NAMES {

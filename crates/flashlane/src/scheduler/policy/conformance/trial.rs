@@ -13,10 +13,10 @@ use crate::scheduler::policy::{Scheduling, SchedulingPolicy};
 use crate::scheduler::view::is_ready;
 use crate::transaction::{Op, Source, Transaction};
 
-/// Everything that was issued, in order.
+/// All commands that were issued, in order.
 pub(super) type Log = Vec<(Time, Vec<TransactionId>)>;
 
-/// What a die of the bench runs.
+/// The operation that a die of the bench runs.
 #[derive(Clone, Debug)]
 struct Running {
     command: Vec<TransactionId>,
@@ -26,21 +26,21 @@ struct Running {
 
 /// A random workload on a bench, with every rule checked at every step.
 pub(super) struct Trial {
-    /// Reads of a flow stay in order at a die of one plane.
+    /// True if the reads of a flow must stay in order at a die of one plane.
     in_order: bool,
     bench: Bench,
     policy: Box<dyn SchedulingPolicy>,
     rng: Rng,
     /// Queued transactions and their dies.
     queued: BTreeMap<TransactionId, DieId>,
-    /// By die, and what an interruption made wait.
+    /// By die: the running operation, with the operation that it interrupted.
     running: Array<DieId, Option<Running>>,
     suspended: Vec<Option<Running>>,
-    /// Blocked programs and when their data comes.
+    /// Blocked programs, with the time when their old data comes.
     blocked: Vec<(Time, TransactionId)>,
-    /// Everything that was issued, in order.
+    /// All commands that were issued, in order.
     log: Vec<(Time, Vec<TransactionId>)>,
-    /// Reads of each die and flow that left, by the time and order at which they came.
+    /// By die and flow: the place in the order of arrival of the last read that left.
     last_read: BTreeMap<(u32, FlowId), u32>,
     entered: u32,
     left: u32,
@@ -85,7 +85,8 @@ impl Trial {
         Work { source, op, flow, plane }
     }
 
-    /// A few transactions come; some migrations become pointless, some programs wait for old data.
+    /// Adds a few transactions. Some migrations become pointless, and some programs wait for old
+    /// data.
     fn arrive(&mut self) -> Result<(), String> {
         for _ in 0..self.rng.below(12) {
             let work = self.work();
@@ -126,8 +127,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Settles what a call of the policy formed and cancelled; commands are of an operation, if one
-    /// is named.
+    /// Settles the command and the cancellations of a call of the policy. `allowed`: the only
+    /// operation that the command may be of.
     fn settle(&mut self, die: DieId, allowed: impl Into<Option<Op>>) -> Result<(), String> {
         let cancelled = std::mem::take(&mut self.bench.cancelled);
         for id in cancelled {
@@ -192,7 +193,7 @@ impl Trial {
         Ok(())
     }
 
-    /// A queued transaction that nothing but the policy keeps waiting.
+    /// True if nothing but the policy keeps a queued transaction waiting.
     fn is_ready(&mut self, id: TransactionId) -> bool {
         let tr = self.bench.transactions[id];
         let stale =
@@ -200,8 +201,7 @@ impl Trial {
         !stale && self.bench.view(|view| view.is_ready(&tr))
     }
 
-    /// Offers a free die to the policy: work that is ready goes, unless it is a user's and held
-    /// back.
+    /// Offers a free die to the policy. Ready work must go, unless it is a user's and held back.
     fn serve(&mut self, die: DieId) -> Result<(), String> {
         let waits: Vec<TransactionId> =
             self.queued.iter().filter(|&(_, &at)| at == die).map(|(&id, _)| id).collect();
@@ -288,7 +288,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Offers a die that is about to resume what it suspended. True if it takes more reads first.
+    /// Offers a die that is about to resume its suspended operation. True if it takes more reads
+    /// first.
     fn reads_on(&mut self, die: DieId) -> Result<bool, String> {
         let Some(waited) = &self.suspended[die.index()] else { return Ok(false) };
         let (head, op, left) = (waited.command[0], waited.op, waited.until.0);
@@ -299,7 +300,7 @@ impl Trial {
         Ok(formed)
     }
 
-    /// When something happens next, arrivals aside.
+    /// Time of the next event, without arrivals.
     fn next(&self) -> Option<Time> {
         let ends = self.running.iter().flatten().map(|running| running.until);
         let data = self.blocked.iter().map(|&(time, _)| time);
@@ -307,7 +308,7 @@ impl Trial {
         ends.chain(data).chain(wake).min()
     }
 
-    /// Everything that happens at the time of the bench.
+    /// Does everything that happens at the present time of the bench.
     fn step(&mut self) -> Result<(), String> {
         let now = self.bench.now;
         for (_, id) in self.blocked.extract_if(.., |&mut (time, _)| time <= now) {
@@ -337,7 +338,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Random arrivals for a while, then nothing more: everything that came must leave.
+    /// Random arrivals for a while, then none: everything that came must leave.
     pub(super) fn run(mut self) -> Result<Log, String> {
         for _ in 0..150 {
             self.arrive()?;
@@ -353,7 +354,7 @@ impl Trial {
             self.bench.now = time;
             self.step()?;
         }
-        // Pointless migrations may be left that nothing had a reason to look at.
+        // Pointless migrations may remain that nothing has looked at.
         for die in 0..self.running.len() as u32 {
             self.serve(DieId::new(die))?;
         }

@@ -10,12 +10,12 @@ const ROUND: u32 = (1 << LEVELS) - 1;
 /// belongs to level `LEVELS - 1 - trailing zeros of t`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ruler {
-    /// Turns taken of the round.
+    /// Turns of the round that were taken.
     turn: u32,
 }
 
 impl Ruler {
-    /// The level whose turn it is among those with a transaction that can go, and that
+    /// The level whose turn it is, among those with a transaction that can go, and that
     /// transaction's place. Choice: a level with nothing ready gives its turn away and keeps no
     /// credit.
     pub(super) fn next(

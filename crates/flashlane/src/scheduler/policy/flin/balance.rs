@@ -4,8 +4,7 @@ use flashlane_units::{DieId, FlowId};
 
 use super::{FlinConfig, History};
 
-/// Eq. 6 and 7: how long a transaction would have waited, were `other` done first, over its own
-/// cost.
+/// Eq. 6 and 7: the wait of a transaction if `other` were done first, over its own cost.
 pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
     (waited + other) as f64 / cost.max(1) as f64
 }
@@ -14,7 +13,7 @@ pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
     pub(super) migrations: u32,
-    /// Erases of blocks that are empty or become so.
+    /// Erases of blocks that are empty or will be.
     pub(super) erases: u32,
     /// Commands that write pages of collection on other dies.
     pub(super) relocations: u32,
@@ -25,8 +24,8 @@ pub(super) struct Batch {
 pub(super) struct GcShares {
     /// Pages written since the last erase, by flow; with a history by unit: by unit and flow.
     writes: Vec<u64>,
-    /// Parts of migrations not charged yet, by flow. Choice: the paper's product is usually below
-    /// one; rounding it down every time would starve collection.
+    /// Fractions of migrations that were not charged yet, by flow. Choice: the paper's product is
+    /// usually below one; rounding it down every time would starve collection.
     credit: Vec<f64>,
     history: History,
     flows: usize,
@@ -43,25 +42,25 @@ impl GcShares {
         }
     }
 
-    /// The counts of the history that a unit goes by.
+    /// The write counts that apply to a unit.
     fn writes_of(&mut self, die: DieId) -> &mut [u64] {
         let at = if self.history == History::Unit { die.index() * self.flows } else { 0 };
         &mut self.writes[at..at + self.flows]
     }
 
-    /// A page of the flow is on its way to flash.
+    /// Counts a page of the flow that is on its way to flash.
     pub(super) fn wrote(&mut self, die: DieId, flow: FlowId) {
         self.writes_of(die)[flow.index()] += 1;
     }
 
-    /// A block was erased: the history of writes begins anew.
+    /// Starts the history of writes anew after an erase.
     pub(super) fn erased(&mut self, die: DieId) {
         if self.history != History::Run {
             self.writes_of(die).fill(0);
         }
     }
 
-    /// Migrations that go before a write of the flow, of `pending` ones. The write itself counts.
+    /// Migrations that go before a write of the flow, out of `pending`. The write itself counts.
     pub(super) fn migrations(&mut self, die: DieId, flow: FlowId, pending: u32, valid: f64) -> u32 {
         let at = flow.index();
         let writes = self.writes_of(die);
@@ -72,7 +71,8 @@ impl GcShares {
         count
     }
 
-    /// Migrations went with a write beyond its flow's share: the next ones are fewer.
+    /// Charges migrations that went with a write beyond its flow's share, so that later writes take
+    /// fewer.
     pub(super) fn moved_ahead(&mut self, flow: FlowId, count: u32) {
         self.credit[flow.index()] -= f64::from(count);
     }
@@ -98,7 +98,7 @@ mod tests {
         (0..4).for_each(|_| shares.wrote(there, FlowId::new(1)));
         // Eq. 10: 8/12 of the writes, 9/12 of the pages, 8 pending: 4.
         assert_eq!(shares.migrations(here, FlowId::new(0), 8, 0.75), 4);
-        // 5/12 * 3/12 * 8 = 0.83: the rest is kept and makes one the next time.
+        // 5/12 * 3/12 * 8 = 0.83: the fraction is kept, and makes one migration the next time.
         assert_eq!(shares.migrations(here, FlowId::new(1), 8, 0.25), 0);
         assert_eq!(shares.migrations(here, FlowId::new(1), 8, 0.25), 1);
         shares.erased(there);
@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn an_erase_ends_the_history_of_the_drive_of_its_unit_or_none() {
-        // One write of the other flow: this one's next is half of the history, or all of it.
+        // One write of the other flow: the next write of this flow is half of the history, or all
+        // of it.
         for (history, after_other, after_own) in
             [(History::Device, 8, 8), (History::Unit, 4, 8), (History::Run, 4, 4)]
         {

@@ -1,4 +1,4 @@
-//! What users may set of FLIN.
+//! Parameters of FLIN that users may set.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,15 +18,15 @@ pub enum Stage {
     WaitBalancing,
 }
 
-/// What the thresholds of intensity apply to.
+/// The rates that the thresholds of intensity apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The rate of a flow over the whole drive.
+    /// The rate of a flow over the whole drive, against the threshold.
     Device,
-    /// Its rate at each unit, against the threshold over the number of units.
+    /// The rate of a flow at each unit, against the threshold over the number of units.
     Unit,
-    /// Its rate at each unit, against the whole threshold.
+    /// The rate of a flow at each unit, against the whole threshold.
     EachUnit,
 }
 
@@ -42,7 +42,7 @@ pub enum FreePages {
     Device,
 }
 
-/// What ends the history of writes of Eq. 10.
+/// End of the history of writes of Eq. 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum History {
@@ -50,7 +50,7 @@ pub enum History {
     Device,
     /// An erase at the unit, which keeps a history of its own.
     Unit,
-    /// Nothing: all writes of the run count.
+    /// Never: all writes of the run count.
     Run,
 }
 
@@ -66,26 +66,28 @@ pub struct FlinConfig {
     pub read_intensity: Bandwidth,
     /// A flow that writes less is of low write intensity (alpha for writes, C).
     pub write_intensity: Bandwidth,
-    /// What both apply to. Choice: the paper keeps rates by flow and chip (section 5.5) and speaks
-    /// of thresholds of flows.
+    /// The rates that both thresholds apply to. Choice: the paper keeps rates by flow and chip
+    /// (section 5.5) and speaks of thresholds of flows.
     pub intensity_scope: Scope,
-    /// Below this fairness of departed transactions the most slowed flow goes first among those of
-    /// high intensity (F_thr). Range: 0..=1.
+    /// Below this fairness of departed transactions, the most slowed flow of high intensity goes
+    /// first (F_thr). Range: 0..=1.
     pub fairness_threshold: f64,
     /// Writes take migrations along when there are fewer free pages (GC_FLIN).
     pub gc_free_pages: u32,
-    /// Where these are counted. The paper: "available in the memory".
+    /// Where free pages are counted. The paper: "available in the memory".
     pub gc_scope: FreePages,
-    /// What ends the history of writes by which migrations are shared. Choice: the paper counts
-    /// "since the last garbage collection operation".
+    /// End of the history of writes that decides how flows share migrations. Choice: the paper
+    /// counts "since the last garbage collection operation".
     pub gc_history: History,
-    /// A read may interrupt a program or an erase that waited proportionally less (section 4.3).
+    /// A read may interrupt a program or an erase that has waited proportionally less (section
+    /// 4.3).
     pub suspend: bool,
-    /// A transaction that waited so long is served next, whatever the stages say. The paper has no
-    /// bound. Default: none, but 100 ms without wait balancing, where reads go before all else.
+    /// A transaction that has waited this long is served next, whatever the stages decide. The
+    /// paper has no bound. Default: none, but 100 ms without wait balancing, where reads go before
+    /// all else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_limit: Option<Span>,
-    /// Insertion looks at so many transactions from the tail of a region, at most. The paper has no
+    /// Most transactions that insertion looks at, from the tail of a region on. The paper has no
     /// bound. Range: 1 and above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scan_limit: Option<u32>,

@@ -1,17 +1,20 @@
-//! The least and the most slowed transaction of a block of a queue at any time, without a look at
-//! every one.
+//! The least and the most slowed transaction of a block of a queue, at any time, without a look at
+//! each transaction.
 //!
-//! With `x` the time now plus the cost of all work ahead of the block, the slowdown of a
-//! transaction is `(x + base) / alone`, where `base` (cost in the block up to and including it,
-//! less the time at which it was queued) and `alone` do not change while the block does not. Over
-//! points (alone, base) that is the slope of a line from (0, -x): the steepest touches the upper
-//! hull of the points, the flattest the lower one. All comparisons are exact, in integers; so the
-//! quotients found are those that a look at every transaction finds, to the last bit.
+//! Let `x` be the time now plus the cost of all work ahead of the block. The slowdown of a
+//! transaction is `(x + base) / alone`. Here `base` is the cost in the block up to and including
+//! the transaction, less the time at which it was queued. `base` and `alone` do not change while
+//! the block does not.
+//!
+//! Take the transactions as points (alone, base). The slowdown is the slope of a line from (0, -x)
+//! to the point: the steepest line touches the upper hull of the points, the flattest line the
+//! lower hull. All comparisons are exact, in integers, so the quotients equal those of a look at
+//! every transaction, to the last bit.
 
-/// A transaction. Unit: picoseconds.
+/// A transaction as a point. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Point {
-    /// Eq. 3 for the flow alone. Range: 1 and above.
+    /// Response time (Eq. 3) if the flow ran alone. Range: 1 and above.
     pub(super) alone: u64,
     pub(super) base: i64,
 }
@@ -21,7 +24,7 @@ pub(super) fn slowdown(point: Point, x: i64) -> f64 {
     (x + point.base) as f64 / point.alone as f64
 }
 
-/// `a` is slowed more than `b`.
+/// True if `a` is slowed more than `b`.
 fn exceeds(a: Point, b: Point, x: i64) -> bool {
     let product = |of: Point, with: Point| i128::from(x + of.base) * i128::from(with.alone);
     product(a, b) > product(b, a)
@@ -35,13 +38,14 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Builds both hulls; the points are put in order.
+    /// Builds both hulls, after sorting the points.
     pub(super) fn build(&mut self, points: &mut [Point]) {
         points.sort_unstable();
         self.upper.clear();
         self.lower.clear();
         for &point in points.iter() {
-            // Of points with one `alone` the last has the largest base, the first the smallest.
+            // Points with equal `alone` are sorted by base: the last has the largest base, the
+            // first the smallest.
             push(&mut self.upper, point, |turn| turn >= 0);
             if self.lower.last().is_none_or(|last| last.alone != point.alone) {
                 push(&mut self.lower, point, |turn| turn <= 0);
@@ -51,19 +55,19 @@ impl Envelope {
 
     /// Smallest and largest slowdown of the block.
     pub(super) fn extremes(&self, x: i64) -> (f64, f64) {
-        // Along a hull the slope from a point to its left rises and falls once.
+        // Along a hull, the slope from a point to its left neighbour rises and falls once.
         let most = peak(&self.upper, |a, b| exceeds(b, a, x));
         let least = peak(&self.lower, |a, b| exceeds(a, b, x));
         (slowdown(least, x), slowdown(most, x))
     }
 }
 
-/// Adds the next point of a hull and takes back those before it that lie inside.
+/// Adds the next point of a hull, and removes earlier points that now lie inside.
 fn push(hull: &mut Vec<Point>, point: Point, inside: impl Fn(i128) -> bool) {
     while let [.., before, last] = hull[..] {
         let run = |to: Point| i128::from(to.alone) - i128::from(before.alone);
         let rise = |to: Point| i128::from(to.base) - i128::from(before.base);
-        // Positive where the way from `last` to `point` turns left.
+        // Positive if the path turns left from `last` to `point`.
         if !inside(run(last) * rise(point) - rise(last) * run(point)) {
             break;
         }
@@ -72,7 +76,7 @@ fn push(hull: &mut Vec<Point>, point: Point, inside: impl Fn(i128) -> bool) {
     hull.push(point);
 }
 
-/// The point after which `better` no longer holds from a point to the next one: a binary search.
+/// The first point from which the step to the next point is no longer `better`: a binary search.
 fn peak(hull: &[Point], better: impl Fn(Point, Point) -> bool) -> Point {
     let (mut low, mut high) = (0, hull.len() - 1);
     while low < high {

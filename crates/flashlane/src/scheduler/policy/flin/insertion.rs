@@ -45,17 +45,17 @@ impl Flin {
         lane.level = level;
     }
 
-    /// Something came to a queue.
+    /// Notes that a transaction came to a queue.
     fn stir(&mut self, die: DieId, op: usize, level: usize) {
         let unit = &mut self.units[die];
         unit.note_length(op, level);
         unit.stirred[op] = true;
     }
 
-    /// Section 5.1.
+    /// Ends epochs of intensity (section 5.1).
     pub(super) fn end_epochs(&mut self, now: Time) {
         for rise in self.intensity.roll(now) {
-            // What departed before the flow became of high intensity says nothing of it.
+            // Departures before the flow became of high intensity do not count.
             for unit in self.units.numbers() {
                 if rise.unit.is_none_or(|only| only == unit) {
                     let lane = self.lane(unit, rise.op, rise.flow);
@@ -65,7 +65,7 @@ impl Flin {
         }
     }
 
-    /// Lines 12 and 17, Eq. 4; an estimate that lies in the past means no wait.
+    /// Lines 12 and 17, Eq. 4. An estimate in the past means no wait.
     fn wait_alone(&mut self, die: DieId, op: usize, flow: FlowId, now: u64, cost: u64) -> u64 {
         let lane = self.lane(die, op, flow);
         let wait = if lane.unfinished > 0 { lane.alone_until.saturating_sub(now) } else { 0 };
@@ -74,18 +74,17 @@ impl Flin {
         wait
     }
 
-    /// What the head of a queue waits for: the rest of the running operation (T_chip_busy of Eq. 5)
-    /// and the slot. Choice: Eq. 5 counts transactions of the same class and operation, and the
-    /// slot.
+    /// Wait of the head of a queue: the rest of the running operation (T_chip_busy of Eq. 5) and
+    /// the slot. Choice: Eq. 5 counts transactions of the same class and operation, and the slot.
     fn first_wait(&self, die: DieId, op: usize, level: usize, view: &View<'_>) -> u64 {
         let slot = self.units[die].slots[op];
         let in_slot = slot.filter(|entry| self.level(view.transactions[entry.id].class) == level);
         view.service_left(die) + in_slot.map_or(0, |entry| entry.cost)
     }
 
-    /// Lines 18 and 19: departed transactions of the flows of high intensity in the queue were
-    /// treated too differently, and this flow worst. Choice: flows without departures say nothing,
-    /// and a single one is treated fairly.
+    /// Lines 18 and 19: true if the departed transactions of the high-intensity flows in the queue
+    /// were treated too differently, and those of this flow worst. Choice: a flow without
+    /// departures does not count, and a single flow counts as treated fairly.
     fn is_treated_worst(&self, die: DieId, op: usize, level: usize, flow: FlowId) -> bool {
         let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0, FlowId::NONE);
         let mut seen = 0;
@@ -114,8 +113,8 @@ impl Flin {
         entry
     }
 
-    /// With an age limit: moves a transaction that waited beyond it into its slot and sends it.
-    /// Looked for now and then.
+    /// With an age limit: moves a transaction that has waited longer into its slot and sends it.
+    /// Checked only now and then.
     pub(super) fn serve_oldest(&mut self, die: DieId, limit: Span, view: &mut View<'_>) -> bool {
         let unit = &mut self.units[die];
         if view.now < unit.watch {

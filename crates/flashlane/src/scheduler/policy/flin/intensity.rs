@@ -1,4 +1,4 @@
-//! Low and high intensity of flows, reads and writes apart (section 5.1).
+//! Classification of flows by intensity, separately for reads and writes (section 5.1).
 
 use flashlane_engine::Time;
 use flashlane_units::{DieId, FlowId};
@@ -8,13 +8,13 @@ use super::{FlinConfig, Scope};
 /// A flow that became of high intensity, for reads (0) or writes (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
-    /// The unit where it did; `None` for the whole drive.
+    /// The unit where it did so; `None` for the whole drive.
     pub(super) unit: Option<DieId>,
     pub(super) op: usize,
     pub(super) flow: FlowId,
 }
 
-/// Counts transactions by epoch and classifies flows at its end. All begin as low.
+/// Counts bytes by epoch, and classifies flows at the end of each epoch. All flows begin as low.
 #[derive(Clone, Debug)]
 pub(super) struct Intensity {
     epoch: u64,
@@ -22,7 +22,7 @@ pub(super) struct Intensity {
     end: u64,
     /// Bytes of an epoch below which a flow is low: reads, writes.
     thresholds: [f64; 2],
-    /// Bytes so far, by place, operation and flow. One place in scope `device`.
+    /// Bytes in this epoch, by place, operation and flow. There is one place in scope `device`.
     bytes: Vec<u64>,
     high: Vec<bool>,
     per_unit: bool,
@@ -52,7 +52,7 @@ impl Intensity {
         (place * 2 + op) * self.flows + flow.index()
     }
 
-    /// Ends the epochs that are over at `now`; gives the flows that became of high intensity.
+    /// Ends the epochs that are over at `now`. Returns the flows that became of high intensity.
     pub(super) fn roll(&mut self, now: Time) -> Vec<Rise> {
         let mut rises = Vec::new();
         if now.0 < self.end {
@@ -60,7 +60,7 @@ impl Intensity {
         }
         for at in 0..self.bytes.len() {
             let (unit, op) = (at / self.flows / 2, at / self.flows % 2);
-            // Epochs without a transaction leave a flow low.
+            // An epoch without a transaction leaves a flow low.
             let high = now.0 < self.end.saturating_add(self.epoch)
                 && self.bytes[at] as f64 >= self.thresholds[op];
             if high && !self.high[at] {
@@ -74,13 +74,13 @@ impl Intensity {
         rises
     }
 
-    /// A transaction of a page arrives.
+    /// Counts a transaction of a page that arrives.
     pub(super) fn count(&mut self, unit: u32, op: usize, flow: FlowId, page_bytes: u64) {
         let at = self.at(unit, op, flow);
         self.bytes[at] += page_bytes;
     }
 
-    /// The flow is of low intensity at the unit.
+    /// True if the flow is of low intensity at the unit.
     pub(super) fn is_low(&self, unit: u32, op: usize, flow: FlowId) -> bool {
         !self.high[self.at(unit, op, flow)]
     }

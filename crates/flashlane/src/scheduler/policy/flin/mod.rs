@@ -1,20 +1,20 @@
 //! FLIN: the flash-level interference-aware scheduler.
 //!
 //! Source: Tavakkol et al., FLIN (ISCA 2018), sections 4 and 5. A transaction passes three stages
-//! at its unit (a die; the paper's chips have one); read the files in this order:
+//! at its unit (a die; the paper's chips have one); read the files in this order.
 //!
 //! 1. *Fairness-aware queue insertion* (4.1, Algorithm 1; `insertion`): a new transaction goes
-//!    behind the low-intensity ones or to the tail ([`intensity`]), and from there to the place
-//!    that makes the slowdowns in its region most alike ([`queue`], [`reorder`] over [`region`] and
-//!    [`envelope`]).
+//!    behind the low-intensity transactions, or to the tail ([`intensity`]). From there it moves to
+//!    the place that makes the slowdowns in its region most alike ([`queue`], [`reorder`] over
+//!    [`region`] and [`envelope`]).
 //! 2. *Priority-aware arbitration* (4.2; [`arbitration`]): one read and one write slot, filled from
 //!    the queues of the classes by weighted round robin.
 //! 3. *Wait-balancing selection* (4.3, Algorithm 2; `selection`): the slot with the larger
 //!    proportional wait goes ([`balance`]); with a write goes its flow's share of the pending
 //!    migrations.
 //!
-//! What the paper leaves open is listed in docs/flin.md. Translation pages pass all three stages
-//! by.
+//! Choices that the paper leaves open are listed in docs/flin.md. Translation pages bypass all
+//! three stages.
 
 mod arbitration;
 mod balance;
@@ -56,13 +56,14 @@ const WRITE: usize = 1;
 /// Kinds of collection, the most advanced first.
 const COLLECTION: [Kind; 3] = [Kind::GC_WRITE, Kind::GC_READ, Kind::ERASE];
 
-/// Writes of pages that collection on another die sends here, in a list that nothing else of
-/// `others` uses. The paper's migrations stay on their die. Choice: they are no second halves of
-/// this die's migrations, which go before a write; one goes with each write, the others when the
-/// slots are empty, or else they would hold up this die's writes for the pages of a whole block.
+/// List of writes of pages that collection on another die sends to this die; nothing else in
+/// `others` uses this list. The paper's migrations stay on their die. Choice: such a write is no
+/// second half of a migration of this die, which would go before a write. One goes with each write,
+/// and the others when the slots are empty; otherwise they would hold up the writes of this die for
+/// a whole block.
 const RELOCATED: Kind = Kind::user_write(0);
 
-/// The list of `others` that a transaction waits in.
+/// The list of `others` in which a transaction waits.
 fn kind_of(tr: &Transaction, view: &View<'_>) -> Kind {
     match Kind::of(tr) {
         Kind::GC_WRITE if view.is_relocated(tr) => RELOCATED,
@@ -74,59 +75,60 @@ fn side(op: Op) -> usize {
     usize::from(op != Op::Read)
 }
 
-/// What is known of a flow's transactions of one operation at a unit.
+/// State of a flow's transactions of one operation at a unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// In the queue.
+    /// Transactions in the queue.
     queued: u32,
     /// Level of the queue.
     level: usize,
-    /// In the queue, in a slot or running.
+    /// Transactions in the queue, in a slot or running.
     unfinished: u32,
-    /// When the last one would end if the flow ran alone: the terms of Eq. 4. Unit: picoseconds.
+    /// Time at which the last transaction would end if the flow ran alone: the terms of Eq. 4.
+    /// Unit: picoseconds.
     alone_until: u64,
-    /// Slowdowns of departed transactions since the flow became of high intensity: their sum.
+    /// Sum of the slowdowns of departed transactions, since the flow became of high intensity.
     slowdowns: f64,
     departed: u64,
 }
 
-/// A unit: its queues by operation and level, its slots.
+/// A unit: its queues by operation and level, and its slots.
 #[derive(Clone, Debug, Default)]
 struct Unit {
     queues: [[Queue; LEVELS]; 2],
-    /// Levels of each operation at which something is queued, a bit each.
+    /// For each operation one bit a level: set if something is queued there.
     filled: [u8; 2],
-    /// Something may be queued that can go: it came, or became ready, since a slot was last left
-    /// empty.
+    /// For each operation: true if a queued transaction may be able to go, since one came or became
+    /// ready after a slot was last left empty.
     stirred: [bool; 2],
     slots: [Option<Entry>; 2],
     rulers: [Ruler; 2],
     /// Collection that still goes before the write in the slot.
     batch: Batch,
-    /// It was counted for the write in the slot.
+    /// True if `batch` was counted for the write in the slot.
     charged: bool,
-    /// Collection runs that began while both slots were empty.
+    /// True while collection runs that began when both slots were empty.
     idle_collection: bool,
-    /// When the oldest transaction is looked for next, with an age limit.
+    /// With an age limit: time of the next check for old transactions.
     watch: Time,
 }
 
 impl Unit {
-    /// Something came to a queue or left it.
+    /// Updates `filled` after a transaction came to a queue or left it.
     #[inline]
     fn note_length(&mut self, op: usize, level: usize) {
         let holds = self.queues[op][level].len() > 0;
         self.filled[op] = self.filled[op] & !(1 << level) | u8::from(holds) << level;
     }
 
-    /// The queues of an operation that hold something, with their levels, the lowest first.
+    /// The queues of an operation that are not empty, with their levels, lowest first.
     fn filled(&self, op: usize) -> impl Iterator<Item = (usize, &Queue)> {
         let at = move |&(level, _): &(usize, &Queue)| self.filled[op] >> level & 1 != 0;
         self.queues[op].iter().enumerate().filter(at)
     }
 }
 
-/// Times of a transaction that is with the policy or runs. Unit: picoseconds.
+/// Times of a transaction that waits with the policy or runs. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
     enqueued: u64,
@@ -141,7 +143,7 @@ struct Times {
 #[derive(Clone)]
 pub(super) struct Flin {
     config: FlinConfig,
-    /// Without wait balancing reads go first, and something has to bound that.
+    /// Without wait balancing reads go first; this bounds the wait of other work.
     age_limit: Option<Span>,
     insertion: bool,
     arbitration: bool,
@@ -154,7 +156,7 @@ pub(super) struct Flin {
     shares: GcShares,
     /// By transaction.
     times: Vec<Times>,
-    /// Translation pages, migrations, erases.
+    /// Queues of translation pages, migrations and erases.
     others: Queues,
     scratch: Scratch,
     overhead: Overhead,
@@ -191,7 +193,7 @@ impl Flin {
         (die.index() * 2 + op) * self.flows + flow.index()
     }
 
-    /// Level of a class: 0 is the lowest. Without stage 2 all classes share a queue.
+    /// Level of a class; 0 is the lowest. Without stage 2 all classes share a queue.
     fn level(&self, class: u8) -> usize {
         if self.arbitration { LEVELS - 1 - class as usize } else { 0 }
     }
@@ -218,13 +220,13 @@ impl Flin {
             }
             let unit = &mut self.units[die];
             unit.idle_collection = false;
-            // The next page of a block may follow a program.
+            // The next page of the block may now follow.
             unit.stirred[WRITE] = true;
         }
         formed
     }
 
-    /// Since when the oldest work of some kinds waits.
+    /// Time at which the oldest work of some kinds was queued.
     fn oldest_of(&self, die: DieId, kinds: &[Kind], view: &View<'_>) -> Option<Time> {
         kinds
             .iter()
@@ -307,7 +309,7 @@ impl SchedulingPolicy for Flin {
         self.others.waiting(die) + (queued + slots) as u32
     }
 
-    /// Without stage 3 as kinds go, and with it as in lines 11 to 16 of Algorithm 2.
+    /// Without stage 3 the order is by kind; with it, lines 11 to 16 of Algorithm 2.
     fn collection_order(&self) -> CollectionOrder {
         let on = match self.config.gc_scope {
             FreePages::Plane => Room::Plane,

@@ -1,4 +1,4 @@
-//! What FLIN costs the drive: memory and work (section 5.5).
+//! Cost of FLIN for the drive: memory and work (section 5.5).
 
 use crate::scheduler::overhead::SchedulerOverhead;
 
@@ -13,12 +13,12 @@ pub(super) struct Overhead {
     pub(super) migrations_with_writes: u64,
 }
 
-/// Size of a number that FLIN keeps. Unit: bytes.
+/// Size of a number in FLIN's tables. Unit: bytes.
 const WORD: u64 = 4;
 
-/// DRAM that FLIN takes: arrival rates and average slowdowns of reads and writes by flow and unit,
-/// the alone wait of every transaction, writes and valid pages by flow. Unit: bytes. Source: FLIN
-/// (ISCA'18) section 5.5.
+/// DRAM that FLIN needs. It keeps arrival rates and average slowdowns of reads and writes by flow
+/// and unit, the alone wait of every transaction, and writes and valid pages by flow. Unit: bytes.
+/// Source: FLIN (ISCA'18) section 5.5.
 #[must_use]
 pub fn dram_bytes(flows: u64, units: u64, transactions: u64) -> u64 {
     let rates = 2 * flows * units;
@@ -27,14 +27,14 @@ pub fn dram_bytes(flows: u64, units: u64, transactions: u64) -> u64 {
 }
 
 impl Overhead {
-    /// A transaction was inserted, for which stage 1 looked at so many positions.
+    /// Counts an insertion for which stage 1 looked at `scanned` positions.
     pub(super) fn inserted(&mut self, scanned: u64) {
         self.insertions += 1;
         self.scanned += scanned;
         self.scanned_most = self.scanned_most.max(scanned);
     }
 
-    /// What the summary says; `transactions`: as many as the drive's DRAM holds.
+    /// The summary. `transactions`: as many as the drive's DRAM has room for.
     pub(super) fn summary(&self, flows: u64, units: u64, transactions: u64) -> SchedulerOverhead {
         SchedulerOverhead {
             dram_bytes: dram_bytes(flows, units, transactions),

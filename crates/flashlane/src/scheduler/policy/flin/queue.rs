@@ -1,19 +1,19 @@
-//! Stage 1: the queue of a unit, an operation and a level, in which low-intensity transactions
-//! stand first, and where a new one goes (Algorithm 1).
+//! Stage 1: the queue of a unit, an operation and a level, with the low-intensity transactions in
+//! front, and the place of a new transaction in it (Algorithm 1).
 
 use super::region::{Entry, Region};
 use super::reorder::{Moment, Scratch};
 use crate::scheduler::view::View;
 
-/// How many queued transactions are looked at for partners in a multi-plane command.
+/// Number of queued transactions that are searched for partners in a multi-plane command.
 const PARTNER_SCAN: usize = 200;
 
-/// The queue; the head first.
+/// The queue, head first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    /// Up to Last_low.
+    /// Transactions up to Last_low.
     low: Region,
-    /// From Last_low + 1 to the tail.
+    /// Transactions from Last_low + 1 to the tail.
     high: Region,
 }
 
@@ -27,17 +27,17 @@ impl Queue {
         self.low.iter().chain(self.high.iter())
     }
 
-    /// When the head was queued.
+    /// Time at which the head was queued.
     pub(super) fn front_since(&self) -> Option<u64> {
         self.low.first().or_else(|| self.high.first()).map(|entry| entry.enqueued)
     }
 
-    /// Appends a transaction: without stage 1.
+    /// Appends a transaction, without stage 1.
     pub(super) fn push(&mut self, entry: Entry) {
         self.high.insert(self.high.len(), Entry { low: false, ..entry });
     }
 
-    /// Puts a transaction back in front.
+    /// Puts a transaction back at the head.
     pub(super) fn put_back(&mut self, entry: Entry) {
         if entry.low { self.low.insert(0, entry) } else { self.high.insert(0, entry) }
     }
@@ -51,7 +51,7 @@ impl Queue {
     }
 
     /// Lines 9 to 13: behind the last low-intensity transaction, then to the fairest place among
-    /// them. Gives the positions that section 5.3 scans.
+    /// them. Returns the number of positions that section 5.3 scans.
     pub(super) fn insert_low(
         &mut self,
         entry: Entry,
@@ -64,7 +64,7 @@ impl Queue {
     }
 
     /// Lines 15 and 21: at the tail, then to the fairest place among those of high intensity.
-    /// Gives the positions that section 5.3 scans.
+    /// Returns the number of positions that section 5.3 scans.
     pub(super) fn insert_high(
         &mut self,
         entry: Entry,
@@ -78,23 +78,24 @@ impl Queue {
         found.scanned
     }
 
-    /// Lines 15 and 20: from the tail to the front of the high-intensity transactions. Choice: no
-    /// further than its own flow's or another promoted one, which would turn their order round.
-    /// Gives the positions passed.
+    /// Lines 15 and 20: from the tail to the front of the high-intensity transactions. Choice: it
+    /// passes no transaction of its own flow and no promoted one, whose order would be reversed.
+    /// Returns the number of positions passed.
     pub(super) fn promote(&mut self, entry: Entry, moment: Moment) -> u64 {
         let passed = self.high.passable(&entry, moment.others(self.high.len()));
         self.high.insert(self.high.len() - passed, Entry { promoted: true, ..entry });
         passed as u64 + 1
     }
 
-    /// The first transaction that can go: programs leave in the order of their block.
+    /// The first transaction that can go; programs leave in the order of their block.
     pub(super) fn first_ready(&self, view: &View<'_>) -> Option<usize> {
         let is_ready = |entry: &Entry| view.is_ready(&view.transactions[entry.id]);
         let behind = || self.high.position(is_ready).map(|at| self.low.len() + at);
         self.low.position(is_ready).or_else(behind)
     }
 
-    /// The transaction that has waited longest among those that can go, and since when.
+    /// The transaction that has waited longest among those that can go, with the time at which it
+    /// was queued.
     pub(super) fn oldest_ready(&self, view: &View<'_>) -> Option<(usize, u64)> {
         self.iter()
             .enumerate()
@@ -103,7 +104,8 @@ impl Queue {
             .min_by_key(|&(_, since)| since)
     }
 
-    /// Adds partners for other planes to the command being formed, in the order of the queue.
+    /// Adds partners for other planes to the command that is being formed, in the order of the
+    /// queue.
     pub(super) fn join(&mut self, view: &mut View<'_>) {
         let mut from = 0;
         while (view.batch.len() as u32) < view.rules.planes_per_die {
@@ -121,7 +123,7 @@ impl Queue {
         }
     }
 
-    /// Low intensity in front, sums that agree.
+    /// Checks that low intensity is in front, and that the sums agree.
     pub(super) fn audit(&self) {
         self.low.audit();
         self.high.audit();

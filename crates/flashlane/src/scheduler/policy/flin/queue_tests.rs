@@ -6,7 +6,7 @@ use flashlane_units::{FlowId, TransactionId};
 
 use super::*;
 
-/// A transaction of cost 100, queued at 1000, that would not have waited alone.
+/// A transaction of cost 100, queued at 1000, that would not have waited if its flow ran alone.
 fn entry(id: u32, flow: u16, low: bool) -> Entry {
     Entry {
         id: TransactionId::new(id),
@@ -32,25 +32,25 @@ fn add_at(queue: &mut Queue, entry: Entry, moment: Moment) -> u64 {
     insert(queue, entry, moment, &mut Scratch::default())
 }
 
-/// Inserts at 1000, when nothing is ahead of the head.
+/// Inserts at 1000, with no work ahead of the head.
 fn add(queue: &mut Queue, entry: Entry) -> u64 {
     add_at(queue, entry, at(1000, 0))
 }
 
 #[test]
 fn figure_9a_low_intensity_goes_before_high_intensity() {
-    // Lines 7, 9 and 10. TR1 to TR3 are of low intensity, TR4 to TR11 are not: a new one of low
-    // intensity goes behind TR3. They are alike: slowdowns are 1 to 4 in any order, and ties stay
-    // nearer the tail.
+    // Lines 7, 9 and 10. TR1 to TR3 are of low intensity, TR4 to TR11 are not. A new transaction of
+    // low intensity goes behind TR3. Slowdowns are 1 to 4 in any order, and ties stay nearer the
+    // tail.
     let mut queue = Queue::default();
     (1..=3).for_each(|id| queue.low.insert(queue.low.len(), entry(id, id as u16, true)));
     (4..=11).for_each(|id| queue.push(entry(id, id as u16, false)));
     add(&mut queue, entry(12, 12, true));
     assert_eq!(ids(&queue), [1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 10, 11]);
-    // Line 15: one of high intensity goes to the tail.
+    // Line 15: a transaction of high intensity goes to the tail.
     add(&mut queue, entry(13, 13, false));
     assert_eq!(ids(&queue), [1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 10, 11, 13]);
-    // Line 7 without any of low intensity: Last_low is before the head.
+    // Line 7 without any transaction of low intensity: Last_low is before the head.
     let mut queue = Queue::default();
     queue.push(entry(4, 4, false));
     add(&mut queue, entry(12, 12, true));
@@ -59,10 +59,10 @@ fn figure_9a_low_intensity_goes_before_high_intensity() {
 
 #[test]
 fn figure_9b_a_new_low_intensity_transaction_moves_towards_the_head_among_its_like() {
-    // Lines 11 to 13. TR1 to TR3 have alone times of 400 (they would have waited 300), the new
-    // one 100. At the tail: slowdowns 100/400, 200/400, 300/400, 400/100: fairness 0.25/4 = 0.0625.
-    // Before TR3: 0.25, 0.5, 300/100 = 3, 400/400 = 1: 0.083. Before TR2: 0.25, 2, 0.75, 1: 0.125.
-    // Before TR1: 1, 0.5, 0.75, 1: 0.5, the best.
+    // Lines 11 to 13. TR1 to TR3 have alone times of 400 (they would have waited 300), and the new
+    // transaction has 100. At the tail: slowdowns 100/400, 200/400, 300/400, 400/100: fairness
+    // 0.25/4 = 0.0625. Before TR3: 0.25, 0.5, 300/100 = 3, 400/400 = 1: 0.083. Before TR2: 0.25, 2,
+    // 0.75, 1: 0.125. Before TR1: 1, 0.5, 0.75, 1: 0.5, the best.
     let mut queue = Queue::default();
     let slow = |id: u32| Entry { wait_alone: 300, ..entry(id, id as u16, true) };
     (1..=3).for_each(|id| queue.low.insert(queue.low.len(), slow(id)));
@@ -70,7 +70,7 @@ fn figure_9b_a_new_low_intensity_transaction_moves_towards_the_head_among_its_li
     let scanned = add(&mut queue, entry(12, 12, true));
     assert_eq!(ids(&queue), [12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     assert_eq!(scanned, 4 + 3, "four positions in the first pass, three in the second");
-    // What stands behind Last_low makes no difference, before or after.
+    // Transactions behind Last_low make no difference, before or after.
     assert_eq!(queue.low.len(), 4);
 }
 
@@ -89,24 +89,24 @@ fn figure_9c_a_new_high_intensity_transaction_moves_among_its_like() {
 
 #[test]
 fn equations_3_and_5_count_elapsed_time_chip_and_everything_ahead() {
-    // One transaction waits since 400, now is 1000, the chip is busy for 50. T_wait_shared = 600 +
-    // 50, its slowdown at the head (600 + 50 + 100) / (100 + 200) = 2.5. The new one (alone 100)
-    // behind it: (0 + 50 + 100 + 100) / 100 = 2.5: fairness 1. Before it: 1.5 and (750 + 100) / 300
-    // = 2.83: 0.53.
+    // A transaction waits since 400, now is 1000, and the chip is busy for 50. T_wait_shared = 600
+    // + 50, its slowdown at the head (600 + 50 + 100) / (100 + 200) = 2.5. The new transaction
+    // (alone 100) behind it: (0 + 50 + 100 + 100) / 100 = 2.5: fairness 1. Before it: 1.5 and (750
+    // + 100) / 300 = 2.83: 0.53.
     let old = Entry { enqueued: 400, wait_alone: 200, ..entry(1, 1, false) };
     let mut queue = Queue::default();
     queue.push(old);
     add_at(&mut queue, entry(2, 2, false), at(1000, 50));
     assert_eq!(ids(&queue), [1, 2]);
-    // Without what elapsed it would have looked the other way round: 150/300 = 0.5 and 2.5 (0.2)
+    // Without the elapsed time the result would be the opposite: 150/300 = 0.5 and 2.5 (0.2)
     // against 1.5 and 250/300 = 0.83 (0.56).
     let mut queue = Queue::default();
     queue.push(Entry { enqueued: 1000, ..old });
     add_at(&mut queue, entry(2, 2, false), at(1000, 50));
     assert_eq!(ids(&queue), [2, 1]);
-    // T_chip_busy: one of alone time 150 waits since 900. An idle chip: 200/150 and 200/100 (0.67)
-    // against 300/150 and 100/100 (0.5). A chip busy for 400: 600/150 and 600/100 (0.67) against
-    // 700/150 and 500/100 (0.93).
+    // T_chip_busy: a transaction of alone time 150 waits since 900. An idle chip: 200/150 and
+    // 200/100 (0.67) against 300/150 and 100/100 (0.5). A chip busy for 400: 600/150 and 600/100
+    // (0.67) against 700/150 and 500/100 (0.93).
     let old = Entry { enqueued: 900, wait_alone: 50, ..entry(1, 1, false) };
     for (busy, order) in [(0, [1, 2]), (400, [2, 1])] {
         let mut queue = Queue::default();
@@ -162,8 +162,9 @@ fn a_transaction_put_back_is_first_in_its_region() {
     assert_eq!((ids(&queue), queue.front_since()), (vec![1, 2], Some(1000)));
 }
 
-/// Section 5.3 as the paper has it: fairness of the region by Eq. 2, 3 and 5 in a first pass, then
-/// every place from the tail on, with all slowdowns anew. Places and positions looked at.
+/// Section 5.3 exactly as the paper gives it. A first pass computes the fairness of the region by
+/// Eq. 2, 3 and 5; a second pass tries every place from the tail on, and computes all slowdowns
+/// anew. Returns the place and the number of positions looked at.
 fn plain(order: &[Entry], new: Entry, moment: Moment) -> (usize, u64) {
     let limit = moment.scan_limit.map_or(order.len(), |limit| limit as usize - 1);
     let first = order.len().saturating_sub(limit);
@@ -194,7 +195,8 @@ fn plain(order: &[Entry], new: Entry, moment: Moment) -> (usize, u64) {
     (found, (order.len() - first) as u64 + 1 + tried)
 }
 
-/// Inserts many at random and lets some leave; every place is that of the plain passes.
+/// Inserts many transactions at random and lets some leave; every place equals that of the plain
+/// passes.
 fn same_as_plain(seed: u64, length: usize, steps: usize) {
     let mut rng = Rng::stream(seed, "test.flin", 0);
     let (mut region, mut list) = (Region::default(), Vec::new());
@@ -243,7 +245,8 @@ fn long_queues_are_ordered_as_by_the_plain_two_passes() {
 
 #[test]
 fn own_flow_order_is_kept_in_a_region() {
-    // In the queue and as it is taken from the head, with both kinds of intensity and promotions.
+    // In the queue, and in the order in which the head is taken, with both kinds of intensity and
+    // promotions.
     let mut rng = Rng::stream(9, "test.flin", 0);
     for _ in 0..40 {
         let mut queue = Queue::default();

@@ -1,5 +1,5 @@
-//! A region of a queue: its transactions from the head on, kept in blocks so that a long one costs
-//! little.
+//! A region of a queue: its transactions from the head on, in blocks, so that operations on a long
+//! region stay cheap.
 
 use flashlane_units::{FlowId, TransactionId};
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::envelope::{Envelope, Point, slowdown};
 
-/// Transactions of a block at most.
+/// Most transactions of a block.
 const BLOCK: usize = 64;
 
 /// Mark of a block that holds promoted transactions; the other bits stand for flows.
@@ -22,9 +22,10 @@ fn mark(flow: FlowId) -> u64 {
 pub(super) struct Entry {
     pub(super) id: TransactionId,
     pub(super) flow: FlowId,
-    /// Its flow was of low intensity when it came. Choice: a change of class moves nothing.
+    /// True if the flow was of low intensity when the transaction came. Choice: a change of class
+    /// moves nothing.
     pub(super) low: bool,
-    /// It was moved to the front of its region for its flow's sake.
+    /// True if the transaction was moved to the front of its region, for the sake of its flow.
     pub(super) promoted: bool,
     /// Command, transfer and array: T_memory + T_transfer.
     pub(super) cost: u64,
@@ -34,18 +35,18 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Eq. 3 for the flow alone.
+    /// Response time (Eq. 3) if the flow ran alone.
     pub(super) fn alone(&self) -> u64 {
         (self.cost + self.wait_alone).max(1)
     }
 
-    /// Slowdown (Eq. 3 and 5) behind work of `ahead`, with `x` the time now plus the cost of what
-    /// is ahead of that.
+    /// Slowdown (Eq. 3 and 5) behind work of `ahead`. `x`: the time now plus the cost of all work
+    /// before that.
     pub(super) fn slowdown(&self, ahead: u64, x: i64) -> f64 {
         slowdown(self.point(ahead), x)
     }
 
-    /// The transaction behind work of `ahead`, counted from the start of its block.
+    /// The transaction as a point of the hulls. `ahead`: the work before it in its block.
     fn point(&self, ahead: u64) -> Point {
         let base = (ahead + self.cost) as i64 - self.enqueued as i64;
         Point { alone: self.alone(), base }
@@ -62,42 +63,42 @@ pub(super) struct Extremes {
 impl Extremes {
     pub(super) const NONE: Self = Self { least: f64::INFINITY, most: 0.0 };
 
-    /// With those of others.
+    /// The extremes of both sets of slowdowns.
     pub(super) fn and(self, other: Self) -> Self {
         Self { least: self.least.min(other.least), most: self.most.max(other.most) }
     }
 
-    /// With one more.
+    /// The extremes with one more slowdown.
     pub(super) fn with(self, slowdown: f64) -> Self {
         self.and(Self { least: slowdown, most: slowdown })
     }
 
-    /// Eq. 2.
+    /// Fairness (Eq. 2).
     pub(super) fn fairness(self) -> f64 {
         self.least / self.most
     }
 }
 
-/// What is known of the extremes of a block.
+/// How the extremes of a block are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Known {
-    /// It changed since they were asked for.
+    /// Not at all: the block has changed since they were last computed.
     #[default]
     Nothing,
-    /// They were asked for once: the next time it pays to build the hulls.
+    /// The extremes were computed once since then; the next time it pays to build the hulls.
     Asked,
-    /// The hulls are those of its transactions.
+    /// By hulls, which match the transactions of the block.
     Hulls,
 }
 
-/// Some transactions in a row.
+/// A row of transactions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     entries: Vec<Entry>,
-    /// Entries before this one have left.
+    /// Index of the first entry that has not left.
     head: usize,
     cost: u64,
-    /// Of its transactions, and perhaps of some that have left.
+    /// Marks of the flows of its transactions, and perhaps of some that have left.
     marks: u64,
     known: Known,
     envelope: Envelope,
@@ -108,7 +109,7 @@ impl Block {
         &self.entries[self.head..]
     }
 
-    /// Marks of what it holds.
+    /// Marks of the transactions that the block holds now.
     fn marked(&self) -> u64 {
         let promoted = |entry: &Entry| if entry.promoted { PROMOTED } else { 0 };
         self.live().iter().fold(0, |marks, entry| marks | mark(entry.flow) | promoted(entry))
@@ -146,7 +147,7 @@ impl Block {
         entry
     }
 
-    /// Moves all but the first `keep` entries to an empty block.
+    /// Moves all entries but the first `keep` to an empty block.
     fn split(&mut self, keep: usize, next: &mut Self) {
         next.entries.extend(self.entries.drain(self.head + keep..));
         next.cost = next.entries.iter().map(|entry| entry.cost).sum();
@@ -157,7 +158,7 @@ impl Block {
     }
 
     /// Extremes of the slowdowns of some of its transactions, for each of `xs`: the time now plus
-    /// the cost of what is ahead of the block.
+    /// the cost of all work ahead of the block.
     fn extremes<const N: usize>(
         &mut self,
         range: Range<usize>,
@@ -201,34 +202,35 @@ fn of_some<const N: usize>(entries: &[Entry], range: Range<usize>, xs: [i64; N])
     found
 }
 
-/// A part of a region that a new transaction may overtake: a block from one transaction on.
+/// A part of a region that a new transaction may overtake: a block from one of its transactions on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) block: usize,
-    /// In the block.
+    /// First entry of the part, counted in the block.
     pub(super) from: usize,
     /// Transactions of the region ahead of the block.
     pub(super) position: usize,
-    /// The time now plus the cost of what is ahead of the block.
+    /// The time now plus the cost of all work ahead of the block.
     pub(super) x: i64,
-    /// Extremes of those ahead of the piece, of its own as they stand, of its own behind the new
-    /// one.
+    /// Smallest and largest slowdown among the transactions ahead of the piece.
     pub(super) ahead: Extremes,
+    /// Extremes of the piece's transactions if the new one goes behind them.
     pub(super) here: Extremes,
+    /// Extremes of the piece's transactions if the new one goes ahead of them.
     pub(super) moved: Extremes,
-    /// Of those behind the piece and the new one.
+    /// Extremes among the transactions behind the piece, with the new transaction ahead of them.
     pub(super) after: Extremes,
-    /// No place in it makes the region fairer.
+    /// Upper bound of the fairness of the region for all places in the piece.
     pub(super) bound: f64,
 }
 
-/// The region; the head first.
+/// The region, head first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Region {
     blocks: VecDeque<Block>,
     len: usize,
     cost: u64,
-    /// Empty blocks for later use.
+    /// Empty blocks for reuse.
     spare: Vec<Block>,
     /// Working memory for hulls.
     points: Vec<Point>,
@@ -239,7 +241,7 @@ impl Region {
         self.len
     }
 
-    /// Cost of all its transactions. Unit: picoseconds.
+    /// Total cost of its transactions. Unit: picoseconds.
     pub(super) fn cost(&self) -> u64 {
         self.cost
     }
@@ -249,7 +251,7 @@ impl Region {
         self.blocks.iter().flat_map(|block| block.live())
     }
 
-    /// The first transaction of which `wanted` is true.
+    /// The first transaction for which `wanted` is true.
     pub(super) fn position(&self, wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
         let mut before = 0;
         for block in &self.blocks {
@@ -265,12 +267,12 @@ impl Region {
         self.blocks.front().and_then(|block| block.live().first())
     }
 
-    /// Puts a transaction before the one at `at`, or to the tail.
+    /// Inserts a transaction before the one at `at`, or at the tail.
     pub(super) fn insert(&mut self, at: usize, entry: Entry) {
         debug_assert!(at <= self.len, "there is such a place");
         self.len += 1;
         self.cost += entry.cost;
-        // Most come close to the tail.
+        // Most transactions come close to the tail.
         let (mut index, mut first) = (self.blocks.len(), self.len - 1);
         while index > 0 {
             index -= 1;
@@ -300,7 +302,7 @@ impl Region {
         self.blocks[index].insert(at, entry);
     }
 
-    /// Takes a transaction out.
+    /// Removes a transaction.
     pub(super) fn remove(&mut self, at: usize) -> Entry {
         let (mut index, mut at) = (0, at);
         while at >= self.blocks[index].len() {
@@ -319,8 +321,8 @@ impl Region {
         entry
     }
 
-    /// How many transactions a new one may pass on its way from the tail: up to one of its flow, a
-    /// promoted one, or `limit`.
+    /// Number of transactions that a new one may pass on its way from the tail: up to a transaction
+    /// of its own flow, a promoted one, or `limit`.
     pub(super) fn passable(&mut self, new: &Entry, limit: usize) -> usize {
         let wanted = mark(new.flow) | PROMOTED;
         let mut passed = 0;
@@ -345,9 +347,9 @@ impl Region {
         &self.blocks[index]
     }
 
-    /// Extremes of the slowdowns of those from `start` on, which are cut to pieces from `first` on.
-    /// `x`: the time now plus the cost of what is ahead of the region; `step`: what those behind
-    /// the new one are set back by.
+    /// Extremes of the slowdowns of the transactions from `start` on. Those from `first` on are cut
+    /// into pieces. `x`: the time now plus the cost of all work ahead of the region. `step`: the
+    /// delay of the transactions behind the new one.
     pub(super) fn cut(
         &mut self,
         start: usize,
@@ -389,7 +391,7 @@ impl Region {
         seen
     }
 
-    /// The sums are those of the transactions.
+    /// Checks the sums against the transactions.
     pub(super) fn audit(&self) {
         assert_eq!(self.iter().count(), self.len, "transactions of a region are counted");
         for block in &self.blocks {

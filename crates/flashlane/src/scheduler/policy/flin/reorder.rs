@@ -1,49 +1,52 @@
-//! Section 5.3: the place of a new transaction in a region at which the smallest over the largest
-//! slowdown is largest.
+//! Section 5.3: finds the place of a new transaction in a region at which the ratio of the smallest
+//! to the largest slowdown is largest.
 //!
-//! The paper passes over the region twice: once for the slowdown of every transaction, once from
-//! the tail on to try every place. Nobody overtakes its own flow or a promoted transaction
-//! (Choice), so only what stands behind the last of those changes its slowdown; of the rest the
-//! smallest and the largest suffice. What may be overtaken is looked at by blocks: their extremes,
-//! before and behind the new transaction, bound the fairness of every place in them, and few blocks
-//! have a bound worth a look at each place. That gives the same place, to the last bit, for the
-//! cost of a few transactions.
+//! The paper passes over the region twice: first for the slowdown of every transaction, then from
+//! the tail on to try every place. No transaction overtakes its own flow or a promoted transaction
+//! (Choice). Therefore only the slowdowns behind the last such transaction change; of the others
+//! the smallest and the largest suffice.
+//!
+//! The part that may be overtaken is searched by blocks. The extremes of a block, before and behind
+//! the new transaction, bound the fairness of every place in it, and few blocks have a bound that
+//! makes a look at each place worthwhile. The result is the same place as the paper's, to the last
+//! bit, for the cost of a few transactions.
 
 use super::region::{Entry, Extremes, Piece, Region};
 
-/// Working memory of an insertion, kept between them.
+/// Working memory of an insertion, kept for the next one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    /// What the new transaction may overtake, from the head on.
+    /// The pieces that the new transaction may overtake, from the head on.
     pieces: Vec<Piece>,
-    /// By place in a piece: extremes of those ahead of it.
+    /// By place in a piece: the extremes of the transactions ahead of that place.
     ahead: Vec<Extremes>,
 }
 
-/// When and for how much a new transaction is placed.
+/// When a new transaction is placed, and how long the region waits already.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     /// Unit: picoseconds.
     pub(super) now: u64,
-    /// What the head of the region waits for: T_chip_busy of Eq. 5, the slot, the region ahead.
-    /// Unit: picoseconds.
+    /// Wait of the head of the region: T_chip_busy of Eq. 5, the slot, the region ahead. Unit:
+    /// picoseconds.
     pub(super) first_wait: u64,
-    /// The region is cut to so many transactions at the tail.
+    /// Only this many transactions at the tail are looked at; `None` for all.
     pub(super) scan_limit: Option<u32>,
 }
 
 impl Moment {
-    /// How many of the transactions queued are looked at.
+    /// Number of queued transactions that are looked at.
     pub(super) fn others(&self, queued: usize) -> usize {
         self.scan_limit.map_or(queued, |limit| queued.min(limit.max(1) as usize - 1))
     }
 }
 
-/// The place that was found, and what the paper's two passes look at to find it.
+/// The place that was found, and the work of the paper's two passes to find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) place: usize,
-    /// Positions: the whole region, the new one included, and every place that was tried.
+    /// Positions looked at: the whole region with the new transaction, and every place that was
+    /// tried.
     pub(super) scanned: u64,
 }
 
@@ -55,14 +58,14 @@ struct Best {
 }
 
 impl Best {
-    /// Ties stay nearer the tail.
+    /// True if another place is better; ties stay nearer the tail.
     fn loses_to(self, fairness: f64, place: usize) -> bool {
         fairness > self.fairness || fairness == self.fairness && place > self.place
     }
 }
 
 impl Region {
-    /// The place for a transaction that would else go to the tail of the region.
+    /// Finds the place for a transaction that would otherwise go to the tail of the region.
     pub(super) fn fairest_place(
         &mut self,
         new: &Entry,
@@ -79,10 +82,10 @@ impl Region {
         let Scratch { pieces, ahead } = scratch;
         let start = (moment.now + moment.first_wait) as i64;
         let end = start + self.cost() as i64;
-        // First pass: Eq. 5 and the slowdowns, the new transaction at the tail.
+        // First pass: Eq. 5 and the slowdowns, with the new transaction at the tail.
         let all = self.cut(tail - others, tail - behind, start, new.cost as i64, pieces);
         let mut best = Best { fairness: all.with(new.slowdown(0, end)).fairness(), place: tail };
-        // Second pass: from the tail, the new transaction before each of the others.
+        // Second pass: from the tail on, the new transaction before each of the others.
         let fullest = bound(new, end, pieces);
         self.try_places(new, &pieces[fullest], ahead, &mut best);
         for (index, piece) in pieces.iter().enumerate().rev() {
@@ -109,7 +112,7 @@ impl Region {
         for (at, entry) in entries.iter().enumerate().skip(piece.from).rev() {
             work -= entry.cost;
             after = after.with(entry.slowdown(work, x + new.cost as i64));
-            // Where the other one began, the new one begins.
+            // The new transaction begins where the other one began.
             let own = new.slowdown(work, x);
             let fairness = ahead[at - piece.from].and(after).with(own).fairness();
             let place = piece.position + at;
@@ -120,13 +123,13 @@ impl Region {
     }
 }
 
-/// Bounds the fairness of the places in each piece and gives the piece with the largest bound, of
-/// equal ones that nearest the tail. `end`: the time now plus the cost of all that is queued.
+/// Bounds the fairness of the places in each piece. Returns the piece with the largest bound; of
+/// equal ones the piece nearest the tail. `end`: the time now plus the cost of all that is queued.
 ///
-/// Wherever in a piece the new transaction goes, some of the piece are set back and some are not:
-/// the least slowed of all is slowed no more than were all set back, the most slowed no less than
-/// were none. The new one itself fares between the head and the tail of the piece. Rounding keeps
-/// order, so the bound is exact.
+/// Some transactions of a piece are delayed by the new transaction, and some are not. The smallest
+/// slowdown is at most the one if all were delayed; the largest slowdown is at least the one if
+/// none were. The slowdown of the new transaction lies between those at the head and at the tail of
+/// the piece. Rounding keeps order, so the bound is exact.
 fn bound(new: &Entry, end: i64, pieces: &mut [Piece]) -> usize {
     let (mut after, mut end, mut found) = (Extremes::NONE, end, pieces.len() - 1);
     let mut largest = 0.0;

@@ -1,4 +1,4 @@
-//! Stage 2's slots, and stage 3, wait-balancing selection: Algorithm 2 and the optimizations of
+//! Stage 2's slots, and stage 3: wait-balancing selection (Algorithm 2) and the optimizations of
 //! section 4.3.
 
 use flashlane_engine::place_of;
@@ -37,7 +37,7 @@ impl Flin {
         }
     }
 
-    /// The command of a slot: its transaction, and partners of its class for other planes.
+    /// Sends the transaction of a slot, with partners of its class for other planes.
     pub(super) fn dispatch(&mut self, die: DieId, op: usize, view: &mut View<'_>) -> bool {
         let Some(leader) = self.units[die].slots[op].take() else { return false };
         let level = self.level(view.transactions[leader.id].class);
@@ -62,7 +62,7 @@ impl Flin {
         true
     }
 
-    /// Algorithm 2.
+    /// Forms the next command by Algorithm 2.
     pub(super) fn select(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         if !self.balancing {
             return self.select_by_kind(die, view);
@@ -72,7 +72,8 @@ impl Flin {
                 self.collect(die, &COLLECTION, view) || self.collect(die, &[RELOCATED], view)
             }
             [Some(read), None] => {
-                // No write can be placed before collection frees a block: a pair stands in for one.
+                // No write can be placed before collection frees a block, so a migration stands in
+                // for a write.
                 if view.must_collect(die) && self.collection_wins(die, &read, view) {
                     return self.collect_for_room(die, view);
                 }
@@ -90,7 +91,7 @@ impl Flin {
         }
     }
 
-    /// The same for reads only: true if the read slot goes now.
+    /// Forms a command only if Algorithm 2 chooses the read slot; true if it does.
     pub(super) fn select_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let [read, write] = self.units[die].slots;
         let Some(read) = read else { return false };
@@ -108,8 +109,9 @@ impl Flin {
         self.dispatch(die, READ, view)
     }
 
-    /// The running program or erase gives way to the read slot, if it waited proportionally less or
-    /// began while both slots were empty. So does one that is suspended already.
+    /// Interrupts the running program or erase for the read slot, if it waited proportionally less
+    /// than the read, or began while both slots were empty. An operation that is suspended already
+    /// stays so by the same rule.
     pub(super) fn suspend_for_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let read = self.units[die].slots[READ];
         let (Some(read), Some(running)) = (read, view.flash.running(die, view.now)) else {
@@ -136,7 +138,7 @@ impl Flin {
         of_read > of_write
     }
 
-    /// Without a write: the same between the read slot and a migration.
+    /// Without a write: compares the read slot with a migration in the same way.
     fn collection_wins(&self, die: DieId, read: &Entry, view: &View<'_>) -> bool {
         let Some(since) = self.oldest_of(die, &COLLECTION, view) else { return false };
         let pair = view.migration_time();
@@ -145,7 +147,8 @@ impl Flin {
         of_read <= of_pair
     }
 
-    /// Without stage 3: reads, writes, collection; collection first where blocks run out.
+    /// Without stage 3: reads, then writes, then collection. Collection goes first where blocks run
+    /// out.
     fn select_by_kind(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         view.urgent && self.collect_for_room(die, view)
             || self.dispatch(die, READ, view)
@@ -154,8 +157,8 @@ impl Flin {
             || self.collect(die, &[RELOCATED], view)
     }
 
-    /// Lines 11 and 12: counts the collection that goes with the write in the slot, once. Where
-    /// blocks run out it is all there is.
+    /// Lines 11 and 12: counts the collection that goes with the write in the slot, once for each
+    /// write. Where blocks run out, that is all the collection there is.
     fn charge(&mut self, die: DieId, write: &Entry, view: &View<'_>) {
         let pending = self.others.len(die, Kind::GC_READ);
         let due = self.others.len(die, Kind::ERASE);
@@ -183,8 +186,8 @@ impl Flin {
         self.units[die].batch = Batch { migrations, erases, relocations: 1 };
     }
 
-    /// Blocks out of which nothing is to be moved any more after so many migrations. Those of a
-    /// block stand in a row.
+    /// Number of blocks that are empty after the first `migrations` migrations. The migrations of a
+    /// block follow each other in the queue.
     fn blocks_finished(&self, die: DieId, migrations: u32, view: &View<'_>) -> u32 {
         let mut blocks = self
             .others
@@ -200,8 +203,8 @@ impl Flin {
         finished
     }
 
-    /// Eq. 9: the time of the collection that goes with the write: migrations, writes of moved
-    /// pages whose read is done, erases of blocks that are or will be empty.
+    /// Eq. 9: the time of the collection that goes with the write. It consists of migrations,
+    /// writes of moved pages whose read is done, and erases of blocks that are or will be empty.
     fn collection_time(&self, die: DieId, view: &View<'_>) -> u64 {
         let Batch { migrations, erases, relocations } = self.units[die].batch;
         let migrations = migrations.min(self.others.len(die, Kind::GC_READ));
@@ -232,7 +235,7 @@ impl Flin {
         }
         if migrations > 0 && self.form(die, Kind::GC_READ, view) {
             let moved = view.batch.len() as u32;
-            // A command over several planes may move more than the share.
+            // A command for several planes may move more pages than the share.
             self.shares.moved_ahead(flow, moved.saturating_sub(migrations));
             self.units[die].batch.migrations = migrations.saturating_sub(moved);
             self.overhead.migrations_with_writes += u64::from(moved);
@@ -241,12 +244,13 @@ impl Flin {
         false
     }
 
-    /// Work of collection because blocks run out: what frees one soonest.
+    /// Does work of collection because blocks run out, choosing the work that frees a block
+    /// soonest.
     fn collect_for_room(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.collect(die, &[Kind::GC_WRITE, Kind::ERASE, Kind::GC_READ], view)
     }
 
-    /// Work of collection without a write.
+    /// Does work of collection without a write.
     fn collect(&mut self, die: DieId, kinds: &[Kind], view: &mut View<'_>) -> bool {
         let idle = self.units[die].slots == [None, None];
         let formed = kinds.iter().any(|&kind| self.form(die, kind, view));

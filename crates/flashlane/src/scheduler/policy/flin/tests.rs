@@ -1,6 +1,6 @@
-//! The stages together, with hand-made queues, slots, clock and collection: times are in
-//! microseconds, one die of two planes, reads cost 110, writes 1,010, a migration 1,120, an erase
-//! 5,000.
+//! Tests of the stages together, with queues, slots, clock and collection made by hand. Times are
+//! in microseconds; one die of two planes; a read costs 110, a write 1,010, a migration 1,120, an
+//! erase 5,000.
 
 use flashlane_engine::Slab;
 use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, Span, TransferRate};
@@ -73,7 +73,7 @@ impl Unit0 {
         }
     }
 
-    /// One queue per operation, no reordering: stage 3 by itself.
+    /// One queue per operation and no reordering: stage 3 by itself.
     fn balancing() -> Self {
         Self::new(FlinConfig {
             stages: vec![Stage::WaitBalancing],
@@ -115,13 +115,13 @@ impl Unit0 {
         self.arrive(Source::User, Op::Program, flow, Ppa::new(0))
     }
 
-    /// A valid page of block `ppa / 32` is to be moved.
+    /// Adds the migration of a valid page of block `ppa / 32`.
     fn migration(&mut self, ppa: Ppa) -> TransactionId {
         self.state.pages.place(Lpa::new(ppa.get()), ppa);
         self.arrive(Source::Gc, Op::Read, FlowId::new(0), ppa)
     }
 
-    /// The write half of a migration whose read is done.
+    /// Adds the write half of a migration whose read is done.
     fn migration_write(&mut self, ppa: Ppa) -> TransactionId {
         self.arrive(Source::Gc, Op::Program, FlowId::new(0), ppa)
     }
@@ -130,13 +130,13 @@ impl Unit0 {
         self.arrive(Source::Gc, Op::Erase, FlowId::new(0), Ppa::new(0))
     }
 
-    /// What the idle die is given.
+    /// Takes the next command of the idle die.
     fn take(&mut self) -> Vec<TransactionId> {
         self.with(|flin, view| flin.take(DieId::new(0), view));
         self.batch.clone()
     }
 
-    /// The same for a die that runs `running` for `left` more.
+    /// Takes the command that interrupts a die which runs `running` for `left` more.
     fn interrupt(&mut self, running: TransactionId, left: u64) -> Vec<TransactionId> {
         let op = self.transactions[running].op;
         self.flash.pretend(DieId::new(0), Some((running, op, Time((self.now + left) * US))));
@@ -159,7 +159,7 @@ impl Unit0 {
         self.state.blocks.planes[PlaneId::new(0)].free = blocks;
     }
 
-    /// Host writes cannot open another block.
+    /// Makes host writes unable to open another block.
     fn out_of_room(&mut self) {
         self.free_blocks(2);
         self.state.blocks.planes[PlaneId::new(0)].urgent = true;
@@ -252,7 +252,7 @@ fn lines_18_to_20_put_the_flow_first_that_was_treated_worst() {
     let mut unit = treated(0.2);
     unit.read(FlowId::new(1));
     assert_eq!(promotions(&unit), 0, "0.2 is not below 0.2");
-    // And a flow whose transactions are not in the queue says nothing.
+    // Nor if the transactions of the flow are not in the queue.
     let mut unit = treated(0.6);
     unit.flin.lane(DieId::new(0), READ, FlowId::new(0)).queued = 0;
     unit.read(FlowId::new(1));
@@ -268,7 +268,7 @@ fn slowdowns_of_departed_transactions_are_averaged() {
     unit.completed(first);
     let lane = *unit.flin.lane(DieId::new(0), READ, FlowId::new(0));
     assert_eq!((lane.slowdowns, lane.departed, lane.unfinished), (3.0, 1, 0), "330 over 110");
-    // What departed before a flow is of high intensity does not count.
+    // Departures before a flow becomes of high intensity do not count.
     unit.now = 10_000;
     unit.read(FlowId::new(0));
     assert_eq!(unit.flin.lane(DieId::new(0), READ, FlowId::new(0)).departed, 0);
@@ -364,8 +364,8 @@ fn an_erase_that_is_due_goes_with_a_write_only_below_the_threshold() {
 
 #[test]
 fn equation_10_shares_migrations_by_writes_and_valid_pages() {
-    // Flow 1 wrote 3 of the 4 pages, its own next one included in the count, and owns half of the
-    // valid ones: 3/4 * 1/2 * 8 = 3 migrations.
+    // Flow 1 wrote 3 of the 4 pages, its next write included, and owns half of the valid ones: 3/4
+    // * 1/2 * 8 = 3 migrations.
     let mut unit = Unit0::balancing();
     for flow in [0, 1, 1] {
         unit.write(FlowId::new(flow));
@@ -386,7 +386,7 @@ fn equation_10_shares_migrations_by_writes_and_valid_pages() {
 
 #[test]
 fn free_pages_are_those_of_the_plane_the_unit_or_the_drive() {
-    // Does a write take migrations along, with so many free blocks of 32 pages on both planes?
+    // Whether a write takes migrations along. `free`: free blocks of 32 pages on both planes.
     let carries = |scope, free: [u32; 2]| {
         let stages = vec![Stage::WaitBalancing];
         let mut unit = Unit0::new(FlinConfig { stages, gc_scope: scope, ..FlinConfig::default() });
@@ -402,7 +402,7 @@ fn free_pages_are_those_of_the_plane_the_unit_or_the_drive() {
     };
     assert!(carries(FreePages::Plane, [31, 40]), "992 pages of the plane");
     assert!(!carries(FreePages::Plane, [32, 40]));
-    // The unit has two planes, and the drive this unit.
+    // The unit has two planes, and the drive has this unit only.
     for scope in [FreePages::Unit, FreePages::Device] {
         assert!(!carries(scope, [10, 40]), "{scope:?}");
         assert!(carries(scope, [10, 21]), "{scope:?}: 992 pages of both");
@@ -437,7 +437,7 @@ fn out_of_room_collection_competes_with_reads_in_place_of_a_write() {
         let read = unit.read(FlowId::new(0));
         assert_eq!(unit.take(), [if collects { migration } else { read }], "{waited}");
     }
-    // With room the read goes.
+    // If there is room, the read goes.
     let mut unit = Unit0::balancing();
     unit.migration(Ppa::new(0));
     unit.now = 1_000_000;
@@ -447,8 +447,8 @@ fn out_of_room_collection_competes_with_reads_in_place_of_a_write() {
 
 #[test]
 fn a_read_suspends_a_write_that_waited_proportionally_less() {
-    // The write waited w before it began: PW 0.002 w. 500 of it are left: PW_read = 500 / 110 =
-    // 4.55, above w / 1010 up to w = 4590.
+    // The write waited w before it began: PW 0.002 w. It has 500 left: PW_read = 500 / 110 = 4.55,
+    // which is above w / 1010 up to w = 4590.
     for (waited, suspends) in [(4_590, true), (4_591, false)] {
         let mut unit = Unit0::balancing();
         let write = unit.write(FlowId::new(0));
@@ -461,7 +461,7 @@ fn a_read_suspends_a_write_that_waited_proportionally_less() {
         let asked = unit.flin.overhead(0).expect("FLIN counts").suspensions;
         assert_eq!(asked, u64::from(suspends));
     }
-    // Switched off, it never does.
+    // If it is switched off, it never suspends.
     let mut unit = Unit0::new(FlinConfig { suspend: false, ..FlinConfig::default() });
     let write = unit.write(FlowId::new(0));
     unit.take();
@@ -478,7 +478,8 @@ fn with_empty_slots_pairs_of_migrations_run_and_give_way_to_any_read() {
     let second = unit.migration_write(Ppa::new(64));
     unit.now = 100_000;
     assert_eq!(unit.take(), [second], "the pair");
-    // It waited 100 ms: by its proportional wait of 99 it would not give way to a read of 0.09.
+    // The write waited 100 ms: its proportional wait of 99 would keep it from giving way to a read
+    // of 0.09.
     let read = unit.read(FlowId::new(0));
     assert_eq!(unit.interrupt(second, 10), [read]);
 }
@@ -507,7 +508,7 @@ fn an_age_limit_bounds_the_wait_in_queue_and_slot() {
             ..FlinConfig::default()
         })
     };
-    // In the slot: without stage 3 reads would go first for ever.
+    // The write is in its slot; without stage 3 reads would always go first.
     let mut unit = limited(&[]);
     let write = unit.write(FlowId::new(0));
     let first = unit.read(FlowId::new(0));
@@ -522,7 +523,8 @@ fn an_age_limit_bounds_the_wait_in_queue_and_slot() {
 
 #[test]
 fn an_age_limit_takes_what_is_too_old_out_of_the_queue() {
-    // Flow 0 is of high intensity, flow 1 of low: its two go first, and one waits in the slot.
+    // Flow 0 is of high intensity, flow 1 of low: the two of flow 1 go first, and one waits in the
+    // slot.
     for (age_limit, expected) in [(None, 2), (Some(Span(5_000 * US)), 0)] {
         let mut unit = Unit0::new(FlinConfig { age_limit, ..all_high() });
         let first = unit.read(FlowId::new(0));

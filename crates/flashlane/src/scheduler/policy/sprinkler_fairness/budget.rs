@@ -1,4 +1,4 @@
-//! Budgets of device time: which flow may have work admitted, and when the next round begins.
+//! Budgets of device time: the flows whose work may be admitted, and the start of the next round.
 
 use flashlane_engine::Time;
 use flashlane_units::FlowId;
@@ -8,17 +8,18 @@ use super::SprinklerFairnessConfig;
 /// The account of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// That of its class; 0 before its first transaction.
+    /// Weight of the flow's class; 0 before its first transaction.
     weight: u32,
-    /// Device time that it may still use in this round; below 0 it is in debt. Unit: picoseconds.
+    /// Device time that the flow may still use in this round; below 0 it is in debt. Unit:
+    /// picoseconds.
     balance: i64,
-    /// Transactions admitted and not done.
+    /// Transactions that were admitted and are not completed.
     unfinished: u32,
-    /// When the last of them was done.
+    /// Time at which the last of those was completed.
     idle_since: Option<Time>,
-    /// Time of the collection of its pages since the last compensation. Unit: picoseconds.
+    /// Time of collection for the flow's pages since the last compensation. Unit: picoseconds.
     collection: u64,
-    /// What compensation makes of its budget.
+    /// Factor of the flow's budget, set by compensation.
     factor: f64,
 }
 
@@ -31,7 +32,8 @@ impl Account {
         self.is_eligible() && self.unfinished > 0
     }
 
-    /// What a round brings. Unit: picoseconds. Range: 1 and above for a flow that was seen.
+    /// Budget of a round. Unit: picoseconds. Range: at least 1 for a flow with a transaction so
+    /// far.
     fn budget(&self, base: u64) -> i64 {
         let share = (base as f64 * f64::from(self.weight) * self.factor) as i64;
         share.max(i64::from(self.weight.min(1)))
@@ -42,11 +44,11 @@ impl Account {
 #[derive(Clone, Debug)]
 pub(super) struct Budgets {
     accounts: Vec<Account>,
-    /// By class.
+    /// Weights by class.
     weights: [u32; 4],
     /// Budget of a flow of weight 1 without compensation. Unit: picoseconds.
     base: u64,
-    /// Wall time of a round in which every die works; the least span of a window of compensation.
+    /// Wall time of a round if every die works; also the least length of a window of compensation.
     round: Time,
     idle: Time,
     limit: Time,
@@ -54,9 +56,9 @@ pub(super) struct Budgets {
     clamp: (f64, f64),
     /// Eligible flows with unfinished work.
     busy: usize,
-    /// Begin of the round.
+    /// Start of the round.
     started: Time,
-    /// Begin of the window of compensation.
+    /// Start of the window of compensation.
     window: Time,
 }
 
@@ -77,7 +79,7 @@ impl Budgets {
         }
     }
 
-    /// A flow has work: its first one opens its account.
+    /// Notes that a flow has work; the first work opens its account.
     pub(super) fn meet(&mut self, flow: FlowId, class: u8) {
         let account = &mut self.accounts[flow.index()];
         if account.weight == 0 {
@@ -86,12 +88,12 @@ impl Budgets {
         }
     }
 
-    /// The flow may have work admitted.
+    /// True if work of the flow may be admitted.
     pub(super) fn is_eligible(&self, flow: FlowId) -> bool {
         self.accounts[flow.index()].is_eligible()
     }
 
-    /// A transaction of the flow is admitted.
+    /// Charges the flow for a transaction that is admitted.
     pub(super) fn charge(&mut self, flow: FlowId, cost: u64) {
         self.change(flow, |account| {
             account.balance -= cost as i64;
@@ -99,7 +101,7 @@ impl Budgets {
         });
     }
 
-    /// An admitted transaction of the flow is done.
+    /// Notes that an admitted transaction of the flow is completed.
     pub(super) fn finished(&mut self, flow: FlowId, now: Time) {
         self.change(flow, |account| {
             account.unfinished -= 1;
@@ -116,13 +118,13 @@ impl Budgets {
         self.busy = self.busy + usize::from(account.is_busy()) - usize::from(was_busy);
     }
 
-    /// Collection worked so long for the flow.
+    /// Adds time of collection for the flow.
     pub(super) fn collected(&mut self, flow: FlowId, time: u64) {
         self.accounts[flow.index()].collection += time;
     }
 
-    /// When the round ends if nothing more happens: at once if every flow that has work, or had
-    /// some less than `idle` ago, has used its budget.
+    /// The time at which the round ends if nothing more happens. That is at once if every flow with
+    /// work, or with work less than `idle` ago, has used its budget.
     pub(super) fn end(&self) -> Time {
         let limit = self.started + self.limit;
         if self.busy > 0 {
@@ -146,8 +148,8 @@ impl Budgets {
         self.busy = self.count_busy();
     }
 
-    /// Budgets by what collection did for each flow in the window: `1 - share + mean share`,
-    /// clamped.
+    /// Sets the budget factors from the time of collection for each flow in the window: `1 - share
+    /// + mean share`, clamped.
     fn compensate(&mut self) {
         let all: u64 = self.accounts.iter().map(|account| account.collection).sum();
         let mean = 1.0 / self.accounts.len() as f64;
@@ -166,7 +168,7 @@ impl Budgets {
         self.accounts.iter().filter(|account| account.is_busy()).count()
     }
 
-    /// Checks what is kept beside the accounts.
+    /// Checks the sums against the accounts.
     pub(super) fn audit(&self) {
         assert_eq!(self.busy, self.count_busy(), "eligible flows with work are counted");
     }
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!(budgets.end(), Time::from_ms(100));
         budgets.finished(FlowId::new(1), Time(3 * MS));
         assert_eq!(budgets.end(), Time(3 * MS + 100 * US));
-        // New work within the time: it is idle no longer.
+        // New work arrives in time, so that the flow is not idle.
         budgets.charge(FlowId::new(1), MS);
         assert_eq!(budgets.end(), Time::from_ms(100));
         budgets.finished(FlowId::new(1), Time(100 * MS - 20 * US));

@@ -1,26 +1,26 @@
 //! Sprinkler with fairness control: budgets of device time for each flow.
 //!
 //! Source: Jun and Shin, NVMSA 2015 (abstract), as FLIN (ISCA'18) sections 1, 7 and 8 describes it
-//! and its like: a scheduler in the device that gives each tenant a budget, charges it for the
-//! collection that it causes, and thereby controls throughput, not parallelism, and leaves
-//! resources idle. No formula of it is public; all of them here are ours:
+//! and similar schedulers. Such a scheduler gives each tenant a budget in the device and charges it
+//! for the collection that it causes. It thereby controls throughput but not parallelism, and
+//! leaves resources idle. No formula of it is public; all formulas here are ours:
 //!
-//! - A round brings every flow `weight * round * dies / flows` of device time, times its
-//!   compensation. Debt is carried over, savings are not. (Dies, since a die runs one operation at
-//!   a time.)
+//! - A round gives every flow `weight * round * dies / flows` of device time, times its
+//!   compensation. Debt is carried over, savings are not. (The number of dies, since a die runs one
+//!   operation at a time.)
 //! - A transaction is charged its command, transfer and array time when it is admitted to the
-//!   queues of the dies. A flow without budget has its transactions held back, even if dies are
+//!   queues of the dies. The transactions of a flow without budget are held back, even if dies are
 //!   idle.
 //! - A round ends when every flow that has work, or had some less than `idle` ago, has used its
-//!   budget; at the latest after `limit`. What is held back is then admitted in turns, one
-//!   transaction of each flow at a time, as far as the new budgets go.
-//! - Compensation: `1 - share + 1 / flows` of the budget, clamped, where the share is that of the
-//!   flow in the time of collection in the last window, at least a `round` long: migrations by the
-//!   owner of the page, erases by that of the block.
+//!   budget; at the latest after `limit`. The transactions that were held back are then admitted in
+//!   turns, one of each flow at a time, as far as the new budgets go.
+//! - Compensation: the budget times `1 - share + 1 / flows`, clamped. The share is the flow's share
+//!   of the time of collection in the last window, which is at least a `round` long. Migrations
+//!   count for the owner of the page, erases for the owner of the block.
 //!
-//! Below admission it is [`Sprinkler`]. Collection and translation pages are never held back and
-//! charged to nobody directly. Whatever waits for held work waits for the end of a round at most a
-//! few times: every round brings every flow budget.
+//! Below admission it is [`Sprinkler`]. Collection and translation pages are never held back, and
+//! no flow is charged for them directly. Work that waits for held work waits for at most a few ends
+//! of rounds, because every round gives every flow budget.
 
 mod budget;
 
@@ -49,11 +49,10 @@ pub struct SprinklerFairnessConfig {
     /// As `sprinkler.pending_writes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_writes: Option<u32>,
-    /// Wall time of a round in which every die works: the budgets of a round are so long for each
-    /// die.
-    /// Range: 1ms..=10s.
+    /// Wall time of a round in which every die works: the budgets of a round come to this time for
+    /// each die. Range: 1ms..=10s.
     pub round: Span,
-    /// A flow that had no work for so long does not keep others from the next round. Range:
+    /// A flow that had no work for this time does not keep others from the next round. Range:
     /// 1us..=1s.
     pub idle: Span,
     /// A round ends after this time at the latest. Range: 1ms..=10s.
@@ -106,16 +105,16 @@ impl PolicyDoc for SprinklerFairnessConfig {
 pub(super) struct SprinklerFairness {
     sprinkler: Sprinkler,
     budgets: Budgets,
-    /// Transactions held back, by flow, oldest first. Only flows without budget have any.
+    /// Transactions that are held back, by flow, oldest first. Only flows without budget have any.
     held: Vec<List<TransactionId>>,
-    /// How many there are, by die and in all.
+    /// Number of transactions held back, by die and in all.
     held_at: Vec<u32>,
     held_in_all: u32,
     /// The flow that is admitted first when a round begins.
     turn: usize,
 }
 
-/// Flows pay for it when it is admitted.
+/// True if flows pay for the transaction when it is admitted.
 fn is_charged(tr: &Transaction) -> bool {
     tr.op != Op::Erase && matches!(tr.source, Source::User | Source::Cache)
 }
@@ -150,7 +149,7 @@ impl SprinklerFairness {
         self.held_in_all += 1;
     }
 
-    /// Admits what is held back as far as the budgets go, in turns.
+    /// Admits transactions that are held back, as far as the budgets go, in turns.
     fn release(&mut self, view: &mut View<'_>) {
         let mut skipped = 0;
         while self.held_in_all > 0 && skipped < self.held.len() {
@@ -179,8 +178,8 @@ impl SchedulingPolicy for SprinklerFairness {
         }
         let flow = tr.flow;
         self.budgets.meet(flow, tr.class);
-        // Where nobody else has use for the round, the next one begins at once. If others are held
-        // back as well, they all are woken for it.
+        // If no other flow has use for the round, the next one begins at once. If other flows are
+        // held back as well, all are woken for the next round.
         while self.held_in_all == 0
             && !self.budgets.is_eligible(flow)
             && self.budgets.end() <= view.now
@@ -199,7 +198,7 @@ impl SchedulingPolicy for SprinklerFairness {
         for &id in view.batch.iter() {
             let tr = &view.transactions[id];
             match (tr.source, tr.op) {
-                // A migration is charged when it begins, with all that it takes.
+                // A migration is charged when it begins, with the time of both halves.
                 (Source::Gc, Op::Read) => self.budgets.collected(tr.flow, view.migration_time()),
                 (Source::Gc, Op::Erase) => self.budgets.collected(tr.flow, view.erase_time()),
                 _ => {}
@@ -249,7 +248,7 @@ impl SchedulingPolicy for SprinklerFairness {
         }
     }
 
-    /// What is held back is in no queue: the rest is Sprinkler's.
+    /// Transactions that are held back are in no queue, so the order is Sprinkler's.
     fn collection_order(&self) -> CollectionOrder {
         self.sprinkler.collection_order()
     }

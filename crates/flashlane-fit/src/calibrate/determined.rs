@@ -1,4 +1,4 @@
-//! What the measurements tell about the parameters.
+//! How well the measurements determine the parameters.
 
 use nalgebra::DMatrix;
 
@@ -20,7 +20,7 @@ const CORRELATED: f64 = 0.95;
 /// Parameters with less than this share in a combination are left out of it.
 const SMALL_SHARE: f64 = 0.1;
 
-/// Puts together what is known at the best position.
+/// The calibration at the best position.
 pub(super) fn outcome<S, E>(evaluator: &Evaluator<'_, S>, end: &End) -> Calibration
 where
     S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
@@ -33,20 +33,20 @@ where
     let (rank, directions) = blind_directions(evaluator, slopes, lowest);
     let degrees = sigmas.len().saturating_sub(rank);
     let chi2_reduced = (degrees > 0).then(|| chi2 / degrees as f64);
-    // The errors of the measurements are taken as given unless the residuals say that they are
-    // larger; then the residuals are what the errors are estimated from.
+    // The stated errors are used unless the residuals show that they are larger; then the errors
+    // are estimated from the residuals.
     let (quantile, widening) = match chi2_reduced {
         Some(reduced) if reduced > 1.0 => (student_t_975(degrees + options.trust), reduced),
         _ => (NORMAL_975, 1.0),
     };
     let of_positions = covariance(slopes, widening);
     let values = evaluator.values(best);
-    let (mut intervals, mut untold) = (Vec::new(), Vec::new());
+    let (mut intervals, mut undetermined) = (Vec::new(), Vec::new());
     for (axis, &at) in best.iter().enumerate() {
         let half = quantile * of_positions[(axis, axis)].sqrt();
         let (low, high) = ((at - half).max(0.0), (at + half).min(1.0));
         if high - low > options.widest_share {
-            untold.push(axis);
+            undetermined.push(axis);
         }
         let value = |end: f64| {
             let mut position = best.clone();
@@ -69,7 +69,7 @@ where
         elasticities: elasticities(evaluator, slopes),
         covariance: of_logarithms(evaluator, &of_positions),
         correlations: correlations(&of_positions),
-        untold,
+        undetermined,
         directions,
         residuals: residuals.collect(),
         chi2,
@@ -82,9 +82,9 @@ where
     }
 }
 
-/// The better of two ends. What the measurements cannot tell is nearer to the start in the first
-/// one, so that the second has to be better beyond chance. If their difference is chance, both ends
-/// are in the intervals.
+/// The better of two ends. Parameters that the measurements do not determine are nearer to the
+/// start in the first end, so the second end has to be better beyond chance. If the difference is
+/// chance, the intervals include both ends.
 pub(super) fn choose(first: Calibration, second: Calibration, options: &Options) -> Calibration {
     let smaller = if first.chi2 < second.chi2 { &first } else { &second };
     let chance = CHI2_95 * smaller.chi2_reduced.unwrap_or(1.0).max(1.0);
@@ -95,22 +95,22 @@ pub(super) fn choose(first: Calibration, second: Calibration, options: &Options)
     if other.chi2 > best.chi2 + chance {
         return best;
     }
-    best.untold.clear();
+    best.undetermined.clear();
     for (axis, parameter) in best.parameters.iter().enumerate() {
         let (interval, more) = (&mut best.intervals[axis], &other.intervals[axis]);
         interval.low = interval.low.min(more.low);
         interval.high = interval.high.max(more.high);
         let widest = options.widest_share * range(parameter);
         if libm::log(interval.high / interval.low) > widest {
-            best.untold.push(axis);
+            best.undetermined.push(axis);
         }
     }
     best.also = Some(other.values);
     best
 }
 
-/// Covariance of the positions. That the truth lies between the bounds is known as well: a
-/// parameter that the measurements do not tell is spread evenly there, with a variance of 1/12.
+/// Covariance of the positions. It also uses that the true value is between the bounds: a parameter
+/// that the measurements do not determine is spread evenly there, with a variance of 1/12.
 fn covariance(slopes: &Slopes, widening: f64) -> DMatrix<f64> {
     let axes = slopes.ncols();
     if axes == 0 {
@@ -130,7 +130,7 @@ fn of_logarithms<S>(evaluator: &Evaluator<'_, S>, of_positions: &DMatrix<f64>) -
     (0..ranges.len()).map(row).collect()
 }
 
-/// Slopes of logarithms by logarithms, a list for each parameter.
+/// Slopes in logarithms of both, a list for each parameter.
 fn elasticities<S>(evaluator: &Evaluator<'_, S>, slopes: &Slopes) -> Vec<Vec<f64>> {
     let of_parameter = |(axis, parameter)| {
         let scale = match range(parameter) {
@@ -162,8 +162,8 @@ fn correlations(covariance: &DMatrix<f64>) -> Vec<Correlation> {
     found
 }
 
-/// How many combinations of parameters the measurements tell, and those that they do not: singular
-/// vectors of the slopes whose singular value is below `lowest`.
+/// The number of combinations of parameters that the measurements determine, and the combinations
+/// that they do not: singular vectors of the slopes whose singular value is below `lowest`.
 fn blind_directions<S>(
     evaluator: &Evaluator<'_, S>,
     slopes: &Slopes,
@@ -171,7 +171,8 @@ fn blind_directions<S>(
 ) -> (usize, Vec<Direction>) {
     let ranges: Vec<f64> = evaluator.parameters.iter().map(range).collect();
     let mut directions = Vec::new();
-    // Parameters that matter to no measurement are named alone: any mixture of them is blind too.
+    // Parameters that affect no measurement are named alone, since any mixture of them is
+    // undetermined too.
     let norm = |axis: usize| slopes.column(axis).norm();
     let (seen, unseen): (Vec<_>, Vec<_>) =
         (0..ranges.len()).partition(|&axis| norm(axis) >= lowest);

@@ -1,4 +1,4 @@
-//! What `flashlane.simulate` is asked for, beside drive and workload.
+//! The parameters of `flashlane.simulate`, apart from the drive and the workload.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 use crate::config::Device;
 use crate::error::{OrRaise, raise};
 
-/// Slices of a timeline whose span is given.
+/// Largest number of slices of a timeline whose span is given.
 const SLICES_MAX: usize = 10_000_000;
 
 /// Parameters of `flashlane.simulate`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Wishes<'py> {
+pub(crate) struct SimulateCall<'py> {
     seed: u64,
     pub(crate) seeds: u64,
     alone: bool,
@@ -56,7 +56,7 @@ fn warmup(value: Option<&Bound<'_, PyAny>>) -> PyResult<Warmup> {
     Ok(Warmup::Time(span(&value.extract::<String>()?, "warmup")?))
 }
 
-/// True, false, or the length of a window.
+/// The windows of a time series: true, false, or their length.
 fn series(value: &Bound<'_, PyAny>) -> PyResult<Option<SeriesOptions>> {
     if let Ok(wanted) = value.extract::<bool>() {
         return Ok(wanted.then(SeriesOptions::default));
@@ -82,8 +82,8 @@ fn timeline(text: &str) -> PyResult<TimelineOptions> {
     Ok(TimelineOptions { from, to, slices_max: SLICES_MAX })
 }
 
-impl Wishes<'_> {
-    /// What is kept beside the summary, without requests and submissions.
+impl SimulateCall<'_> {
+    /// The records beside the summary, without requests and submissions.
     pub(crate) fn observe(&self) -> PyResult<Observe> {
         Ok(Observe {
             series: self.timeseries.as_ref().map(series).transpose()?.flatten(),
@@ -112,7 +112,7 @@ impl Wishes<'_> {
         })
     }
 
-    /// Refuses what does not go together.
+    /// Refuses parameters that contradict each other.
     fn check(&self) -> Result<(), Error> {
         let refuse = |place: &str, message: &str| Err(Error::config(place, message));
         if self.windows.is_some() && !self.alone {
