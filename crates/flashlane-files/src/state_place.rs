@@ -103,8 +103,8 @@ impl StatePlace {
         matches!(self, Self::Named(_))
     }
 
-    /// Opens the states at this place. Returns `None` if no states are kept. `program`: the file with
-    /// the code of the simulator. `tell` is called with the news.
+    /// Opens the states at this place. Returns `None` if no states are kept. `program`: the file
+    /// with the code of the simulator. `tell` is called with the news.
     ///
     /// # Errors
     /// A message with the folder if no states can be kept there.

@@ -45,8 +45,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     folder.expect(["results.parquet", "results.csv"])?;
     let kept = arguments.out.join("points");
     let store = Store::open(&kept)?;
-    // A part of a sweep does not try a fault again, because other parts may wait for the note of
-    // the fault.
+    // A part of a sweep tries no fault again, because other parts may look for its note.
     if whole && !started_again() {
         fault::forget(&kept);
     }

@@ -110,7 +110,8 @@ impl Measured {
 
     /// Fairness with 1024 entries divided by that with 16.
     fn effect(&self, depth: u32, pair: [usize; 2]) -> Vec<f64> {
-        quotients(&self.fairness((1024, depth), pair), &self.fairness((16, depth), pair))
+        let fairness = |fetch| self.fairness(Setting { fetch, depth }, pair);
+        quotients(&fairness(1024), &fairness(16))
     }
 }
 
@@ -153,7 +154,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         }
     }
     for application in [MS, WS] {
-        let at = (16, DEPTHS[0]);
+        let at = Setting { fetch: 16, depth: DEPTHS[0] };
         let rate = |one: &ProgramResult| {
             let requests = one.requests;
             (requests.bytes_read + requests.bytes_written) as f64 / one.measured_s

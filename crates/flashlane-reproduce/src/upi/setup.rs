@@ -210,7 +210,7 @@ pub(super) struct Headline {
 }
 
 /// Two policies that are compared, as indices of [`POLICIES`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Versus {
     /// The policy.
     pub(super) policy: usize,
