@@ -11,21 +11,22 @@ use crate::transaction::Place;
 impl Device {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self) {
-        self.queue.audit();
-        self.ftl.audit(&self.layout, &self.transactions);
-        self.cache.audit(&self.transactions);
-        self.scheduler.audit(&self.transactions, &self.ftl, &self.flash);
-        self.flash.audit(self.now, &self.transactions);
-        let running = self.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
+        self.context.events.audit();
+        self.ftl.audit(&self.layout, &self.context.transactions);
+        self.cache.audit(&self.context.transactions);
+        self.scheduler.audit(&self.context.transactions, &self.ftl, &self.flash);
+        self.flash.audit(self.context.now, &self.context.transactions);
+        let running =
+            self.context.transactions.iter().filter(|(_, tr)| tr.place == Place::Die).count();
         assert_eq!(
             running,
-            self.flash.on_dies(&self.transactions),
+            self.flash.on_dies(&self.context.transactions),
             "every running transaction is on one die"
         );
-        self.host.audit(self.requests.len());
+        self.host.audit(self.context.requests.len());
         self.audit_queue_pairs();
         if let Some(sata) = self.interface.sata() {
-            sata.audit(self.requests.len());
+            sata.audit(self.context.requests.len());
         }
     }
 
@@ -49,9 +50,10 @@ impl Device {
         self.interface.nvme().audit_end();
         self.flash.audit_stuck();
         self.cache.audit_stuck();
-        let of_flash = self.transactions.iter().map(|(_, tr)| tr.request);
+        let of_flash = self.context.transactions.iter().map(|(_, tr)| tr.request);
         let awaited: BTreeSet<RequestId> = of_flash.chain(self.cache.waiting()).collect();
-        for (id, request) in self.requests.iter().filter(|(_, request)| request.pending > 0) {
+        for (id, request) in self.context.requests.iter().filter(|(_, request)| request.pending > 0)
+        {
             assert!(awaited.contains(&id), "a request waits for something: {request:?}");
         }
     }
@@ -63,8 +65,8 @@ impl Device {
         if let Some(sata) = self.interface.sata() {
             sata.audit_end();
         }
-        if let Some((_, tr)) = self.transactions.iter().next() {
-            let left = self.transactions.len();
+        if let Some((_, tr)) = self.context.transactions.iter().next() {
+            let left = self.context.transactions.len();
             panic!("{left} transactions are left behind, the first of them: {tr:?}");
         }
         self.cache.audit_end();

@@ -49,24 +49,26 @@ impl Device {
     }
 
     fn access_for(&mut self, id: RequestId) {
-        self.requests[id].pending += 1;
-        let flow = self.requests[id].flow;
+        self.context.requests[id].pending += 1;
+        let flow = self.context.requests[id].flow;
         let done = Some(Event::DramDone { request: id });
-        let used = self.cache.access(self.now, &mut self.queue, flow, done);
+        let used = self.cache.access(self.context.now, &mut self.context.events, flow, done);
         self.watch_dram_use(&used, done);
     }
 
     /// Reads evicted pages out of the memory. Their write-backs continue when that is done.
     #[inline]
     fn read_evicted(&mut self, flow: FlowId) {
-        if let Some(used) = self.cache.read_evicted(self.now, &mut self.queue, flow) {
+        if let Some(used) =
+            self.cache.read_evicted(self.context.now, &mut self.context.events, flow)
+        {
             self.watch_dram_use(&used, None);
         }
     }
 
     /// Gives the next flow its turn at the memory.
     pub(super) fn on_dram_turn(&mut self) {
-        if let Some(begun) = self.cache.next_turn(self.now, &mut self.queue) {
+        if let Some(begun) = self.cache.next_turn(self.context.now, &mut self.context.events) {
             self.watch_turn(&begun);
         }
     }
@@ -80,7 +82,7 @@ impl Device {
         match used {
             DramUse::Begun(begun) => {
                 let times = (begun.free, begun.end);
-                self.observe_dram(begun.flow, times, Some(self.now), begun.done);
+                self.observe_dram(begun.flow, times, Some(self.context.now), begun.done);
             }
             DramUse::Queued(begun) => {
                 self.observe_dram_queue(done);
@@ -105,15 +107,15 @@ impl Device {
 
     /// Writes pages: into the cache as far as there is room, or directly to flash.
     pub(crate) fn write_pages(&mut self, id: RequestId) {
-        let flow = self.requests[id].flow;
+        let flow = self.context.requests[id].flow;
         if self.cache.takes_writes(flow) {
             // Keeps the request pending until every page is accepted.
-            self.requests[id].pending += 1;
+            self.context.requests[id].pending += 1;
             if self.cache.longest_waiting(flow).is_some() {
-                self.cache.writes_over(flow, self.now);
+                self.cache.writes_over(flow, self.context.now);
                 self.cache.wait(flow, id);
             } else if self.accept_pages(id) {
-                self.requests[id].pending -= 1;
+                self.context.requests[id].pending -= 1;
             } else {
                 self.cache.wait(flow, id);
             }
@@ -128,11 +130,11 @@ impl Device {
 
     /// Accepts pages of a write while the bound allows it; true when all are accepted.
     fn accept_pages(&mut self, id: RequestId) -> bool {
-        let (flow, now) = (self.requests[id].flow, self.now);
+        let (flow, now) = (self.context.requests[id].flow, self.context.now);
         let count = self.page_count(id);
-        self.cache.writes_begin(flow, self.requests[id].begun);
-        while self.requests[id].next_page < count && self.cache.is_open(flow) {
-            let part = self.page_part(id, self.requests[id].next_page);
+        self.cache.writes_begin(flow, self.context.requests[id].begun);
+        while self.context.requests[id].next_page < count && self.cache.is_open(flow) {
+            let part = self.page_part(id, self.context.requests[id].next_page);
             if !self.make_cache_room(flow, part.lpa) {
                 break;
             }
@@ -142,12 +144,12 @@ impl Device {
                 let write = self.write_back(flow, part.lpa, mask);
                 self.translate(write);
             }
-            self.requests[id].next_page += 1;
+            self.context.requests[id].next_page += 1;
         }
         self.cache.writes_over(flow, now);
         self.read_evicted(flow);
         self.access_dram(id);
-        self.requests[id].next_page == count
+        self.context.requests[id].next_page == count
     }
 
     /// Makes room for a page. If a changed page has to leave, it is written back once it is out of
@@ -159,7 +161,7 @@ impl Device {
             Room::No => false,
             Room::Behind { flow: owner, lpa } => {
                 let write = self.write_back(owner, lpa, u64::MAX);
-                self.cache.evict(flow, write, &mut self.transactions);
+                self.cache.evict(flow, write, &mut self.context.transactions);
                 true
             }
         }
@@ -170,17 +172,22 @@ impl Device {
         // The write-back is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
-        let id = self.transactions.insert(self.ftl.transaction(self.now, write, owner, lpa));
-        self.cache.start_write_back(id, mask, &mut self.transactions);
+        let id = self.context.transactions.insert(self.ftl.transaction(
+            self.context.now,
+            write,
+            owner,
+            lpa,
+        ));
+        self.cache.start_write_back(id, mask, &mut self.context.transactions);
         id
     }
 
     /// Evicted pages are out of the memory: sends the write-backs from `head` on to flash.
     pub(super) fn on_eviction_read(&mut self, head: TransactionId) {
-        let now = self.now;
+        let now = self.context.now;
         let mut id = head;
         while id != TransactionId::NONE {
-            let tr = &mut self.transactions[id];
+            let tr = &mut self.context.transactions[id];
             let next = std::mem::replace(&mut tr.sibling, TransactionId::NONE);
             let read = tr.lap(now);
             tr.chain.cache += read;
@@ -192,7 +199,7 @@ impl Device {
     /// A write-back is on flash. Flushes may be over, and waiting writes may have room.
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
         let mut over = Vec::new();
-        self.cache.end_write_back(tr, &mut self.transactions, &mut over);
+        self.cache.end_write_back(tr, &mut self.context.transactions, &mut over);
         for request in over {
             let chain = self.cache_chain(request);
             self.part_done(request, &chain);
@@ -226,29 +233,29 @@ impl Device {
         self.read_evicted(flow);
         self.cache.fill(flow, lpa, mask);
         // The request does not wait for the fill, but the memory is busy with it.
-        let used = self.cache.access(self.now, &mut self.queue, flow, None);
+        let used = self.cache.access(self.context.now, &mut self.context.events, flow, None);
         self.watch_dram_use(&used, None);
     }
 
     /// Removes trimmed sectors from the cache and from write-backs that are not placed yet.
     pub(crate) fn trim_cached(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
-        self.cache.trim(flow, lpa, mask, &mut self.transactions);
+        self.cache.trim(flow, lpa, mask, &mut self.context.transactions);
     }
 
     /// Sends all data that was acknowledged so far to flash; the request waits for that.
     pub(crate) fn flush(&mut self, id: RequestId) {
-        let flow = self.requests[id].flow;
+        let flow = self.context.requests[id].flow;
         for lpa in self.cache.changed_pages(flow) {
             let write = self.write_back(flow, lpa, u64::MAX);
             self.translate(write);
         }
         if self.cache.flush(flow, id) {
-            self.requests[id].pending += 1;
+            self.context.requests[id].pending += 1;
         }
     }
 
     /// A chain of a request that spent all its time in the cache.
     fn cache_chain(&self, id: RequestId) -> Chain {
-        Chain { cache: (self.now - self.requests[id].begun).0, ..Chain::default() }
+        Chain { cache: (self.context.now - self.context.requests[id].begun).0, ..Chain::default() }
     }
 }

@@ -6,7 +6,7 @@
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, TransactionId};
 
-use super::{Device, context, moment};
+use super::Device;
 use crate::flash::{ArrayEnd, CopybackPages, DiePlace, Next, PageSectors};
 use crate::transaction::{Op, Place, Source};
 
@@ -17,15 +17,15 @@ impl Device {
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
         for index in 0..self.scheduler.command().pages.len() {
-            let tr = &self.transactions[self.scheduler.command().pages[index]];
+            let tr = &self.context.transactions[self.scheduler.command().pages[index]];
             assert_eq!(tr.place, Place::Queue, "a transaction leaves its queue once");
-            let (flow, waited) = (tr.flow, self.now - tr.mark);
+            let (flow, waited) = (tr.flow, self.context.now - tr.mark);
             self.ftl.sent(tr.op, tr.ppa, at.chip);
             self.scheduler.leaves(&mut self.flash, at, flow, waited);
         }
         let batch = &self.scheduler.command().pages;
-        let page = self.ftl.page_in_block(self.transactions[batch[0]].ppa);
-        self.flash.issue(&mut context!(self), at.die, batch, page, interrupts);
+        let page = self.ftl.page_in_block(self.context.transactions[batch[0]].ppa);
+        self.flash.issue(&mut self.context, at.die, batch, page, interrupts);
         if self.observer.is_some() {
             self.observe_command(at.die);
             self.observe_program_data(at.die);
@@ -36,9 +36,9 @@ impl Device {
     /// transaction was in no queue, and nothing else waits for the channel.
     #[inline(always)]
     pub(super) fn issue_page(&mut self, at: DiePlace, id: TransactionId, lone: bool) {
-        let tr = &mut self.transactions[id];
+        let tr = &mut self.context.transactions[id];
         assert!(tr.place == Place::Queue, "a transaction leaves its queue once");
-        let waited = tr.goes_to_die(self.now);
+        let waited = tr.goes_to_die(self.context.now);
         tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = PageSectors { all: tr.sectors(), moved: tr.moved_sectors() };
@@ -47,7 +47,7 @@ impl Device {
         if !lone {
             self.scheduler.leaves(&mut self.flash, at, flow, Time(waited));
         }
-        self.flash.issue_page(&mut context!(self), at.die, (id, op), sectors, page, lone);
+        self.flash.issue_page(&mut self.context, at.die, (id, op), sectors, page, lone);
         if self.observer.is_some() {
             self.observe_command(at.die);
             self.observe_program_data(at.die);
@@ -57,13 +57,13 @@ impl Device {
     /// True if the bus of the channel is in use.
     #[inline]
     pub(crate) fn channel_busy(&mut self, channel: ChannelId) -> bool {
-        self.flash.channel_busy(channel, &self.queue)
+        self.flash.channel_busy(channel, &self.context.events)
     }
 
     /// Makes the end of the command on the bus an event, because something waits for it.
     #[inline]
     pub(crate) fn await_channel(&mut self, channel: ChannelId) {
-        self.flash.await_channel(channel, &mut self.queue);
+        self.flash.await_channel(channel, &mut self.context.events);
     }
 
     /// The command cycles are over, so that the channel is free.
@@ -73,17 +73,17 @@ impl Device {
 
     /// A read in the array is over.
     pub(crate) fn on_sensed(&mut self, channel: ChannelId) {
-        self.flash.look_at_sensing(&mut context!(self), channel);
+        self.flash.look_at_sensing(&mut self.context, channel);
         if self.channel_busy(channel) {
             self.await_channel(channel);
         } else if !self.move_data(channel) {
-            self.flash.await_sensing(channel, &mut self.queue);
+            self.flash.await_sensing(channel, &mut self.context.events);
         }
     }
 
     /// Starts the next transfer of read data on a free channel; false if no data waits.
     fn move_data(&mut self, channel: ChannelId) -> bool {
-        let transfer = self.flash.move_data(&mut context!(self), channel);
+        let transfer = self.flash.move_data(&mut self.context, channel);
         if self.observer.is_some()
             && let Some(transfer) = transfer
         {
@@ -94,7 +94,7 @@ impl Device {
 
     /// Read data is in the controller.
     pub(crate) fn on_data_sent(&mut self, channel: ChannelId) {
-        let (id, source, die) = self.flash.data_arrives(&mut context!(self), channel);
+        let (id, source, die) = self.flash.data_arrives(&mut self.context, channel);
         if self.observer.is_some() {
             self.observe_operation(id, Op::Read);
         }
@@ -111,7 +111,7 @@ impl Device {
     #[cold]
     fn read_on(&mut self, channel: ChannelId, die: DieId) -> bool {
         self.queue_lone();
-        let may = self.flash.data_is_over(&mut context!(self), channel);
+        let may = self.flash.data_is_over(&mut self.context, channel);
         let serves = may && self.stay_suspended(die);
         if !serves {
             self.resume(die);
@@ -121,7 +121,7 @@ impl Device {
 
     /// Resumes the suspended operation of a die.
     fn resume(&mut self, die: DieId) {
-        self.flash.resume(&mut context!(self), die);
+        self.flash.resume(&mut self.context, die);
         if self.observer.is_some() {
             self.observe_resumption(die);
         }
@@ -129,7 +129,7 @@ impl Device {
 
     /// A resumed operation may be interrupted again, and something waits for that.
     pub(crate) fn on_progressed(&mut self, die: DieId) {
-        if self.flash.has_progressed(die, self.now) {
+        if self.flash.has_progressed(die, self.context.now) {
             self.offer_at(self.flash.place_of(die));
         }
     }
@@ -138,11 +138,11 @@ impl Device {
     #[inline(always)]
     fn channel_free(&mut self, channel: ChannelId) {
         self.queue_lone();
-        match self.flash.channel_free(&mut context!(self), channel) {
+        match self.flash.channel_free(&mut self.context, channel) {
             Next::Copyback(die) => self.send_copyback(die),
             Next::AnyCommand { data_waits } => {
                 self.dispatch_free(channel);
-                if self.flash.had_choice(channel, data_waits, &mut self.queue) {
+                if self.flash.had_choice(channel, data_waits, &mut self.context.events) {
                     self.move_data(channel);
                 }
             }
@@ -165,10 +165,10 @@ impl Device {
             ArrayEnd::Read(head) => return self.read_ends(die, head),
             ArrayEnd::Change(ended) => ended,
         };
-        self.flash.change_ends(&mut context!(self), die);
+        self.flash.change_ends(&mut self.context, die);
         let mut id = ended.head;
         while id != TransactionId::NONE {
-            let (source, next) = self.flash.take_page(&mut context!(self), ended, id);
+            let (source, next) = self.flash.take_page(&mut self.context, ended, id);
             if self.observer.is_some() {
                 self.observe_operation(id, ended.op);
             }
@@ -198,7 +198,7 @@ impl Device {
         if self.copy_back(die, head) {
             return;
         }
-        self.flash.read_arrives(&mut context!(self), die);
+        self.flash.read_arrives(&mut self.context, die);
         let channel = self.flash.place_of(die).channel;
         if self.channel_busy(channel) {
             self.await_channel(channel);
@@ -213,17 +213,18 @@ impl Device {
         if self.flash.is_suspended(die) || !self.all_can_stay(head) {
             return false;
         }
-        let mut id = self.flash.keep_in_registers(&mut context!(self), die);
+        let mut id = self.flash.keep_in_registers(&mut self.context, die);
         let mut moved = TransactionId::NONE;
         while id != TransactionId::NONE {
             if self.observer.is_some() {
                 self.observe_operation(id, Op::Read);
             }
-            let next = std::mem::replace(&mut self.transactions[id].sibling, TransactionId::NONE);
-            let moved_on = self.ftl.place_migration(&mut moment!(self), id);
+            let next =
+                std::mem::replace(&mut self.context.transactions[id].sibling, TransactionId::NONE);
+            let moved_on = self.ftl.place_migration(&mut self.context, id);
             self.hand_on();
             if moved_on {
-                self.transactions[id].sibling = moved;
+                self.context.transactions[id].sibling = moved;
                 moved = id;
             }
             id = next;
@@ -242,7 +243,7 @@ impl Device {
     /// them, and their targets come next in their blocks.
     fn all_can_stay(&self, mut id: TransactionId) -> bool {
         while id != TransactionId::NONE {
-            let tr = &self.transactions[id];
+            let tr = &self.context.transactions[id];
             if tr.source != Source::Gc || !self.ftl.next_target_is_in_order(tr) {
                 return false;
             }
@@ -257,17 +258,21 @@ impl Device {
         if first == TransactionId::NONE {
             return false;
         }
-        let page = self.ftl.page_in_block(self.transactions[first].ppa);
+        let page = self.ftl.page_in_block(self.context.transactions[first].ppa);
         let (mut together, mut later, mut id) = (TransactionId::NONE, TransactionId::NONE, first);
         while id != TransactionId::NONE {
-            let tr = &mut self.transactions[id];
+            let tr = &mut self.context.transactions[id];
             let next = tr.sibling;
             let joins = self.ftl.page_in_block(tr.ppa) == page;
             let list = if joins { &mut together } else { &mut later };
             tr.sibling = std::mem::replace(list, id);
             id = next;
         }
-        if self.flash.prepare_copyback(die, CopybackPages { together, later }, &mut self.queue) {
+        if self.flash.prepare_copyback(
+            die,
+            CopybackPages { together, later },
+            &mut self.context.events,
+        ) {
             self.send_copyback(die);
         }
         true
@@ -278,12 +283,12 @@ impl Device {
         let head = self.flash.command_of(die).head;
         let mut id = head;
         while id != TransactionId::NONE {
-            let tr = &self.transactions[id];
+            let tr = &self.context.transactions[id];
             self.ftl.program_sent(tr.ppa);
             id = tr.sibling;
         }
-        let page = self.ftl.page_in_block(self.transactions[head].ppa);
-        self.flash.send_copyback(&mut context!(self), die, page);
+        let page = self.ftl.page_in_block(self.context.transactions[head].ppa);
+        self.flash.send_copyback(&mut self.context, die, page);
         if self.observer.is_some() {
             self.observe_command(die);
         }

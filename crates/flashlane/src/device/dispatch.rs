@@ -3,24 +3,11 @@
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, TransactionId};
 
-use super::{Device, moment};
+use super::Device;
 use crate::flash::DiePlace;
 use crate::interface::processors::OwnWork;
 use crate::scheduler::Surroundings;
 use crate::transaction::Source;
-
-/// The parts of the drive that the scheduler gets with a call.
-macro_rules! surroundings {
-    ($device:expr) => {
-        Surroundings {
-            now: $device.now,
-            events: &mut $device.queue,
-            transactions: &mut $device.transactions,
-            ftl: &$device.ftl,
-            flash: &mut $device.flash,
-        }
-    };
-}
 
 impl Device {
     /// Gives a transaction that is ready for the flash to the scheduler.
@@ -30,38 +17,50 @@ impl Device {
             self.attend(id);
         }
         if !self.scheduler.keep_lone(id) {
-            self.scheduler.enlist(&mut surroundings!(self), id);
+            self.scheduler
+                .enlist(&mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), id);
         }
     }
 
     /// Queues the transaction that was kept out of the queues, if there is one.
     #[inline]
     pub(super) fn queue_lone(&mut self) {
-        self.scheduler.queue_lone(&mut surroundings!(self));
+        self.scheduler.queue_lone(&mut Surroundings::of(
+            &mut self.context,
+            &self.ftl,
+            &mut self.flash,
+        ));
     }
 
     /// Notes that a queued write has received the old data of its page.
     pub(super) fn unblock(&mut self, id: TransactionId) {
-        self.scheduler.unblocked(&mut surroundings!(self), id);
+        self.scheduler
+            .unblocked(&mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), id);
     }
 
     /// Notes that a chip or its queue changed.
     #[inline]
     pub(super) fn offer_at(&mut self, place: DiePlace) {
-        self.scheduler.offer_at(&mut surroundings!(self), place);
+        self.scheduler
+            .offer_at(&mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), place);
     }
 
     /// Notes that a transaction is over the bus or out of the array.
     #[inline]
     pub(super) fn tell_policy(&mut self, id: TransactionId) {
-        self.scheduler.completed(&surroundings!(self), id);
+        self.scheduler
+            .completed(&Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), id);
     }
 
     /// The policy wanted to be woken now. A void alarm takes no time, because it must not make a
     /// finished simulation longer.
     pub(super) fn on_alarm(&mut self, before: Time) {
-        if !self.scheduler.wake(&mut surroundings!(self)) {
-            self.now = before;
+        if !self.scheduler.wake(&mut Surroundings::of(
+            &mut self.context,
+            &self.ftl,
+            &mut self.flash,
+        )) {
+            self.context.now = before;
         }
     }
 
@@ -76,7 +75,10 @@ impl Device {
     fn dispatch_all(&mut self) {
         loop {
             if let Some(lone) = self.scheduler.take_lone()
-                && let Some(place) = self.scheduler.pass_lone(&mut surroundings!(self), lone)
+                && let Some(place) = self.scheduler.pass_lone(
+                    &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
+                    lone,
+                )
             {
                 if self.attended {
                     self.work_on_decision(lone);
@@ -88,11 +90,11 @@ impl Device {
                     self.dispatch_free(channel);
                 }
             }
-            if self.scheduler.is_settled() && !self.scheduler.looks_again(&self.queue) {
+            if self.scheduler.is_settled() && !self.scheduler.looks_again(&self.context.events) {
                 break;
             }
         }
-        self.scheduler.settle(self.now, &mut self.queue);
+        self.scheduler.settle(self.context.now, &mut self.context.events);
     }
 
     /// Sends at most one command over a free channel.
@@ -110,7 +112,11 @@ impl Device {
     /// Lets the scheduler look at a free channel. True if a command was sent.
     #[inline(always)]
     fn visit(&mut self, channel: ChannelId, reads: bool) -> bool {
-        let mut formed = self.scheduler.look(&mut surroundings!(self), channel, reads);
+        let mut formed = self.scheduler.look(
+            &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
+            channel,
+            reads,
+        );
         if !formed {
             while let Some(die) = self.scheduler.interrupted_at() {
                 self.settle_cancelled(die);
@@ -118,7 +124,11 @@ impl Device {
                 // to be asked again: nothing else would, and the rest of its queues would wait
                 // without end.
                 self.offer_at(self.flash.place_of(die));
-                formed = self.scheduler.look_on(&mut surroundings!(self));
+                formed = self.scheduler.look_on(&mut Surroundings::of(
+                    &mut self.context,
+                    &self.ftl,
+                    &mut self.flash,
+                ));
             }
         }
         if formed {
@@ -133,7 +143,10 @@ impl Device {
     /// An idle die has suspended something, and its channel is free: sends a command that may go
     /// before the die resumes. False if no such command waits.
     pub(super) fn stay_suspended(&mut self, die: DieId) -> bool {
-        let formed = self.scheduler.serve_suspended(&mut surroundings!(self), die);
+        let formed = self.scheduler.serve_suspended(
+            &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
+            die,
+        );
         if formed {
             self.send_formed();
         } else if self.scheduler.has_cancelled() {
@@ -167,9 +180,9 @@ impl Device {
     /// of the processors, where these are modelled.
     #[cold]
     fn attend(&mut self, id: TransactionId) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         if tr.source != Source::User && self.interface.has_processors() {
-            let time = self.interface.work_own(self.now, OwnWork::Page { lpa: tr.lpa });
+            let time = self.interface.work_own(self.context.now, OwnWork::Page { lpa: tr.lpa });
             self.observe_own_firmware(id, time);
         }
         self.observe_enlisted(id);
@@ -181,18 +194,21 @@ impl Device {
         if !self.interface.has_processors() {
             return;
         }
-        let time = self.interface.work_own(self.now, OwnWork::Decision);
+        let time = self.interface.work_own(self.context.now, OwnWork::Decision);
         self.observe_own_firmware(id, time);
     }
 
     /// Removes pointless moves from their queues.
     #[inline(never)]
     fn settle_cancelled(&mut self, die: DieId) {
-        while let Some(id) = self.scheduler.take_cancelled(&mut surroundings!(self), die) {
+        while let Some(id) = self.scheduler.take_cancelled(
+            &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
+            die,
+        ) {
             if self.observer.is_some() {
                 self.observe_cancelled(id);
             }
-            self.ftl.migration_cancelled(&mut moment!(self), id);
+            self.ftl.migration_cancelled(&mut self.context, id);
             self.hand_on();
         }
     }

@@ -51,12 +51,12 @@ impl Device {
                 longest: queue.max.into(),
             })
             .collect();
-        for (_, tr) in self.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue) {
+        for (_, tr) in self.context.transactions.iter().filter(|(_, tr)| tr.place == Place::Queue) {
             let waited = u128::from(at.saturating_sub(tr.mark).0);
             flows[tr.flow.index()].waited += waited;
             chips[self.flash.chip_of(self.flash.die_of(tr.plane)).index()].waited += waited;
         }
-        self.flash.each_unfinished(at, &self.transactions, |chip, flow, account, time| {
+        self.flash.each_unfinished(at, &self.context.transactions, |chip, flow, account, time| {
             chips[chip].by_source[account] += time;
             flows[flow].device_time[account] += time;
         });
@@ -68,7 +68,7 @@ impl Device {
             evictions: self.cache.evictions(),
             processors: self.interface.processors_done(),
             block_erases: if erases == 0 { Vec::new() } else { self.ftl.erases_of_blocks() },
-            channels: self.flash.taken(at, &self.transactions),
+            channels: self.flash.taken(at, &self.context.transactions),
             chips,
             flows,
             spent: self.observer.as_ref().map_or_else(Vec::new, |observer| observer.spent()),
@@ -85,7 +85,7 @@ impl Device {
     /// Requests of each flow that arrived at `since` or later and are not complete.
     fn backlog(&self, since: Time) -> Vec<u64> {
         let mut backlog = vec![0; self.host.flows().len()];
-        for (_, request) in self.requests.iter() {
+        for (_, request) in self.context.requests.iter() {
             let inside = request.counted && request.arrival >= since;
             backlog[request.flow.index()] += u64::from(inside);
         }
@@ -95,12 +95,12 @@ impl Device {
     /// A request arrives before the window is open. True if it opens the window.
     #[cold]
     pub(crate) fn open_window(&mut self) -> bool {
-        if !self.recorder.window.opens(self.now) {
+        if !self.recorder.window.opens(self.context.now) {
             return false;
         }
-        self.window_opens(self.now);
-        if self.recorder.opened_by_request(self.now) {
-            self.count_outstanding(self.now);
+        self.window_opens(self.context.now);
+        if self.recorder.opened_by_request(self.context.now) {
+            self.count_outstanding(self.context.now);
         }
         true
     }
@@ -162,12 +162,12 @@ impl Device {
             match edge {
                 Edge::Open => self.window_opens(at),
                 Edge::Close => self.load_ends(at),
-                Edge::Round if at <= self.now => self.round_ends(at),
+                Edge::Round if at <= self.context.now => self.round_ends(at),
                 Edge::Round | Edge::Sample | Edge::Row => {}
             }
         }
         if self.recorder.settle_rounds() {
-            self.window_ends(self.now);
+            self.window_ends(self.context.now);
         }
     }
 
@@ -178,7 +178,7 @@ impl Device {
         let (page_table_bytes, partial_page_bytes) = self.ftl.table_bytes();
         Ended {
             recorder: &self.recorder,
-            end: self.read(self.now),
+            end: self.read(self.context.now),
             events: self.events(),
             generated: self.host.flows().map(|flow| flow.submitted()).sum(),
             completed: self.host.flows().map(HostFlow::completed).sum(),

@@ -24,11 +24,12 @@ mod watching;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flashlane_engine::{Divisor, EventQueue, Slab, Time};
+use flashlane_engine::{Divisor, Time};
 use flashlane_units::FlowId;
 
 use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::context::Context;
 use crate::error::Error;
 use crate::event::{Event, Up};
 use crate::flash::Flash;
@@ -41,9 +42,7 @@ use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
 use crate::metrics::recorder::Recorder;
 use crate::observe::{Completions, Observer};
-use crate::request::Requests;
 use crate::scheduler::Scheduler;
-use crate::transaction::Transactions;
 use queue_pairs::Ringing;
 
 /// Least number of events between two full audits with `--check`.
@@ -56,14 +55,12 @@ const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
 /// The simulated system.
 #[derive(Clone)]
 pub(crate) struct Device {
-    pub(crate) now: Time,
+    /// The clock, the events, and what is under way.
+    pub(crate) context: Context,
     /// No event after this time may be handled while another event is handled.
     pub(crate) horizon: Time,
-    pub(crate) queue: EventQueue<Event>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    pub(crate) requests: Requests,
-    pub(crate) transactions: Transactions,
     // The stages, in the order in which a request meets them.
     pub(crate) host: Host,
     pub(crate) link: Link,
@@ -98,27 +95,6 @@ pub(crate) struct Device {
     pub(crate) completed_cookie: u64,
 }
 
-/// The parts of the drive that a stage gets with a call.
-macro_rules! context {
-    ($device:expr) => {
-        crate::context::Context {
-            now: $device.now,
-            events: &mut $device.queue,
-            requests: &mut $device.requests,
-            transactions: &mut $device.transactions,
-        }
-    };
-}
-use context;
-
-/// The parts of the drive that a stage gets with a call that starts no event and knows no request.
-macro_rules! moment {
-    ($device:expr) => {
-        crate::context::Moment { now: $device.now, transactions: &mut $device.transactions }
-    };
-}
-use moment;
-
 /// The sizes of the queue entries of a device.
 fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
     QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
@@ -138,12 +114,9 @@ impl Device {
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
         Self {
-            now: Time::ZERO,
+            context: Context::new(),
             horizon: Time::MAX,
-            queue: EventQueue::new(),
             geometry,
-            requests: Slab::new(),
-            transactions: Slab::new(),
             host: Host::new(device.interface.queue_depth, workload.flows.len()),
             link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
             interface: Interface::new(
@@ -211,11 +184,11 @@ impl Device {
     /// [`Device::step_over`].
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Option<Up> {
-        let (now, event) = self.queue.pop()?;
+        let (now, event) = self.context.events.pop()?;
         if now > self.recorder.window.edge {
             self.pass_edges(now);
         }
-        let before = std::mem::replace(&mut self.now, now);
+        let before = std::mem::replace(&mut self.context.now, now);
         Some(self.handle(event, before))
     }
 
@@ -240,7 +213,7 @@ impl Device {
     /// If requests can never finish.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         self.settle_window();
-        if !self.requests.is_empty() {
+        if !self.context.requests.is_empty() {
             if self.check {
                 self.audit();
             }
@@ -257,7 +230,7 @@ impl Device {
 
     /// Schedules [`Up::Woken`] at a time.
     pub(crate) fn wake_at(&mut self, at: Time, flow: FlowId) {
-        self.queue.schedule(at, Event::Wake { flow });
+        self.context.events.schedule(at, Event::Wake { flow });
     }
 
     /// Work that is due once in a while: progress, audits, and a check whether the model makes
@@ -271,7 +244,7 @@ impl Device {
         // An audit looks at every page, so large devices have fewer audits.
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
         if events.is_multiple_of(PROGRESS_INTERVAL) {
-            self.queue.fit();
+            self.context.events.fit();
             self.host.fit();
             self.link.fit();
             self.interface.fit();
@@ -281,8 +254,8 @@ impl Device {
                 return Err(Error::Interrupted);
             }
             self.check_starvation()?;
-            if self.now > self.looked_at.0 {
-                self.looked_at = (self.now, events);
+            if self.context.now > self.looked_at.0 {
+                self.looked_at = (self.context.now, events);
             } else if events - self.looked_at.1 > EVENTS_PER_INSTANT_MAX {
                 return Err(self.stuck("the model makes no progress in time"));
             }

@@ -118,7 +118,7 @@ impl Device {
     /// Number of parts into which a request is cut, one for each page.
     #[inline]
     pub(crate) fn page_count(&self, id: RequestId) -> u32 {
-        let request = &self.requests[id];
+        let request = &self.context.requests[id];
         if request.sectors == 0 {
             return 0;
         }
@@ -139,7 +139,7 @@ impl Device {
     /// The part of a request with this index.
     #[inline]
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
-        let request = &self.requests[id];
+        let request = &self.context.requests[id];
         let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
         match rest {
             None => self.part_of(request.flow, first, index),

@@ -24,7 +24,7 @@ impl Device {
     pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
         self.interface.nvme_mut().submit(flow, id);
         let arrives = self.send_doorbell();
-        let place = self.queue.reserve();
+        let place = self.context.events.reserve();
         if let Some(before) = self.ringing.replace(Ringing { arrives, place, flow }) {
             self.schedule_doorbell(before);
         }
@@ -32,7 +32,7 @@ impl Device {
 
     #[inline(always)]
     fn schedule_doorbell(&mut self, Ringing { arrives, place, flow }: Ringing) {
-        self.queue.schedule_at(arrives, place, Event::Doorbell { flow });
+        self.context.events.schedule_at(arrives, place, Event::Doorbell { flow });
     }
 
     /// Handles the doorbell of the current event. Nearly always the doorbell is the next event, and
@@ -41,8 +41,10 @@ impl Device {
     pub(crate) fn ring(&mut self) {
         let Some(ringing) = self.ringing.take() else { return };
         self.dispatch_offered();
-        if ringing.arrives <= self.horizon && self.queue.passes(ringing.arrives, ringing.place) {
-            self.now = ringing.arrives;
+        if ringing.arrives <= self.horizon
+            && self.context.events.passes(ringing.arrives, ringing.place)
+        {
+            self.context.now = ringing.arrives;
             self.on_doorbell(ringing.flow);
         } else {
             self.schedule_doorbell(ringing);
@@ -82,42 +84,44 @@ impl Device {
     /// Reads one submission entry over the link.
     #[inline(always)]
     pub(super) fn fetch_entry(&mut self, id: RequestId) {
-        let now = self.now;
-        let place = self.queue.reserve();
-        let request = &mut self.requests[id];
+        let now = self.context.now;
+        let place = self.context.events.reserve();
+        let request = &mut self.context.requests[id];
         (request.fetched, request.place) = (now, place);
         if let Some(entry) = self.link.ask_entry(now, place, id) {
-            self.interface.expect(&mut self.queue, id, request, entry);
+            self.interface.expect(&mut self.context.events, id, request, entry);
         }
     }
 
     /// The entry of a write has arrived, unless it is delayed. Fetches the data of the write.
     pub(super) fn on_write_entry(&mut self, id: RequestId) {
         self.answer();
-        let request = &mut self.requests[id];
-        if request.received > self.now {
+        let request = &mut self.context.requests[id];
+        if request.received > self.context.now {
             let (received, place) = (request.received, request.place);
-            self.queue.schedule_at(received, place, Event::WriteEntry { request: id });
+            self.context.events.schedule_at(received, place, Event::WriteEntry { request: id });
             return;
         }
-        let place = self.queue.reserve();
+        let place = self.context.events.reserve();
         (request.received, request.place) = (Time::MAX, place);
-        if let Some(received) = self.link.ask_data(self.now, place, id, request.sectors) {
-            self.interface.expect(&mut self.queue, id, request, received);
+        if let Some(received) = self.link.ask_data(self.context.now, place, id, request.sectors) {
+            self.interface.expect(&mut self.context.events, id, request, received);
         }
     }
 
     /// Answers the device's requests that have arrived in host memory.
     #[inline]
     pub(super) fn answer(&mut self) {
-        if self.link.may_answer(self.now) {
+        if self.link.may_answer(self.context.now) {
             self.answer_all();
         }
     }
 
     fn answer_all(&mut self) {
-        while let Some((id, received)) = self.link.next_answer(self.now, &self.queue) {
-            self.interface.receive(&mut self.requests[id], received);
+        while let Some((id, received)) =
+            self.link.next_answer(self.context.now, &self.context.events)
+        {
+            self.interface.receive(&mut self.context.requests[id], received);
             if self.interface.has_processors() {
                 self.observe_firmware(id);
             }
@@ -133,8 +137,13 @@ impl Device {
     }
 
     fn expect_all_postponed(&mut self) {
-        while let Some((id, earliest)) = self.link.next_postponed(self.now) {
-            self.interface.expect(&mut self.queue, id, &self.requests[id], earliest);
+        while let Some((id, earliest)) = self.link.next_postponed(self.context.now) {
+            self.interface.expect(
+                &mut self.context.events,
+                id,
+                &self.context.requests[id],
+                earliest,
+            );
         }
     }
 
@@ -142,18 +151,18 @@ impl Device {
     #[inline]
     pub(super) fn send_doorbell(&mut self) -> Time {
         self.answer();
-        self.link.send_doorbell(self.now)
+        self.link.send_doorbell(self.context.now)
     }
 
     /// The device work of a command is done: sends data, then the completion, to the host.
     #[inline(always)]
     pub(super) fn nvme_served(&mut self, id: RequestId, flow: FlowId) {
-        let has_place = self.interface.nvme_mut().serve(self.now, flow);
+        let has_place = self.interface.nvme_mut().serve(self.context.now, flow);
         self.fetch();
         if has_place {
             self.send_completion(id);
         } else {
-            self.interface.nvme_mut().hold(&mut self.queue, flow, id);
+            self.interface.nvme_mut().hold(&mut self.context.events, flow, id);
         }
     }
 
@@ -161,20 +170,20 @@ impl Device {
     #[inline]
     pub(super) fn send_read_data(&mut self, op: RequestOp, sectors: u32) {
         if op == RequestOp::Read {
-            self.link.send_data(self.now, sectors);
+            self.link.send_data(self.context.now, sectors);
         }
     }
 
     /// Sends a completion entry over the link.
     #[inline(always)]
     pub(super) fn send_completion(&mut self, id: RequestId) {
-        let seen = self.link.send_completion(self.now);
-        self.queue.schedule(seen, Event::Completion { request: id });
+        let seen = self.link.send_completion(self.context.now);
+        self.context.events.schedule(seen, Event::Completion { request: id });
     }
 
     /// Sends completions that were held back, as far as there is room.
     pub(super) fn on_completion_room(&mut self, flow: FlowId) {
-        while let Some(id) = self.interface.nvme_mut().next_held(self.now, flow) {
+        while let Some(id) = self.interface.nvme_mut().next_held(self.context.now, flow) {
             if self.observer.is_some() {
                 self.observe_held(id);
             }
@@ -193,9 +202,9 @@ impl Device {
         let flow = self.retire(id);
         let acknowledged = self.send_doorbell();
         let nvme = self.interface.nvme_mut();
-        let arrived = nvme.acknowledge(&mut self.queue, flow, acknowledged);
+        let arrived = nvme.acknowledge(&mut self.context.events, flow, acknowledged);
         while let Some(next) = self.host.next_entry(flow, arrived) {
-            self.requests[next].enqueued = self.now;
+            self.context.requests[next].enqueued = self.context.now;
             self.announce(next, flow);
         }
         Up::Completed { flow }

@@ -14,14 +14,14 @@ impl Device {
     /// Schedules the arrival of a request at `at`, which must not be in the past.
     pub(crate) fn submit_at(&mut self, at: Time, submission: Submission) {
         let submission = self.host.plan(submission);
-        self.queue.schedule(at, Event::Arrival { submission });
+        self.context.events.schedule(at, Event::Arrival { submission });
     }
 
     /// A request arrives. Returns its flow.
     #[inline]
     pub(super) fn on_arrival(&mut self, submission: SubmissionId) -> FlowId {
         let Submission { flow, planned, cookie } = self.host.arrive(submission);
-        if self.host.is_full(self.requests.len()) {
+        if self.host.is_full(self.context.requests.len()) {
             let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
             let error = self.stuck(&why);
             self.fail(error);
@@ -42,10 +42,10 @@ impl Device {
         upcoming: Option<u64>,
         cookie: u64,
     ) {
-        let now = self.now;
+        let now = self.context.now;
         let window = &mut self.recorder.window;
         let counted = window.admits(now) || window.may_open() && self.open_window();
-        let id = self.requests.insert(Request {
+        let id = self.context.requests.insert(Request {
             flow,
             op: planned.op,
             counted,
@@ -68,7 +68,7 @@ impl Device {
         }
         if self.interface.is_sata() {
             self.host.enter(flow);
-            self.interface.sata_mut().submit(now, &mut self.queue, id);
+            self.interface.sata_mut().submit(now, &mut self.context.events, id);
         } else if self.host.enter_queue(flow, id) {
             self.announce(id, flow);
         }
@@ -87,8 +87,8 @@ impl Device {
     /// The firmware of a command is over: cuts the command into page transactions.
     pub(super) fn on_begin(&mut self, id: RequestId) {
         self.answer();
-        let request = &mut self.requests[id];
-        if !self.interface.begin(self.now, &mut self.queue, id, request) {
+        let request = &mut self.context.requests[id];
+        if !self.interface.begin(self.context.now, &mut self.context.events, id, request) {
             return;
         }
         // Keeps the request pending until all parts are handed out, so that no part ends it early.
@@ -103,7 +103,7 @@ impl Device {
             RequestOp::Trim => self.trim_pages(id),
             RequestOp::Flush => self.flush(id),
         }
-        let request = &mut self.requests[id];
+        let request = &mut self.context.requests[id];
         if request.pending > 1 {
             request.pending -= 1;
         } else {
@@ -120,8 +120,8 @@ impl Device {
     /// [`Device::part_done`], inlined for hot callers.
     #[inline(always)]
     pub(crate) fn end_part(&mut self, id: RequestId, chain: &Chain) {
-        let now = self.now;
-        let request = &mut self.requests[id];
+        let now = self.context.now;
+        let request = &mut self.context.requests[id];
         if request.end_part(now, chain) {
             let (flow, op, sectors) = (request.flow, request.op, request.sectors);
             if self.interface.is_sata() {
@@ -136,8 +136,8 @@ impl Device {
     /// The host sees a completion, and the request is over. Returns its flow.
     #[inline(always)]
     pub(super) fn retire(&mut self, id: RequestId) -> FlowId {
-        let now = self.now;
-        let request = &self.requests[id];
+        let now = self.context.now;
+        let request = &self.context.requests[id];
         let flow = request.flow;
         self.completed_cookie = request.cookie;
         self.host.complete(request, now);
@@ -148,7 +148,7 @@ impl Device {
         if self.completions.is_some() {
             self.keep_completion(id);
         }
-        self.requests.remove(id);
+        self.context.requests.remove(id);
         flow
     }
 }

@@ -2,7 +2,7 @@
 //! Its completion comes back the same way and frees the tag. With `compat.sata_over_pcie` commands
 //! and completions cross the PCIe link.
 
-use super::{Device, context};
+use super::Device;
 use crate::event::{Event, Up};
 use flashlane_units::{RequestId, RequestOp};
 
@@ -15,17 +15,17 @@ impl Device {
 
     /// Sends waiting commands to the drive while tags are free.
     fn issue_commands(&mut self) {
-        let now = self.now;
+        let now = self.context.now;
         while let Some(id) = self.interface.sata_mut().next_tagged() {
             let arrival = if self.interface.sata_mut().is_over_pcie() {
                 self.send_doorbell()
             } else {
                 let (start, arrival) = self.interface.sata_mut().send_command(now);
-                self.requests[id].fetched = start;
+                self.context.requests[id].fetched = start;
                 arrival
             };
-            self.requests[id].enqueued = now;
-            self.queue.schedule(arrival, Event::SataCommand { request: id });
+            self.context.requests[id].enqueued = now;
+            self.context.events.schedule(arrival, Event::SataCommand { request: id });
         }
     }
 
@@ -34,7 +34,7 @@ impl Device {
         if self.interface.sata_mut().is_over_pcie() {
             self.fetch_entry(id);
         } else {
-            self.interface.accept(&mut context!(self), id);
+            self.interface.accept(&mut self.context, id);
             self.observe_firmware(id);
         }
     }
@@ -46,14 +46,14 @@ impl Device {
             self.send_read_data(op, sectors);
             self.send_completion(id);
         } else {
-            sata.serve(&mut context!(self), id);
+            sata.serve(&mut self.context, id);
         }
     }
 
     /// A completion reaches the adapter.
     pub(super) fn on_sata_completion(&mut self, id: RequestId) {
         self.expect_postponed();
-        self.interface.sata_mut().complete(self.now, &mut self.queue, id);
+        self.interface.sata_mut().complete(self.context.now, &mut self.context.events, id);
     }
 
     /// The host sees a completion, so that the tag is free for the next command.

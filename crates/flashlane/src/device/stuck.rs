@@ -21,11 +21,11 @@ impl Device {
     ///
     /// If no flow makes progress although the device works on.
     pub(super) fn check_starvation(&mut self) -> Result<(), Error> {
-        let others_go_on = self.host.completed_since(self.now.saturating_sub(STARVATION));
+        let others_go_on = self.host.completed_since(self.context.now.saturating_sub(STARVATION));
         if !others_go_on {
             return self.check_progress();
         }
-        let idle: Vec<FlowId> = self.host.idle_flows(self.now).collect();
+        let idle: Vec<FlowId> = self.host.idle_flows(self.context.now).collect();
         for flow in idle {
             if !self.recorder.is_starved(flow) && self.starves(flow) {
                 self.recorder.note_starved(flow);
@@ -41,17 +41,18 @@ impl Device {
         // SATA has one queue for all flows. A command in it waits for earlier commands, however
         // long that takes.
         let oldest = self
+            .context
             .requests
             .iter()
             .filter(|&(id, r)| r.flow == flow && !queued.contains(&id))
             .map(|(_, r)| if sata.is_some() { r.enqueued } else { r.arrival })
             .min();
-        oldest.is_some_and(|since| has_starved(since, self.now))
+        oldest.is_some_and(|since| has_starved(since, self.context.now))
     }
 
     /// Fails if no request has completed for [`STARVATION`] and one has waited as long.
     fn check_progress(&self) -> Result<(), Error> {
-        match self.host.idle_flows(self.now).find(|&flow| self.starves(flow)) {
+        match self.host.idle_flows(self.context.now).find(|&flow| self.starves(flow)) {
             None => Ok(()),
             Some(flow) => Err(self.stuck(&format!(
                 "no request has completed for {} s of simulated time although the device works on, \
@@ -65,12 +66,12 @@ impl Device {
     pub(crate) fn stuck(&self, why: &str) -> Error {
         let mut lines = vec![format!(
             "the device cannot finish the work at {}: {why}; {} of {} requests are outstanding",
-            self.now,
-            self.requests.len(),
+            self.context.now,
+            self.context.requests.len(),
             self.host.flows().map(|flow| flow.submitted()).sum::<u64>()
         )];
-        for (id, request) in self.requests.iter().take(8) {
-            let waits = self.transactions.iter().find(|(_, tr)| tr.request == id);
+        for (id, request) in self.context.requests.iter().take(8) {
+            let waits = self.context.transactions.iter().find(|(_, tr)| tr.request == id);
             let place = waits.map_or_else(
                 || "in the host interface or the cache".to_owned(),
                 |(_, tr)| {

@@ -16,7 +16,8 @@ impl Device {
     /// Keeps data of a completed request.
     pub(crate) fn keep_completion(&mut self, id: RequestId) {
         let Some(mut completions) = self.completions.take() else { return };
-        let kept = completions.add(&self.requests[id], || self.page_count(id), self.now);
+        let kept =
+            completions.add(&self.context.requests[id], || self.page_count(id), self.context.now);
         self.completions = Some(completions);
         if let Err(error) = kept {
             self.fail(error);
@@ -54,7 +55,12 @@ impl Device {
             gc_programs: flash.gc_programs,
             mapping_programs: flash.mapping_programs,
             erases: flash.erases,
-            channels: self.flash.taken(at, &self.transactions).into_iter().map(u128::from).sum(),
+            channels: self
+                .flash
+                .taken(at, &self.context.transactions)
+                .into_iter()
+                .map(u128::from)
+                .sum(),
             chips: each_chip.iter().copied().map(u128::from).sum(),
             each_chip,
         };
@@ -71,11 +77,11 @@ impl Device {
         let mut observed = Observed::default();
         let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
         if let Some(observer) = self.observer.take() {
-            observer.finish(self.now, &names, &mut observed);
+            observer.finish(self.context.now, &names, &mut observed);
         }
         if let Some(completions) = self.completions.take() {
-            let last = || self.counters(self.now);
-            completions.finish(self.now, last, names, &mut observed)?;
+            let last = || self.counters(self.context.now);
+            completions.finish(self.context.now, last, names, &mut observed)?;
         }
         Ok(observed)
     }
@@ -84,33 +90,33 @@ impl Device {
     #[cold]
     pub(crate) fn observe_fetch(&mut self, id: RequestId) {
         let Some(observer) = &mut self.observer else { return };
-        observer.fetch(id, self.interface.nvme().is_full(self.requests[id].flow));
+        observer.fetch(id, self.interface.nvme().is_full(self.context.requests[id].flow));
     }
 
     /// The device work of a request begins.
     #[cold]
     pub(crate) fn observe_begin(&mut self, id: RequestId) {
-        let Request { flow, arrival, .. } = self.requests[id];
+        let Request { flow, arrival, .. } = self.context.requests[id];
         let Some(observer) = &mut self.observer else { return };
-        observer.begin(self.now, id, flow, arrival);
+        observer.begin(self.context.now, id, flow, arrival);
     }
 
     /// A transaction begins to wait for the flash.
     #[cold]
     pub(crate) fn observe_enlisted(&mut self, id: TransactionId) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
         let Some(observer) = &mut self.observer else { return };
-        observer.enlisted(self.now, chip, id, tr);
+        observer.enlisted(self.context.now, chip, id, tr);
     }
 
     /// A transaction that waited for the flash became pointless.
     #[cold]
     pub(crate) fn observe_cancelled(&mut self, id: TransactionId) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         let chip = self.flash.chip_of(self.flash.die_of(tr.plane));
         let Some(observer) = &mut self.observer else { return };
-        observer.delisted(self.now, chip, id, tr);
+        observer.delisted(self.context.now, chip, id, tr);
     }
 
     /// Reports the firmware time of a command, where the processors are modelled.
@@ -125,7 +131,7 @@ impl Device {
     #[cold]
     pub(crate) fn observe_own_firmware(&mut self, id: TransactionId, time: u64) {
         let Some(observer) = &mut self.observer else { return };
-        observer.own_firmware(&self.transactions[id], time);
+        observer.own_firmware(&self.context.transactions[id], time);
     }
 
     /// A die with its channel.
@@ -141,11 +147,11 @@ impl Device {
         let chip = self.flash.chip_of(die);
         let mut id = command.head;
         while id != TransactionId::NONE {
-            let tr = &self.transactions[id];
-            observer.delisted(self.now, chip, id, tr);
+            let tr = &self.context.transactions[id];
+            observer.delisted(self.context.now, chip, id, tr);
             id = tr.sibling;
         }
-        observer.command(self.now, at, &command, &self.transactions);
+        observer.command(self.context.now, at, &command, &self.context.transactions);
     }
 
     /// The data of a program crossed the channel together with the command.
@@ -157,7 +163,7 @@ impl Device {
         };
         let mut id = command.head;
         while id != TransactionId::NONE {
-            let tr = &self.transactions[id];
+            let tr = &self.context.transactions[id];
             observer.data_moves(tr, Time(self.flash.timing().data(tr.moved_sectors())));
             id = tr.sibling;
         }
@@ -166,7 +172,7 @@ impl Device {
     /// A page or an erase is over in the array.
     #[cold]
     pub(crate) fn observe_operation(&mut self, id: TransactionId, op: Op) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         let Some(observer) = &mut self.observer else { return };
         let page = if op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) };
         observer.operation(tr, op, page, self.flash.timing());
@@ -180,11 +186,11 @@ impl Device {
         id: TransactionId,
         duration: u64,
     ) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         let die = self.flash.die_of(tr.plane);
         let more = self.flash.pages_left(die) > 1;
         let Some(observer) = &mut self.observer else { return };
-        observer.transfer(self.now, DieAt { channel, die }, (id, tr), duration, more);
+        observer.transfer(self.context.now, DieAt { channel, die }, (id, tr), duration, more);
     }
 
     /// A suspended operation resumes.
@@ -192,28 +198,28 @@ impl Device {
     pub(crate) fn observe_resumption(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
         let Some(observer) = &mut self.observer else { return };
-        observer.resumption(self.now, at, &command, &self.transactions);
+        observer.resumption(self.context.now, at, &command, &self.context.transactions);
     }
 
     /// A die is idle, although it held data before.
     #[cold]
     pub(crate) fn observe_idle(&mut self, die: DieId) {
         let Some(observer) = &mut self.observer else { return };
-        observer.idle(self.now, die);
+        observer.idle(self.context.now, die);
     }
 
     /// A read that a request waits for is over.
     #[cold]
     pub(crate) fn observe_part(&mut self, id: TransactionId) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         let Some(observer) = &mut self.observer else { return };
-        observer.part(self.now, id, tr, self.requests[tr.request].begun);
+        observer.part(self.context.now, id, tr, self.context.requests[tr.request].begun);
     }
 
     /// A page of a host or of the data cache is on flash.
     #[cold]
     pub(crate) fn observe_program(&mut self, id: TransactionId) {
-        let tr = &self.transactions[id];
+        let tr = &self.context.transactions[id];
         let Some(observer) = &mut self.observer else { return };
         observer.program(tr);
         if tr.source == Source::User {
@@ -241,34 +247,40 @@ impl Device {
         done: Option<Event>,
     ) {
         let Some(observer) = &mut self.observer else { return };
-        observer.dram(self.now, flow, (free, end), asked, done);
+        observer.dram(self.context.now, flow, (free, end), asked, done);
     }
 
     /// An access waits for the turn of its flow.
     #[cold]
     pub(super) fn observe_dram_queue(&mut self, done: Option<Event>) {
         let Some(observer) = &mut self.observer else { return };
-        observer.dram_queue(self.now, done);
+        observer.dram_queue(self.context.now, done);
     }
 
     /// A served request got its place in the completion queue.
     #[cold]
     pub(crate) fn observe_held(&mut self, id: RequestId) {
         let Some(observer) = &mut self.observer else { return };
-        observer.held(self.now, id);
+        observer.held(self.context.now, id);
     }
 
     /// Reports a completed request.
     #[cold]
     pub(crate) fn observe_completion(&mut self, id: RequestId) {
-        let request = &self.requests[id];
+        let request = &self.context.requests[id];
         let front = Front {
             sata: self.interface.is_sata(),
             pool: self.cache.pool_of(request.flow),
             work: self.host_work(request),
         };
         let Some(observer) = &mut self.observer else { return };
-        observer.completion(self.now, id, &front, &self.requests, &self.transactions);
+        observer.completion(
+            self.context.now,
+            id,
+            &front,
+            &self.context.requests,
+            &self.context.transactions,
+        );
     }
 
     /// Time that a request itself needed outside of cache and flash.

@@ -193,14 +193,14 @@ impl Drive {
     /// Time of the last event, from the start; 0 before the first event.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.device.now
+        self.device.context.now
     }
 
     /// Number of commands that were submitted and are not complete, including those that have not
     /// arrived yet.
     #[must_use]
     pub fn outstanding(&self) -> usize {
-        self.device.requests.len() + self.device.host.upcoming()
+        self.device.context.requests.len() + self.device.host.upcoming()
     }
 
     /// Sectors of a tenant's space, which are numbered from 0; 0 for a tenant that does not exist.
@@ -222,7 +222,7 @@ impl Drive {
         command: Command,
         cookie: u64,
     ) -> Result<(), Refused> {
-        if at > self.device.now {
+        if at > self.device.context.now {
             return self.schedule(at, tenant, command, cookie);
         }
         let submission = self.accept(at, tenant, command, cookie)?;
@@ -260,7 +260,7 @@ impl Drive {
         command: Command,
         cookie: u64,
     ) -> Result<Submission, Refused> {
-        let now = self.device.now;
+        let now = self.device.context.now;
         if self.dead {
             return Err(Refused::Dead);
         }

@@ -17,10 +17,10 @@ impl Drive {
             return None;
         }
         if self.open.is_some() || !self.begun {
-            return Some(self.device.now);
+            return Some(self.device.context.now);
         }
-        let stuck = || (self.outstanding() > 0).then_some(self.device.now);
-        self.device.queue.next_time().or_else(stuck)
+        let stuck = || (self.outstanding() > 0).then_some(self.device.context.now);
+        self.device.context.events.next_time().or_else(stuck)
     }
 
     /// Handles one event, and adds the completed command, if there is one, to `completions`. `None`
@@ -46,7 +46,7 @@ impl Drive {
         completions: &mut Vec<Completion>,
     ) -> Result<Option<Report>, Error> {
         let stepped = self.settle().and_then(|()| {
-            let Some(at) = self.device.queue.next_time() else {
+            let Some(at) = self.device.context.events.next_time() else {
                 return self.nothing_left().map(|()| None);
             };
             if at > until {
@@ -84,11 +84,11 @@ impl Drive {
     fn advance_to(&mut self, until: Time) -> Result<(), Error> {
         self.settle()?;
         self.device.horizon = until;
-        while self.device.queue.next_time().is_some_and(|at| at <= until) {
+        while self.device.context.events.next_time().is_some_and(|at| at <= until) {
             self.open = self.device.step();
             self.settle()?;
         }
-        match self.device.queue.next_time() {
+        match self.device.context.events.next_time() {
             Some(_) => Ok(()),
             None => self.nothing_left(),
         }
@@ -96,7 +96,7 @@ impl Drive {
 
     /// No event is left before the end of simulated time: fails if commands are outstanding.
     fn nothing_left(&self) -> Result<(), Error> {
-        match (self.outstanding(), self.device.queue.is_empty()) {
+        match (self.outstanding(), self.device.context.events.is_empty()) {
             (0, _) => Ok(()),
             (_, true) => Err(self.device.stuck("nothing is left that could move them")),
             (_, false) => Err(self.device.stuck("simulated time ends after 213 days (2^64 ps)")),
@@ -154,7 +154,7 @@ mod tests {
         let mut completions = Vec::new();
         drive.step(&mut completions).expect("a first event");
         drive.settle().expect("nothing fails");
-        drive.device.queue = EventQueue::new();
+        drive.device.context.events = EventQueue::new();
         assert_eq!(drive.next_event(), Some(drive.now()), "the next step says what is wrong");
         let error = drive.step(&mut completions).expect_err("nothing moves the read");
         let message = error.to_string();

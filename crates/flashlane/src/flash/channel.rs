@@ -233,7 +233,7 @@ impl Flash {
 
     /// Queues the data of all reads of a channel whose array work is over.
     #[inline(always)]
-    pub(crate) fn look_at_sensing(&mut self, cx: &mut Context<'_>, channel: ChannelId) {
+    pub(crate) fn look_at_sensing(&mut self, cx: &mut Context, channel: ChannelId) {
         loop {
             let state = &mut self.channels[channel];
             if state.first_sensed > cx.events.now() {
@@ -245,17 +245,13 @@ impl Flash {
             }
             state.sensing.pop_front();
             state.first_sensed = state.sensing.front().map_or(Time::MAX, |next| next.at);
-            self.read_done(cx.transactions, die, at);
+            self.read_done(&mut cx.transactions, die, at);
         }
     }
 
     /// Starts the next transfer of read data on a free channel; `None` if none waits.
     #[inline(always)]
-    pub(crate) fn move_data(
-        &mut self,
-        cx: &mut Context<'_>,
-        channel: ChannelId,
-    ) -> Option<Transfer> {
+    pub(crate) fn move_data(&mut self, cx: &mut Context, channel: ChannelId) -> Option<Transfer> {
         let state = &mut self.channels[channel];
         let id = state.pop_data();
         if id == TransactionId::NONE {
@@ -281,7 +277,7 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn data_arrives(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         channel: ChannelId,
     ) -> (TransactionId, Source, DieId) {
         let state = &mut self.channels[channel];
@@ -311,7 +307,7 @@ impl Flash {
 
     /// The channel has moved a page of read data. True if it may take a read command at once, for a
     /// die that has suspended something.
-    pub(crate) fn data_is_over(&mut self, cx: &mut Context<'_>, channel: ChannelId) -> bool {
+    pub(crate) fn data_is_over(&mut self, cx: &mut Context, channel: ChannelId) -> bool {
         self.look_at_sensing(cx, channel);
         let state = &mut self.channels[channel];
         state.busy = false;
@@ -323,7 +319,7 @@ impl Flash {
     /// other commands. After a page of data per die the other commands have their turn; otherwise
     /// reads without end would shut them out.
     #[inline(always)]
-    pub(crate) fn channel_free(&mut self, cx: &mut Context<'_>, channel: ChannelId) -> Next {
+    pub(crate) fn channel_free(&mut self, cx: &mut Context, channel: ChannelId) -> Next {
         self.look_at_sensing(cx, channel);
         let dies = self.chips_per_channel.get() * self.dies_per_chip.get();
         let state = &mut self.channels[channel];

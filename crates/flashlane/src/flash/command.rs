@@ -68,7 +68,7 @@ impl Flash {
     /// block. With `interrupt`, the die first suspends the program or erase that it runs.
     pub(crate) fn issue(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         die: DieId,
         pages: &[TransactionId],
         page: u32,
@@ -102,7 +102,7 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn issue_page(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         die: DieId,
         (id, op): (TransactionId, Op),
         sectors: PageSectors,
@@ -124,7 +124,7 @@ impl Flash {
     #[inline(always)]
     pub(super) fn send_command(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         die: DieId,
         command: Command,
         time: CommandTime,
@@ -171,7 +171,7 @@ impl Flash {
             cx.events.schedule_at(sent, place, Event::ChannelFree { channel });
         } else {
             state.unawaited = Some(place);
-            state.await_sensing(channel, cx.events);
+            state.await_sensing(channel, &mut cx.events);
         }
     }
 
@@ -192,13 +192,13 @@ impl Flash {
 
     /// A program or an erase has ended. The die is idle now, unless the freed work is offered at
     /// once.
-    pub(crate) fn change_ends(&mut self, cx: &mut Context<'_>, die: DieId) {
+    pub(crate) fn change_ends(&mut self, cx: &mut Context, die: DieId) {
         let state = &self.dies[die];
         assert_eq!(state.until, cx.now, "an operation ends when its time is over");
         assert!(!state.awaited, "what may interrupt a die again is told");
         let channel = state.channel;
         self.look_at_sensing(cx, channel);
-        self.die_stops(die, cx.now, cx.transactions);
+        self.die_stops(die, cx.now, &cx.transactions);
         if !self.scan_at_once {
             self.set_state(die, DieState::Idle);
         }
@@ -210,7 +210,7 @@ impl Flash {
     #[inline]
     pub(crate) fn take_page(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         ended: Ended,
         id: TransactionId,
     ) -> (Source, TransactionId) {
@@ -229,8 +229,8 @@ impl Flash {
     }
 
     /// A read has ended whose end is an event: its pages wait for the channel.
-    pub(crate) fn read_arrives(&mut self, cx: &mut Context<'_>, die: DieId) {
-        self.read_done(cx.transactions, die, cx.now);
+    pub(crate) fn read_arrives(&mut self, cx: &mut Context, die: DieId) {
+        self.read_done(&mut cx.transactions, die, cx.now);
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.

@@ -37,8 +37,8 @@ impl Flash {
 
     /// The array read of a die is done, and its pages stay in the registers. Returns the first
     /// page; the others follow by `sibling`.
-    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context<'_>, die: DieId) -> TransactionId {
-        self.die_stops(die, cx.now, cx.transactions);
+    pub(crate) fn keep_in_registers(&mut self, cx: &mut Context, die: DieId) -> TransactionId {
+        self.die_stops(die, cx.now, &cx.transactions);
         let since = self.dies[die].since;
         let head = std::mem::replace(&mut self.dies[die].head, TransactionId::NONE);
         self.set_state(die, DieState::Idle);
@@ -86,7 +86,7 @@ impl Flash {
 
     /// Sends the program command for pages in registers, without data. `page`: number of the first
     /// page in its block.
-    pub(crate) fn send_copyback(&mut self, cx: &mut Context<'_>, die: DieId, page: u32) {
+    pub(crate) fn send_copyback(&mut self, cx: &mut Context, die: DieId, page: u32) {
         let Die { head, op, sectors, .. } = self.dies[die];
         let mut planes = 0;
         let mut id = head;

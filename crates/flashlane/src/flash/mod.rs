@@ -322,23 +322,18 @@ impl Flash {
 
 #[cfg(test)]
 mod tests {
-    use flashlane_engine::{EventQueue, Slab};
     use flashlane_units::{FlowId, Ppa};
 
     use super::*;
     use crate::context::Context;
     use crate::event::Event;
     use crate::flash::config::{FlashConfig, Technology};
-    use crate::request::Requests;
     use crate::transaction::{Place, Source, Transaction};
 
     /// A flash memory of one channel with two dies, and the driver's part of its calls.
     struct Bench {
         flash: Flash,
-        now: Time,
-        events: EventQueue<Event>,
-        requests: Requests,
-        transactions: Transactions,
+        context: Context,
     }
 
     impl Bench {
@@ -352,23 +347,19 @@ mod tests {
             let geometry = Geometry::new(&config);
             Self {
                 flash: Flash::new(&config, &CompatConfig::default(), false, geometry, 1),
-                now: Time::ZERO,
-                events: EventQueue::new(),
-                requests: Slab::new(),
-                transactions: Slab::new(),
+                context: Context::new(),
             }
         }
 
-        fn call<R>(&mut self, call: impl FnOnce(&mut Flash, &mut Context<'_>) -> R) -> R {
-            let Self { flash, now, events, requests, transactions } = self;
-            call(flash, &mut Context { now: *now, events, requests, transactions })
+        fn call<R>(&mut self, call: impl FnOnce(&mut Flash, &mut Context) -> R) -> R {
+            call(&mut self.flash, &mut self.context)
         }
 
         fn page(&mut self, op: Op, plane: PlaneId) -> TransactionId {
-            let mut tr = Transaction::new(Source::User, op, FlowId::new(0), 0, self.now);
+            let mut tr = Transaction::new(Source::User, op, FlowId::new(0), 0, self.context.now);
             (tr.plane, tr.ppa) = (plane, Ppa::new(plane.get() * 256));
             tr.set_mask(0xff);
-            self.transactions.insert(tr)
+            self.context.transactions.insert(tr)
         }
 
         fn issue(&mut self, op: Op, die: DieId, interrupt: bool) -> TransactionId {
@@ -378,8 +369,8 @@ mod tests {
         }
 
         fn next(&mut self) -> Event {
-            let (now, event) = self.events.pop().expect("an event is due");
-            self.now = now;
+            let (now, event) = self.context.events.pop().expect("an event is due");
+            self.context.now = now;
             event
         }
     }
@@ -388,15 +379,18 @@ mod tests {
     fn a_read_takes_bus_array_and_bus() {
         let mut bench = Bench::new();
         let id = bench.issue(Op::Read, DieId::new(0), false);
-        assert_eq!(bench.transactions[id].place, Place::Die);
+        assert_eq!(bench.context.transactions[id].place, Place::Die);
         assert!(!bench.flash.is_idle(DieId::new(0)) && bench.flash.is_idle(DieId::new(1)));
         let command = bench.flash.timing().command(Op::Read, 1);
         assert_eq!(bench.next(), Event::Sensed { channel: ChannelId::new(0) });
         let array = bench.flash.timing().array(Op::Read, 0, 8);
         assert!(array >= 50_000_000, "tR at least");
-        assert_eq!(bench.now, Time(command + array));
+        assert_eq!(bench.context.now, Time(command + array));
         bench.call(|flash, cx| flash.look_at_sensing(cx, ChannelId::new(0)));
-        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.events), "the command is over");
+        assert!(
+            !bench.flash.channel_busy(ChannelId::new(0), &bench.context.events),
+            "the command is over"
+        );
         let moved = bench
             .call(|flash, cx| flash.move_data(cx, ChannelId::new(0)))
             .expect("read data waits");
@@ -406,8 +400,8 @@ mod tests {
         assert_eq!(arrived, (id, Source::User, DieId::new(0)));
         assert!(!bench.flash.data_left(DieId::new(0)), "nothing was suspended");
         assert!(bench.flash.is_idle(DieId::new(0)));
-        let chain = bench.transactions[id].chain;
-        assert_eq!(chain.total(), bench.now.0, "its stages span the time");
+        let chain = bench.context.transactions[id].chain;
+        assert_eq!(chain.total(), bench.context.now.0, "its stages span the time");
         assert_eq!((chain.bus, chain.array), (command + moved.duration, array));
         assert_eq!(bench.flash.counters().user_reads, 1);
     }
@@ -417,32 +411,32 @@ mod tests {
         let mut bench = Bench::new();
         let program = bench.issue(Op::Program, DieId::new(0), false);
         // The end of the command is an event only where something waits for the channel.
-        bench.now = Time::from_us(100);
-        assert!(bench.flash.may_suspend(DieId::new(0), false, bench.now));
-        let busy = bench.flash.busy(DieId::new(0), bench.now);
-        bench.events.schedule(bench.now, Event::Alarm);
+        bench.context.now = Time::from_us(100);
+        assert!(bench.flash.may_suspend(DieId::new(0), false, bench.context.now));
+        let busy = bench.flash.busy(DieId::new(0), bench.context.now);
+        bench.context.events.schedule(bench.context.now, Event::Alarm);
         assert_eq!(bench.next(), Event::Alarm);
-        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.events));
+        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.context.events));
         bench.issue(Op::Read, DieId::new(0), true);
         assert!(bench.flash.is_suspended(DieId::new(0)));
-        let (at, _) = bench.events.pop().expect("the read ends");
-        bench.now = at;
+        let (at, _) = bench.context.events.pop().expect("the read ends");
+        bench.context.now = at;
         bench.call(|flash, cx| flash.look_at_sensing(cx, ChannelId::new(0)));
-        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.events));
+        assert!(!bench.flash.channel_busy(ChannelId::new(0), &bench.context.events));
         bench.call(|flash, cx| flash.move_data(cx, ChannelId::new(0))).expect("read data waits");
-        let (at, _) = bench.events.pop().expect("the data arrives");
-        bench.now = at;
+        let (at, _) = bench.context.events.pop().expect("the data arrives");
+        bench.context.now = at;
         bench.call(|flash, cx| flash.data_arrives(cx, ChannelId::new(0)));
         assert!(bench.flash.data_left(DieId::new(0)), "the die has suspended the program");
         bench.call(|flash, cx| flash.resume(cx, DieId::new(0)));
-        let went_on = bench.now;
+        let went_on = bench.context.now;
         // The end that was scheduled before the interruption is stale.
         let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };
         assert!(matches!(bench.flash.array_ends(die, epoch), ArrayEnd::Stale));
         let Event::ArrayDone { die, epoch } = bench.next() else { panic!("an end") };
         let ArrayEnd::Change(ended) = bench.flash.array_ends(die, epoch) else { panic!("an end") };
         assert_eq!((ended.op, ended.head), (Op::Program, program));
-        assert_eq!(bench.now, went_on + Time(busy), "as much as was left");
+        assert_eq!(bench.context.now, went_on + Time(busy), "as much as was left");
         assert_eq!(bench.flash.counters().program_suspends, 1);
     }
 

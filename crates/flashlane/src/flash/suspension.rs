@@ -117,11 +117,11 @@ impl Flash {
 
 impl Flash {
     /// Interrupts the running operation of a die; returns how long the die needs to settle.
-    pub(super) fn suspend(&mut self, cx: &mut Context<'_>, die: DieId) -> u64 {
+    pub(super) fn suspend(&mut self, cx: &mut Context, die: DieId) -> u64 {
         let now = cx.now;
         let channel = self.place_of(die).channel;
         self.look_at_sensing(cx, channel);
-        self.die_stops(die, now, cx.transactions);
+        self.die_stops(die, now, &cx.transactions);
         self.assert_woken(die, now);
         let state = &mut self.dies[die];
         assert_eq!(state.state, DieState::Array, "only array operations are suspended");
@@ -152,7 +152,7 @@ impl Flash {
     }
 
     /// Continues the suspended operation of an idle die.
-    pub(crate) fn resume(&mut self, cx: &mut Context<'_>, die: DieId) {
+    pub(crate) fn resume(&mut self, cx: &mut Context, die: DieId) {
         let now = cx.now;
         let state = &mut self.dies[die];
         let suspended = state.suspended.take().expect("something is suspended");

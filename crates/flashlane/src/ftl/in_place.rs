@@ -6,14 +6,14 @@
 //! 4b.
 
 use super::Ftl;
-use crate::context::Moment;
+use crate::context::Context;
 use crate::transaction::Place;
 use flashlane_units::TransactionId;
 
 impl Ftl {
     /// Finds the place of a host page, for a read or a write. The transaction is then ready for its
     /// die.
-    pub(super) fn find_in_place(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(super) fn find_in_place(&mut self, ctx: &mut Context, id: TransactionId) {
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let (plane, page) = self.allocator.home(tr.flow, tr.lpa);

@@ -40,7 +40,7 @@ mod writes;
 use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
 use flashlane_units::{ChipId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
 
-use crate::context::Moment;
+use crate::context::Context;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::Allocator;
@@ -208,7 +208,7 @@ impl Ftl {
     }
 
     /// Starts the run: planes below the threshold start to collect.
-    pub(crate) fn start(&mut self, ctx: &mut Moment<'_>) {
+    pub(crate) fn start(&mut self, ctx: &mut Context) {
         for plane in self.blocks.planes.numbers() {
             self.collect(ctx, plane);
         }
@@ -234,7 +234,7 @@ impl Ftl {
 
     /// Puts a new transaction into the queue of its die, and notes that it is ready.
     #[inline]
-    fn schedule(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    fn schedule(&mut self, ctx: &mut Context, id: TransactionId) {
         ctx.transactions[id].place = Place::Queue;
         self.ready(id);
     }
@@ -265,7 +265,7 @@ impl Ftl {
     #[inline(always)]
     fn new_transaction(
         &mut self,
-        ctx: &mut Moment<'_>,
+        ctx: &mut Context,
         source: Source,
         op: Op,
         flow: FlowId,
@@ -335,14 +335,14 @@ impl Ftl {
     }
 
     /// A page of the host, or of its data cache, is on flash.
-    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context, id: TransactionId) {
         self.flows[ctx.transactions[id].flow].host_programs += 1;
         self.programmed(ctx, id);
     }
 
     /// A program of the layer or of the host is out of the array. Readers of the page may go on,
     /// and the block may be ready for collection.
-    pub(crate) fn programmed(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn programmed(&mut self, ctx: &mut Context, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

@@ -7,7 +7,7 @@ use flashlane_engine::{DenseMap, Lists};
 use flashlane_units::{Lpa, TransactionId};
 
 use super::{Ftl, Outcome, Seen};
-use crate::context::Moment;
+use crate::context::Context;
 use crate::transaction::{Op, Place};
 
 /// Partial writes that wait for old data.
@@ -42,7 +42,7 @@ impl PartialWrites {
 
 impl Ftl {
     /// Decides what a write needs: a place, or the old data first.
-    pub(super) fn resolve_write(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(super) fn resolve_write(&mut self, ctx: &mut Context, id: TransactionId) {
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(now);
@@ -50,7 +50,7 @@ impl Ftl {
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         if self.partial.merging.get(lpa.get()).is_some() {
             tr.place = Place::MergeQueue;
-            self.partial.behind.push_back(lpa.get(), id, ctx.transactions);
+            self.partial.behind.push_back(lpa.get(), id, &mut ctx.transactions);
             return;
         }
         let missing = self.missing(lpa, mask);
@@ -71,7 +71,7 @@ impl Ftl {
     /// Makes the read of those sectors of a page that a write does not bring; the write waits for
     /// it in its queue. `NONE` if there are no such sectors. The read holds the old block from now
     /// on.
-    pub(super) fn old_part(&mut self, ctx: &mut Moment<'_>, write: TransactionId) -> TransactionId {
+    pub(super) fn old_part(&mut self, ctx: &mut Context, write: TransactionId) -> TransactionId {
         let tr = &mut ctx.transactions[write];
         let (lpa, mask, flow, source) = (tr.lpa, tr.mask(), tr.flow, tr.source);
         let missing = self.missing(lpa, mask);
@@ -96,7 +96,7 @@ impl Ftl {
     }
 
     /// The old data of a partial write has arrived, so that the write can be placed.
-    pub(crate) fn old_data_read(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn old_data_read(&mut self, ctx: &mut Context, id: TransactionId) {
         let read = ctx.transactions[id];
         ctx.transactions.remove(id);
         self.flows[read.flow].read_modify_writes += 1;
@@ -117,9 +117,9 @@ impl Ftl {
     }
 
     /// The writes that waited behind a partial write try again, oldest first.
-    fn writes_behind(&mut self, ctx: &mut Moment<'_>, lpa: Lpa) {
+    fn writes_behind(&mut self, ctx: &mut Context, lpa: Lpa) {
         while self.partial.merging.get(lpa.get()).is_none() {
-            let id = self.partial.behind.pop_front(lpa.get(), ctx.transactions);
+            let id = self.partial.behind.pop_front(lpa.get(), &mut ctx.transactions);
             if id == TransactionId::NONE {
                 return;
             }

@@ -5,25 +5,25 @@ use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::blocks::{BlockState, Stream};
 use super::{Ftl, Layer, Outcome, Seen};
-use crate::context::Moment;
+use crate::context::Context;
 use crate::transaction::Place;
 
 impl Ftl {
     /// A read of a host page. True if the transaction is ready for its die: the caller then sends
     /// it there, and there is no outcome for it.
     #[inline(always)]
-    pub(crate) fn read(&mut self, ctx: &mut Moment<'_>, id: TransactionId, flow: FlowId) -> bool {
+    pub(crate) fn read(&mut self, ctx: &mut Context, id: TransactionId, flow: FlowId) -> bool {
         match self.layer {
             Layer::InPlace => {
-                self.find_in_place(&mut ctx.again(), id);
+                self.find_in_place(ctx, id);
                 true
             }
-            _ => self.begin_lookup(&mut ctx.again(), id, flow) && self.find_page(ctx, id),
+            _ => self.begin_lookup(ctx, id, flow) && self.find_page(ctx, id),
         }
     }
 
     /// Finds the physical page of a read.
-    pub(super) fn resolve_read(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(super) fn resolve_read(&mut self, ctx: &mut Context, id: TransactionId) {
         if self.find_page(ctx, id) {
             self.ready(id);
         }
@@ -31,7 +31,7 @@ impl Ftl {
 
     /// Finds the physical page of a read. True if the transaction is ready for its die.
     #[inline(always)]
-    fn find_page(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+    fn find_page(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         let tr = &ctx.transactions[id];
         let lpa = tr.lpa;
         let ppa = self.pages.ppa(lpa);
@@ -60,7 +60,7 @@ impl Ftl {
         if self.scrubbing.is_some() {
             // From here on the read holds its block, so that no migration leads to an erase under
             // it.
-            let ready = self.hold_page(&mut ctx.again(), id);
+            let ready = self.hold_page(ctx, id);
             self.count_read(ctx, ppa);
             return ready;
         }
@@ -68,26 +68,24 @@ impl Ftl {
     }
 
     /// Finds the physical page of a read whose page has just got a place.
-    fn find_again(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+    fn find_again(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         self.find_page(ctx, id)
     }
 
     /// A read of sectors that were never written. True if the read is ready for its die, as if
     /// there were a page.
     #[inline(always)]
-    fn find_unwritten(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+    fn find_unwritten(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         if !self.unwritten_reads_flash {
-            self.fill_with_zeros(&mut ctx.again(), id);
+            self.fill_with_zeros(ctx, id);
             return false;
         }
         let now = ctx.now;
         let tr = &mut ctx.transactions[id];
         let (flow, lpa, mask) = (tr.flow, tr.lpa, tr.mask());
         let (plane, page) = self.allocator.home(flow, lpa);
-        if self.unwritten_reads_allocate
-            && self.allocate_for_read(&mut ctx.again(), flow, lpa, plane, mask)
-        {
-            return self.find_again(&mut ctx.again(), id);
+        if self.unwritten_reads_allocate && self.allocate_for_read(ctx, flow, lpa, plane, mask) {
+            return self.find_again(ctx, id);
         }
         let tr = &mut ctx.transactions[id];
         tr.plane = plane;
@@ -99,7 +97,7 @@ impl Ftl {
     }
 
     /// Ends a read of sectors that were never written, in no time.
-    fn fill_with_zeros(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    fn fill_with_zeros(&mut self, ctx: &mut Context, id: TransactionId) {
         self.zero_fill_reads += 1;
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(ctx.now);
@@ -112,7 +110,7 @@ impl Ftl {
     /// where the plane has no room.
     fn allocate_for_read(
         &mut self,
-        ctx: &mut Moment<'_>,
+        ctx: &mut Context,
         flow: FlowId,
         lpa: Lpa,
         plane: PlaneId,
@@ -129,7 +127,7 @@ impl Ftl {
     }
 
     /// Wakes the reads that waited for the program of a page, oldest first.
-    pub(super) fn wake_readers(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
+    pub(super) fn wake_readers(&mut self, ctx: &mut Context, ppa: Ppa) {
         let mut id = self.unprogrammed.take(ppa.get());
         while id != TransactionId::NONE {
             let tr = &ctx.transactions[id];
@@ -142,7 +140,7 @@ impl Ftl {
 
     /// A read holds its block, so that the block is not erased under it, and is ready as soon as
     /// its page is programmed.
-    pub(super) fn read_physical(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(super) fn read_physical(&mut self, ctx: &mut Context, id: TransactionId) {
         if self.hold_page(ctx, id) {
             self.ready(id);
         }
@@ -151,7 +149,7 @@ impl Ftl {
     /// A read holds its block, as in [`read_physical`](Self::read_physical). True if the
     /// transaction is ready for its die now.
     #[inline(always)]
-    fn hold_page(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+    fn hold_page(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         let now = ctx.now;
         let ordered = self.ordered;
         let blocks = &mut self.blocks;
@@ -165,7 +163,7 @@ impl Ftl {
         if ordered && page >= u32::from(block.programmed) {
             tr.place = Place::Unprogrammed;
             let ppa = tr.ppa;
-            self.unprogrammed.push_back(ppa.get(), id, ctx.transactions);
+            self.unprogrammed.push_back(ppa.get(), id, &mut ctx.transactions);
             return false;
         }
         let waited = tr.lap(now);
@@ -176,7 +174,7 @@ impl Ftl {
 
     /// A read releases its block. A collected block may have waited for this release.
     #[inline]
-    pub(super) fn release_block(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(super) fn release_block(&mut self, ctx: &mut Context, id: TransactionId) {
         let tr = &mut ctx.transactions[id];
         if std::mem::take(&mut tr.holds_block) {
             let ppa = tr.ppa;
@@ -186,17 +184,17 @@ impl Ftl {
 
     /// A read releases the block of a page.
     #[inline(always)]
-    pub(crate) fn leave_block(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
+    pub(crate) fn leave_block(&mut self, ctx: &mut Context, ppa: Ppa) {
         let block_id = self.blocks.block_of(ppa);
         let block = self.blocks.block_mut(block_id);
         block.reads -= 1;
         if block.reads == 0 && (block.state == BlockState::Collected || self.is_free()) {
-            self.last_read_left(&mut ctx.again(), block_id);
+            self.last_read_left(ctx, block_id);
         }
     }
 
     /// The last read of a block is over. The block may now be erased, or collected.
-    fn last_read_left(&mut self, ctx: &mut Moment<'_>, block_id: BlockId) {
+    fn last_read_left(&mut self, ctx: &mut Context, block_id: BlockId) {
         if self.blocks.block(block_id).state == BlockState::Collected {
             self.erase_if_empty(ctx, block_id);
             return;

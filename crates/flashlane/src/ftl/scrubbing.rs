@@ -11,7 +11,7 @@ use super::Ftl;
 use super::blocks::BlockState;
 use super::config::ScrubbingConfig;
 use super::gc::JobKind;
-use crate::context::Moment;
+use crate::context::Context;
 use crate::layout::Geometry;
 
 /// Reads of each block.
@@ -49,7 +49,7 @@ impl Ftl {
     /// Counts a read of a page by the host. If its block was read too often, moves the data of the
     /// block; where that is not possible now, the next read of the block tries again.
     #[inline(never)]
-    pub(super) fn count_read(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
+    pub(super) fn count_read(&mut self, ctx: &mut Context, ppa: Ppa) {
         let block = self.blocks.block_of(ppa);
         let plane = self.blocks.plane_of(block);
         let max_jobs = self.collector().map_or(0, |collector| collector.max_jobs);
@@ -67,7 +67,7 @@ impl Ftl {
         }
     }
 
-    fn scrub(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, block: BlockId) {
+    fn scrub(&mut self, ctx: &mut Context, plane: PlaneId, block: BlockId) {
         self.start_job(ctx, plane, block, JobKind::Scrubbing);
     }
 }

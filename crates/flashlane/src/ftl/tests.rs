@@ -1,13 +1,12 @@
 //! Tests of the stage by itself: a test plays the driver, and handles the outcomes of the layer.
 
-use flashlane_engine::{Slab, Time};
+use flashlane_engine::Time;
 use flashlane_units::{BlockShare, Lpa};
 
 use super::config::FtlConfig;
 use super::*;
 use crate::compat::CompatConfig;
 use crate::layout::{FlowSpace, Geometry};
-use crate::transaction::Transactions;
 
 /// Pages of a block.
 const PAGES: u32 = 8;
@@ -19,8 +18,7 @@ const FLOW: FlowId = FlowId::new(0);
 struct Stage {
     ftl: Ftl,
     layout: Layout,
-    transactions: Transactions,
-    now: Time,
+    context: Context,
 }
 
 impl Stage {
@@ -54,7 +52,7 @@ impl Stage {
         let settings = FtlSettings { config: &config, compat: &compat, in_place, sets_move: false };
         let state = FtlState::new(settings, &layout, 1_000);
         let ftl = Ftl::new(settings, &layout, state, None, vec![2], 1);
-        Self { ftl, layout, transactions: Slab::new(), now: Time::ZERO }
+        Self { ftl, layout, context: Context::new() }
     }
 
     /// Page-level mapping, with all mappings known.
@@ -62,15 +60,15 @@ impl Stage {
         Self::new(|_| {}, false)
     }
 
-    fn call<R>(&mut self, act: impl FnOnce(&mut Ftl, &mut Moment<'_>) -> R) -> R {
-        act(&mut self.ftl, &mut Moment { now: self.now, transactions: &mut self.transactions })
+    fn call<R>(&mut self, act: impl FnOnce(&mut Ftl, &mut Context) -> R) -> R {
+        act(&mut self.ftl, &mut self.context)
     }
 
     /// The outcomes since the last call.
     fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes = (0..).map_while(|at| self.ftl.outcome(at)).collect();
         self.ftl.outcomes_over();
-        self.ftl.audit(&self.layout, &self.transactions);
+        self.ftl.audit(&self.layout, &self.context.transactions);
         outcomes
     }
 
@@ -84,16 +82,16 @@ impl Stage {
     }
 
     fn ask(&mut self, op: Op, lpa: Lpa, mask: u64) -> TransactionId {
-        let mut tr = self.ftl.transaction(self.now, (Source::User, op), FLOW, lpa);
+        let mut tr = self.ftl.transaction(self.context.now, (Source::User, op), FLOW, lpa);
         tr.set_mask(mask);
-        let id = self.transactions.insert(tr);
+        let id = self.context.transactions.insert(tr);
         self.call(|ftl, ctx| ftl.translate(ctx, id));
         id
     }
 
     /// Sends a program or an erase to its die and ends it.
     fn change(&mut self, id: TransactionId) {
-        let Transaction { op, source, ppa, .. } = self.transactions[id];
+        let Transaction { op, source, ppa, .. } = self.context.transactions[id];
         match (op, source) {
             (Op::Program, Source::Gc) => {
                 self.ftl.sent(op, ppa, ChipId::new(0));
@@ -102,7 +100,7 @@ impl Stage {
             (Op::Program, _) => {
                 self.ftl.sent(op, ppa, ChipId::new(0));
                 self.call(|ftl, ctx| ftl.host_page_programmed(ctx, id));
-                self.transactions.remove(id);
+                self.context.transactions.remove(id);
             }
             (Op::Erase, _) => {
                 self.ftl.sent(op, ppa, ChipId::new(0));
@@ -114,18 +112,18 @@ impl Stage {
 
     /// Ends the transfer of a read over the bus.
     fn read(&mut self, id: TransactionId) {
-        let Transaction { source, ppa, merging, holds_block, .. } = self.transactions[id];
+        let Transaction { source, ppa, merging, holds_block, .. } = self.context.transactions[id];
         if source == Source::Gc {
             return self.call(|ftl, ctx| ftl.migration_read_done(ctx, id));
         }
         if holds_block {
-            self.transactions[id].holds_block = false;
+            self.context.transactions[id].holds_block = false;
             self.call(|ftl, ctx| ftl.leave_block(ctx, ppa));
         }
         if merging {
             self.call(|ftl, ctx| ftl.old_data_read(ctx, id));
         } else {
-            self.transactions.remove(id);
+            self.context.transactions.remove(id);
         }
     }
 
@@ -139,7 +137,7 @@ impl Stage {
                 return erases;
             }
             for id in ready {
-                match self.transactions[id].op {
+                match self.context.transactions[id].op {
                     Op::Read => self.read(id),
                     op => {
                         erases += u32::from(op == Op::Erase);
@@ -167,7 +165,7 @@ fn a_read_waits_for_the_program_of_its_page() {
     assert!(stage.ready().is_empty());
     stage.change(write);
     assert_eq!(stage.ready(), [read]);
-    assert_eq!(stage.transactions[read].place, Place::Queue);
+    assert_eq!(stage.context.transactions[read].place, Place::Queue);
 }
 
 #[test]
@@ -176,12 +174,12 @@ fn a_part_of_a_page_is_completed_with_the_old_data() {
     stage.write(Lpa::new(3), PAGE);
     let write = stage.ask(Op::Program, Lpa::new(3), 0b11);
     let read = stage.ready()[0];
-    assert_eq!(stage.transactions[read].mask(), PAGE & !0b11);
+    assert_eq!(stage.context.transactions[read].mask(), PAGE & !0b11);
     let behind = stage.ask(Op::Program, Lpa::new(3), PAGE);
     assert!(stage.ready().is_empty(), "writes to a page keep their order");
     stage.read(read);
     assert_eq!(stage.ready(), [write, behind]);
-    assert_eq!(stage.transactions[write].merged_sectors, 6);
+    assert_eq!(stage.context.transactions[write].merged_sectors, 6);
     assert_eq!(stage.ftl.held(Lpa::new(3)), PAGE);
 }
 
@@ -204,7 +202,7 @@ fn blocks_are_collected_and_erased_when_few_are_free() {
     let counts = stage.ftl.counts();
     assert!(erases > 10, "{erases} erases");
     assert_eq!(counts.gc_invocations, u64::from(erases));
-    assert!(stage.transactions.is_empty(), "everything is over");
+    assert!(stage.context.transactions.is_empty(), "everything is over");
     let FlowPages { host_programs, other_programs, .. } =
         stage.ftl.pages_of_flows().next().expect("a flow");
     assert_eq!(host_programs, 600);
@@ -217,11 +215,11 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
     let (mut parked, mut erase) = (TransactionId::NONE, TransactionId::NONE);
     for write in 0.. {
         let id = stage.ask(Op::Program, Lpa::new(write * 2 % 40), PAGE);
-        if stage.transactions[id].place == Place::FreeBlock {
+        if stage.context.transactions[id].place == Place::FreeBlock {
             parked = id;
         }
         for id in stage.ready() {
-            match stage.transactions[id].op {
+            match stage.context.transactions[id].op {
                 Op::Erase => erase = id,
                 Op::Read => stage.read(id),
                 Op::Program => stage.change(id),
@@ -233,11 +231,11 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
         assert!(write < 1_000, "erases that never end leave no block free");
     }
     assert!(stage.ftl.is_urgent(ChipId::new(0)), "collection goes before host work");
-    while stage.transactions[parked].place == Place::FreeBlock {
+    while stage.context.transactions[parked].place == Place::FreeBlock {
         assert_ne!(erase, TransactionId::NONE, "a block is to be erased");
         stage.change(std::mem::replace(&mut erase, TransactionId::NONE));
         for id in stage.ready() {
-            match stage.transactions[id].op {
+            match stage.context.transactions[id].op {
                 Op::Erase => erase = id,
                 Op::Read => stage.read(id),
                 Op::Program if id != parked => stage.change(id),
@@ -245,7 +243,7 @@ fn a_write_waits_where_no_block_is_free_until_one_is_erased() {
             }
         }
     }
-    assert_eq!(stage.transactions[parked].place, Place::Queue);
+    assert_eq!(stage.context.transactions[parked].place, Place::Queue);
 }
 
 #[test]
@@ -254,7 +252,7 @@ fn memory_that_is_written_in_place_has_one_place_for_a_page() {
     let places = [Op::Program, Op::Read, Op::Program].map(|op| {
         let id = stage.ask(op, Lpa::new(5), 0b1);
         assert_eq!(stage.ready(), [id]);
-        (stage.transactions[id].plane, stage.transactions[id].ppa)
+        (stage.context.transactions[id].plane, stage.context.transactions[id].ppa)
     });
     assert_eq!(places, [places[0]; 3]);
 }
@@ -272,12 +270,13 @@ fn a_miss_reads_the_translation_page_once() {
     stage.ask(Op::Program, Lpa::new(3), PAGE);
     stage.ask(Op::Program, Lpa::new(4), PAGE);
     let ready = stage.ready();
-    let sources: Vec<Source> = ready.iter().map(|&id| stage.transactions[id].source).collect();
+    let sources: Vec<Source> =
+        ready.iter().map(|&id| stage.context.transactions[id].source).collect();
     assert_eq!(sources, [Source::User, Source::Mapping, Source::User]);
     for id in ready {
-        match stage.transactions[id].source {
+        match stage.context.transactions[id].source {
             Source::Mapping => {
-                let ppa = stage.transactions[id].ppa;
+                let ppa = stage.context.transactions[id].ppa;
                 stage.ftl.program_sent(ppa);
                 stage.call(|ftl, ctx| ftl.mapping_program_done(ctx, id));
             }
@@ -288,7 +287,7 @@ fn a_miss_reads_the_translation_page_once() {
     let reads = [stage.ask(Op::Read, Lpa::new(3), PAGE), stage.ask(Op::Read, Lpa::new(3), 0b1)];
     let mapping = stage.ready();
     assert_eq!(mapping.len(), 1, "both wait for one translation page");
-    assert_eq!(stage.transactions[mapping[0]].source, Source::Mapping);
+    assert_eq!(stage.context.transactions[mapping[0]].source, Source::Mapping);
     stage.call(|ftl, ctx| ftl.mapping_read_done(ctx, mapping[0]));
     let ready = stage.ready();
     assert!(reads.iter().all(|read| ready.contains(read)), "{ready:?}");

@@ -8,7 +8,7 @@
 use flashlane_units::{BlockId, PlaneId};
 
 use super::Ftl;
-use crate::context::Moment;
+use crate::context::Context;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::gc::JobKind;
 
@@ -45,7 +45,7 @@ impl Ftl {
 impl Ftl {
     /// Moves the data of the least erased block of a plane if the erases of its blocks have spread
     /// too far.
-    pub(crate) fn level_wear(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    pub(crate) fn level_wear(&mut self, ctx: &mut Context, plane: PlaneId) {
         if let Some(block) = self.coldest_block(plane) {
             self.start_job(ctx, plane, block, JobKind::Wear);
         }

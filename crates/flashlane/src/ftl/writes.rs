@@ -5,13 +5,13 @@ use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, TransactionId};
 use super::blocks::Stream;
 use super::contents::Trimmed;
 use super::{Ftl, Layer, Seen};
-use crate::context::Moment;
+use crate::context::Context;
 use crate::transaction::{Place, Source};
 
 impl Ftl {
     /// A page of a block became invalid outside of any collection. If collection is free and the
     /// page's plane waits for a block to collect, this block may be collectable now.
-    fn pack_again(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
+    fn pack_again(&mut self, ctx: &mut Context, ppa: Ppa) {
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
         if self.is_free() && self.blocks.planes[plane].gc_wanted {
             self.collect_again(ctx, plane);
@@ -19,11 +19,11 @@ impl Ftl {
     }
 
     /// Gives a write its page, or parks it until a block is free.
-    pub(super) fn place_write(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(super) fn place_write(&mut self, ctx: &mut Context, id: TransactionId) {
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = plane;
-            self.blocks.planes[plane].parked.push_back(id, ctx.transactions);
+            self.blocks.planes[plane].parked.push_back(id, &mut ctx.transactions);
             self.pool_changed(plane);
             self.owe_collection(plane);
             self.collect_again(ctx, plane);
@@ -54,7 +54,7 @@ impl Ftl {
 
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
-    fn try_place(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> Result<(), PlaneId> {
+    fn try_place(&mut self, ctx: &mut Context, id: TransactionId) -> Result<(), PlaneId> {
         let now = ctx.now;
         let (flow, lpa, mask, source) = {
             let tr = &ctx.transactions[id];
@@ -116,7 +116,7 @@ impl Ftl {
     }
 
     /// Points a logical page at its new place and adds to the sectors that it holds.
-    pub(super) fn bind_page(&mut self, ctx: &mut Moment<'_>, lpa: Lpa, ppa: Ppa, mask: u64) {
+    pub(super) fn bind_page(&mut self, ctx: &mut Context, lpa: Lpa, ppa: Ppa, mask: u64) {
         let old = self.pages.ppa(lpa);
         let mut held = mask;
         if old != Ppa::NONE {
@@ -132,7 +132,7 @@ impl Ftl {
     }
 
     /// Makes a physical page invalid.
-    pub(super) fn invalidate(&mut self, ctx: &mut Moment<'_>, ppa: Ppa) {
+    pub(super) fn invalidate(&mut self, ctx: &mut Context, ppa: Ppa) {
         let plane = self.release(ppa);
         if self.blocks.planes[plane].gc_wanted && !self.is_free() {
             self.collect(ctx, plane);
@@ -140,7 +140,7 @@ impl Ftl {
     }
 
     /// Writes that wait for a free block of the plane try again, oldest first.
-    pub(super) fn unpark(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    pub(super) fn unpark(&mut self, ctx: &mut Context, plane: PlaneId) {
         let _at = plane.index();
         // Free collection gains blocks while a write is placed, and then calls this function again.
         if std::mem::replace(&mut self.blocks.planes[plane].unparking, true) {
@@ -150,10 +150,10 @@ impl Ftl {
         self.blocks.planes[plane].unparking = false;
     }
 
-    fn unpark_all(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    fn unpark_all(&mut self, ctx: &mut Context, plane: PlaneId) {
         loop {
             let parked = &mut self.blocks.planes[plane].parked;
-            let id = parked.pop_front(ctx.transactions);
+            let id = parked.pop_front(&mut ctx.transactions);
             if id == TransactionId::NONE {
                 return;
             }
@@ -161,12 +161,12 @@ impl Ftl {
                 ctx.transactions[id].plane = other;
                 let parked = &mut self.blocks.planes[other].parked;
                 if other == plane {
-                    parked.push_front(id, ctx.transactions);
+                    parked.push_front(id, &mut ctx.transactions);
                     return;
                 }
                 // With dynamic allocation: this plane has reached its limit, and another plane must
                 // make room.
-                parked.push_back(id, ctx.transactions);
+                parked.push_back(id, &mut ctx.transactions);
                 self.owe_collection(other);
                 self.collect(ctx, other);
             }
@@ -174,7 +174,7 @@ impl Ftl {
     }
 
     /// The host gives up sectors of a page. A page without sectors loses its place.
-    pub(crate) fn trim(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa, mask: u64) {
+    pub(crate) fn trim(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, mask: u64) {
         if matches!(self.layer, Layer::InPlace) {
             return;
         }

@@ -147,7 +147,7 @@ impl Interface {
 
     /// A command reaches a SATA drive, which accepts it and asks for the data of a write. Then its
     /// firmware runs.
-    pub(crate) fn accept(&mut self, cx: &mut Context<'_>, id: RequestId) {
+    pub(crate) fn accept(&mut self, cx: &mut Context, id: RequestId) {
         let request = &mut cx.requests[id];
         request.received = self.sata_mut().accept(cx.now, request.op, request.sectors);
         let begin = self.firmware.run(request.received, request);

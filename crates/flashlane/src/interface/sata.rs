@@ -123,7 +123,7 @@ impl Sata {
     }
 
     /// The device work of a command is done: data, then the completion, go to the adapter.
-    pub(crate) fn serve(&mut self, cx: &mut Context<'_>, id: RequestId) {
+    pub(crate) fn serve(&mut self, cx: &mut Context, id: RequestId) {
         let request = &cx.requests[id];
         if request.op == RequestOp::Read {
             let data = self.read_data(u64::from(request.sectors) * SECTOR_BYTES);
@@ -228,7 +228,6 @@ impl Sata {
 mod tests {
     use super::*;
     use crate::request::Request;
-    use flashlane_engine::Slab;
 
     #[test]
     fn frame_times_match_hand_computation() {
@@ -301,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_link_goes_one_way_at_a_time() {
-        let (mut sata, mut events) = (sata(&CompatConfig::default()), EventQueue::new());
+        let (mut sata, events) = (sata(&CompatConfig::default()), EventQueue::new());
         let command = sata.frames(1, REGISTER);
         assert_eq!(sata.send_command(Time(7)), (Time(7), Time(7 + command)));
         assert_eq!(sata.send_command(Time(8)), (Time(7 + command), Time(7 + 2 * command)));
@@ -312,13 +311,11 @@ mod tests {
         assert_eq!(sata.accept(Time(7 + command), RequestOp::Write, 8), received);
         assert_eq!(sata.accept(received, RequestOp::Read, 8), received);
         let bits = sata.frames(1, SET_DEVICE_BITS);
-        let mut requests = Slab::new();
+        let mut cx = Context { now: received, events, ..Context::new() };
         let read = Request { op: RequestOp::Read, sectors: 8, ..Request::default() };
-        let id = requests.insert(read);
-        let (now, transactions) = (received, &mut Slab::new());
-        let mut cx = Context { now, events: &mut events, requests: &mut requests, transactions };
+        let id = cx.requests.insert(read);
         sata.serve(&mut cx, id);
         let seen = received + Time(command + sata.read_data(4096) + bits);
-        assert_eq!(events.pop(), Some((seen, Event::Completion { request: id })));
+        assert_eq!(cx.events.pop(), Some((seen, Event::Completion { request: id })));
     }
 }

@@ -22,6 +22,7 @@ use flashlane_engine::{Array, EventQueue, Time};
 use flashlane_units::{ChannelId, ChipId, DieId, FlowId, TransactionId};
 
 use crate::compat::CompatConfig;
+use crate::context::Context;
 use crate::event::Event;
 use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
@@ -46,6 +47,15 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) transactions: &'a mut Transactions,
     pub(crate) ftl: &'a Ftl,
     pub(crate) flash: &'a mut Flash,
+}
+
+impl<'a> Surroundings<'a> {
+    /// The parts that the driver lends.
+    #[inline(always)]
+    pub(crate) fn of(context: &'a mut Context, ftl: &'a Ftl, flash: &'a mut Flash) -> Self {
+        let Context { now, events, transactions, .. } = context;
+        Self { now: *now, events, transactions, ftl, flash }
+    }
 }
 
 impl Surroundings<'_> {

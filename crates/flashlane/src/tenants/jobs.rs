@@ -22,7 +22,7 @@ impl Run {
     /// come.
     #[cold]
     pub(super) fn ask_job(&mut self, flow: FlowId, woken: bool) {
-        let now = self.drive.now;
+        let now = self.drive.context.now;
         if woken && self.tenants.flows[flow].wakes_at == Some(now) {
             self.tenants.flows[flow].wakes_at = None;
         }
@@ -55,7 +55,7 @@ impl Run {
 
     /// The pass of a job is over: the job starts over or falls silent.
     fn job_ended(&mut self, flow: FlowId) {
-        let now = self.drive.now;
+        let now = self.drive.context.now;
         if !std::mem::replace(&mut self.tenants.flows[flow].passed, true) {
             self.pass_ended(flow);
         }
@@ -74,7 +74,7 @@ impl Run {
 
     fn submit_of_job(&mut self, flow: FlowId, planned: &Planned, cookie: u64, woken: bool) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.submit(self.drive.now, flow, planned, !woken);
+            recorder.submit(self.drive.context.now, flow, planned, !woken);
             if woken {
                 // A drive that replays the recording reports the arrival.
                 recorder.report();
@@ -86,7 +86,7 @@ impl Run {
     /// Asks a job again at a time.
     pub(super) fn wake_job(&mut self, flow: FlowId, at: Time) {
         let tenant = &mut self.tenants.flows[flow];
-        if tenant.wakes_at.is_none_or(|wakes| at < wakes || wakes < self.drive.now) {
+        if tenant.wakes_at.is_none_or(|wakes| at < wakes || wakes < self.drive.context.now) {
             tenant.wakes_at = Some(at);
             self.drive.wake_at(at, flow);
         }

@@ -180,11 +180,11 @@ impl Run {
             recorder.end();
         }
         self.drive.end()?;
-        let over = self.drive.recorder.window.generation_over(self.drive.now);
+        let over = self.drive.recorder.window.generation_over(self.drive.context.now);
         let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
         // The events left in the queue come after the end of simulated time, which has been
         // checked.
-        let time_ended = !self.drive.queue.is_empty();
+        let time_ended = !self.drive.context.events.is_empty();
         assert!(over || stopped || time_ended, "every flow ends before the run does");
         Ok(())
     }
@@ -245,7 +245,7 @@ impl Run {
     /// silent.
     #[inline(always)]
     fn next_request(&mut self, flow: FlowId) -> Option<Planned> {
-        let now = self.drive.now;
+        let now = self.drive.context.now;
         // A pass without a single request would start over without end.
         for _ in 0..2 {
             let tenant = &mut self.tenants.flows[flow];
@@ -302,7 +302,7 @@ impl Run {
     #[cold]
     fn record_submission(&mut self, flow: FlowId, planned: &Planned) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.submit(self.drive.now, flow, planned, true);
+            recorder.submit(self.drive.context.now, flow, planned, true);
         }
     }
 
@@ -332,10 +332,10 @@ impl Run {
     #[inline(never)]
     fn plan_arrival(&mut self, flow: FlowId) {
         self.tenants.flows[flow].planned = None;
-        if self.drive.now >= self.tenants.overdue {
+        if self.drive.context.now >= self.tenants.overdue {
             self.end_overdue_passes();
         }
-        if self.drive.requests.len() as u64 >= self.tenants.outstanding_max {
+        if self.drive.context.requests.len() as u64 >= self.tenants.outstanding_max {
             self.check_outstanding();
         }
         if self.generation_is_over() {
@@ -343,7 +343,7 @@ impl Run {
         }
         let Some(planned) = self.next_request(flow) else { return };
         self.tenants.flows[flow].planned = Some(planned.arrival);
-        let at = planned.arrival.max(self.drive.now);
+        let at = planned.arrival.max(self.drive.context.now);
         if let Some(recorder) = &mut self.recorder {
             recorder.submit(at, flow, &planned, false);
         }
@@ -357,7 +357,7 @@ impl Run {
         if tenant.closed_loop {
             self.generate(flow);
         } else if tenant.think_time > Time::ZERO {
-            let at = self.drive.now + tenant.think_time;
+            let at = self.drive.context.now + tenant.think_time;
             if let Some(recorder) = &mut self.recorder {
                 recorder.pause(at, flow);
             }
@@ -376,7 +376,7 @@ impl Tenants {
         }
         let share = |flow: &Tenant| {
             let source = flow.source.as_ref()?;
-            Some(if flow.passed { 1.0 } else { source.progress(drive.now) })
+            Some(if flow.passed { 1.0 } else { source.progress(drive.context.now) })
         };
         self.flows.iter().filter_map(share).fold(1.0, f64::min)
     }

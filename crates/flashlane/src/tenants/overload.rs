@@ -33,7 +33,7 @@ impl Run {
         if all < self.tenants.outstanding_max || self.tenants.overload.is_some() {
             return;
         }
-        let at = self.drive.now;
+        let at = self.drive.context.now;
         self.tenants.overload = Some(Overload { at, flow, outstanding: all });
         for tenant in &mut self.tenants.flows {
             tenant.stopped = true;

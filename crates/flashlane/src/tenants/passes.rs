@@ -12,7 +12,7 @@ impl Run {
     /// may.
     #[inline(always)]
     pub(super) fn generation_is_over(&mut self) -> bool {
-        if !self.drive.recorder.window.generation_over(self.drive.now) {
+        if !self.drive.recorder.window.generation_over(self.drive.context.now) {
             return false;
         }
         for flow in &mut self.tenants.flows {
@@ -23,7 +23,7 @@ impl Run {
 
     /// A flow has ended its first pass; the window may close.
     pub(super) fn pass_ended(&mut self, flow: FlowId) {
-        let now = self.drive.now;
+        let now = self.drive.context.now;
         let flows = &self.tenants.flows;
         let tenant = &flows[flow];
         let all = flows.iter().all(|f| f.passed);
@@ -50,7 +50,7 @@ impl Run {
             let overdue = source.and_then(|source| source.overdue_at());
             let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
             let at = tenant.start + at;
-            if self.drive.now < at {
+            if self.drive.context.now < at {
                 self.tenants.overdue = self.tenants.overdue.min(at);
                 continue;
             }
@@ -66,7 +66,7 @@ impl Run {
     #[cold]
     pub(super) fn end_where_flows_starve(&mut self) {
         let recorder = &mut self.drive.recorder;
-        let (now, starved) = (self.drive.now, recorder.some_starve());
+        let (now, starved) = (self.drive.context.now, recorder.some_starve());
         let window = &mut recorder.window;
         let open_for_long = window.opened().is_some_and(|opened| has_starved(opened, now));
         if !starved || !open_for_long || window.is_until_steady() {
@@ -82,14 +82,14 @@ impl Run {
     /// No more events can be handled. Fails if some are left that come after the end of simulated
     /// time, unless the load that was asked for is over and complete.
     pub(super) fn check_end_of_time(&mut self) -> Result<(), Error> {
-        if self.drive.queue.is_empty() {
+        if self.drive.context.events.is_empty() {
             return Ok(());
         }
-        self.drive.queue.audit();
+        self.drive.context.events.audit();
         self.end_passes_in_pauses();
         let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
         let over = stopped || self.drive.recorder.window.generation_over(Time::MAX);
-        if over && self.drive.requests.is_empty() {
+        if over && self.drive.context.requests.is_empty() {
             return Ok(());
         }
         let flows = (0..).zip(self.tenants.flows.iter());

@@ -44,7 +44,7 @@ fn refuse_orders(
 }
 
 /// Blocks that a plane has beyond its data and the threshold of collection, at least.
-const SPARE_BLOCKS_MIN: u64 = 7;
+const SPARE_BLOCKS_MIN: u64 = 5;
 
 /// Transfers of a page for every die of a channel take at most so many times a program.
 const BUS_PER_PROGRAM_MAX: u64 = 2;

@@ -5,7 +5,7 @@ use flashlane_units::{BlockId, FlowId, Lpa, PlaneId};
 
 use super::{JobKind, PlaneView, VictimPolicy, build};
 use crate::compat::CompatConfig;
-use crate::context::Moment;
+use crate::context::Context;
 use crate::ftl::blocks::{Plane, Stream};
 use crate::ftl::config::FtlConfig;
 use crate::ftl::{Ftl, Layer, RESERVE_BLOCKS};
@@ -118,7 +118,7 @@ impl Ftl {
 
     /// Starts collecting a plane if it is short of free blocks. If no block can be collected now,
     /// `gc_wanted` is set.
-    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Context, plane: PlaneId) {
         match self.layer {
             Layer::Pages(_) => self.collect_blocks(ctx, plane, |ftl, ctx, block| {
                 ftl.gc_invocations += 1;
@@ -135,9 +135,9 @@ impl Ftl {
     #[inline]
     fn collect_blocks(
         &mut self,
-        ctx: &mut Moment<'_>,
+        ctx: &mut Context,
         plane: PlaneId,
-        empty: impl Fn(&mut Self, &mut Moment<'_>, BlockId),
+        empty: impl Fn(&mut Self, &mut Context, BlockId),
     ) {
         self.blocks.planes[plane].gc_wanted = false;
         if self.collection_is_due(plane) {
@@ -170,7 +170,7 @@ impl Ftl {
 
     /// Tries again to collect a plane where no block could be collected before. Writes that wait
     /// for a block go on at once if no erase will wake them.
-    pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Context, plane: PlaneId) {
         self.collect(ctx, plane);
         if self.is_free() {
             self.unpark(ctx, plane);
@@ -178,7 +178,7 @@ impl Ftl {
     }
 
     /// Empties a block and frees it in no time: nothing is read, programmed or erased.
-    fn pack(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, block: BlockId) {
+    fn pack(&mut self, ctx: &mut Context, plane: PlaneId, block: BlockId) {
         let flow = self.blocks.block(block).flow;
         let stream = self.blocks.block(block).stream.moved();
         for from in self.blocks.pages_of(block) {

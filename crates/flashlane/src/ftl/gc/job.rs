@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flashlane_units::{BlockId, JobId, Lpa, PlaneId, TransactionId};
 
-use crate::context::Moment;
+use crate::context::Context;
 use crate::ftl::blocks::{BlockState, Stream};
 use crate::ftl::{Ftl, Layer, Seen};
 use crate::transaction::{Op, Place, Source, Transaction, Transactions};
@@ -47,7 +47,7 @@ impl Ftl {
     /// Queues the migration of every valid page of a block.
     pub(in crate::ftl) fn start_job(
         &mut self,
-        ctx: &mut Moment<'_>,
+        ctx: &mut Context,
         plane: PlaneId,
         block: BlockId,
         kind: JobKind,
@@ -88,7 +88,7 @@ impl Ftl {
     }
 
     /// Ends a migration that became pointless: a host write or trim came first.
-    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Context, id: TransactionId) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_cancelled(ctx, id);
             return;
@@ -98,7 +98,7 @@ impl Ftl {
         self.move_over(ctx, job);
     }
 
-    fn move_over(&mut self, ctx: &mut Moment<'_>, job: JobId) {
+    fn move_over(&mut self, ctx: &mut Context, job: JobId) {
         let state = &mut self.jobs[job];
         state.moves -= 1;
         if state.moves == 0 {
@@ -108,7 +108,7 @@ impl Ftl {
     }
 
     /// The page to move is in the controller; it gets its new place.
-    pub(crate) fn migration_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn migration_read_done(&mut self, ctx: &mut Context, id: TransactionId) {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_done(ctx, id);
         } else if self.place_migration(ctx, id) {
@@ -118,7 +118,7 @@ impl Ftl {
 
     /// Turns the read of a page to move into its program, at a new place in the same plane or,
     /// where sets of chips move, on another chip. False if a host write or trim came first.
-    pub(crate) fn place_migration(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+    pub(crate) fn place_migration(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         if self.pages.lpa(tr.ppa) != tr.lpa {
@@ -168,7 +168,7 @@ impl Ftl {
     }
 
     /// A moved page is on flash.
-    pub(crate) fn migration_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn migration_program_done(&mut self, ctx: &mut Context, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
         self.flows[tr.flow].other_programs += 1;
@@ -181,7 +181,7 @@ impl Ftl {
     }
 
     /// Erases a collected block as soon as no page moves out of it and no read of it is under way.
-    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
+    pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Context, block: BlockId) {
         let state = self.blocks.block(block);
         if state.reads > 0 || state.valid > 0 || !state.quiet() {
             return;
@@ -209,7 +209,7 @@ impl Ftl {
     }
 
     /// The block is free again: parked writes go on, and the next collection starts if it is due.
-    pub(crate) fn erase_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn erase_done(&mut self, ctx: &mut Context, id: TransactionId) {
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
         let Job { block, kind, .. } = self.jobs[tr.job()];

@@ -4,7 +4,7 @@ use flashlane_engine::NONE;
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::{Sequential, Spot};
-use crate::context::Moment;
+use crate::context::Context;
 use crate::ftl::Ftl;
 use crate::ftl::blocks::Stream;
 use crate::ftl::gc::Job;
@@ -59,7 +59,7 @@ impl Merge {
 
 impl Ftl {
     /// Continues the merge of a plane until it has to wait.
-    pub(crate) fn continue_merge(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    pub(crate) fn continue_merge(&mut self, ctx: &mut Context, plane: PlaneId) {
         while let Some(merge) = self.merge_of(plane) {
             if merge.busy {
                 return;
@@ -102,7 +102,7 @@ impl Ftl {
 
     /// Starts to copy the next valid page of the logical block; after the last page, ends the
     /// logical block. False where the merge has to wait.
-    fn copy_next(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, merge: Merge) -> bool {
+    fn copy_next(&mut self, ctx: &mut Context, plane: PlaneId, merge: Merge) -> bool {
         let hybrid = self.hybrid();
         let pages =
             hybrid.partition(plane, merge.flow).pages_of(merge.logical, hybrid.pages_per_block);
@@ -149,7 +149,7 @@ impl Ftl {
     }
 
     /// A page to copy is in the controller; it is copied unless the host has written it again.
-    pub(crate) fn merge_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn merge_read_done(&mut self, ctx: &mut Context, id: TransactionId) {
         let now = ctx.now;
         let tr = ctx.transactions[id];
         let plane = tr.plane;
@@ -171,7 +171,7 @@ impl Ftl {
     }
 
     /// The page has another place now, so the merge looks for its page again.
-    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn merge_read_cancelled(&mut self, ctx: &mut Context, id: TransactionId) {
         self.release_block(ctx, id);
         let plane = ctx.transactions[id].plane;
         ctx.transactions.remove(id);
@@ -180,13 +180,13 @@ impl Ftl {
     }
 
     /// A copied page is on flash.
-    pub(crate) fn merge_program_done(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    pub(crate) fn merge_program_done(&mut self, ctx: &mut Context, plane: PlaneId) {
         self.merge_mut(plane).busy = false;
         self.continue_merge(ctx, plane);
     }
 
     /// The target holds every page of the logical block and becomes its data block.
-    fn end_logical_block(&mut self, ctx: &mut Moment<'_>, plane: PlaneId) {
+    fn end_logical_block(&mut self, ctx: &mut Context, plane: PlaneId) {
         let merge = *self.merge_mut(plane);
         let hybrid = self.hybrid_mut();
         let partition = hybrid.partition_mut(plane, merge.flow);
@@ -221,7 +221,7 @@ impl Ftl {
     }
 
     /// Ends a full merge: nothing valid is left in the log block.
-    fn end_full_merge(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, victim: BlockId) {
+    fn end_full_merge(&mut self, ctx: &mut Context, plane: PlaneId, victim: BlockId) {
         let flow = self.merge_mut(plane).flow;
         let hybrid = self.hybrid_mut();
         hybrid.merges[plane] = None;
@@ -233,7 +233,7 @@ impl Ftl {
 
     /// Gives up a block that lost its role: it is erased as soon as no read and no program of it is
     /// under way.
-    pub(super) fn give_up(&mut self, ctx: &mut Moment<'_>, block: BlockId) {
+    pub(super) fn give_up(&mut self, ctx: &mut Context, block: BlockId) {
         let plane = self.blocks.plane_of(block);
         let state = self.begin_job(plane, block);
         assert_eq!(state.valid, 0, "a block without a role holds nothing valid");

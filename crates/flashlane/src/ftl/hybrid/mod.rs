@@ -27,7 +27,7 @@ use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
 
 use super::blocks::{Blocks, Stream};
 use super::{Ftl, Layer};
-use crate::context::Moment;
+use crate::context::Context;
 use crate::layout::Layout;
 use merge::Merge;
 
@@ -303,7 +303,7 @@ impl Ftl {
     }
 
     /// After a write got its page: a full sequential log block becomes the data block.
-    pub(crate) fn placed_in_log(&mut self, ctx: &mut Moment<'_>, plane: PlaneId, flow: FlowId) {
+    pub(crate) fn placed_in_log(&mut self, ctx: &mut Context, plane: PlaneId, flow: FlowId) {
         let hybrid = self.hybrid_mut();
         let pages_per_block = hybrid.pages_per_block;
         let partition = hybrid.partition_mut(plane, flow);

@@ -4,7 +4,7 @@
 use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
 use super::MappingTable;
-use crate::context::Moment;
+use crate::context::Context;
 use crate::ftl::{Ftl, Layer, Seen};
 use crate::transaction::{Op, Place, Source, Transaction};
 
@@ -22,7 +22,7 @@ impl Ftl {
 
     /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
     /// its translation page has arrived.
-    pub(crate) fn translate(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn translate(&mut self, ctx: &mut Context, id: TransactionId) {
         if matches!(self.layer, Layer::InPlace) {
             self.find_in_place(ctx, id);
             self.ready(id);
@@ -35,7 +35,7 @@ impl Ftl {
     }
 
     /// Translation is known: the transaction goes on.
-    fn translated(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    fn translated(&mut self, ctx: &mut Context, id: TransactionId) {
         match ctx.transactions[id].op {
             Op::Read => self.resolve_read(ctx, id),
             _ => self.resolve_write(ctx, id),
@@ -46,7 +46,7 @@ impl Ftl {
     #[inline(always)]
     pub(in crate::ftl) fn begin_lookup(
         &mut self,
-        ctx: &mut Moment<'_>,
+        ctx: &mut Context,
         id: TransactionId,
         flow: FlowId,
     ) -> bool {
@@ -58,7 +58,7 @@ impl Ftl {
     }
 
     /// Looks up the entry of a transaction's logical page in the cached mapping table.
-    fn look_up_entry(&mut self, ctx: &mut Moment<'_>, id: TransactionId) -> bool {
+    fn look_up_entry(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         let Transaction { flow, lpa, op, .. } = ctx.transactions[id];
         let pages = &mut self.flows[flow];
         let table = self.mapping.as_mut().expect(PRESENT);
@@ -90,7 +90,7 @@ impl Ftl {
     }
 
     /// Takes a place in the cached mapping table for an entry whose translation page is being read.
-    fn reserve_entry(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa, page: u32) {
+    fn reserve_entry(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, page: u32) {
         let table = self.table_mut();
         if !table.cmt(flow).contains(lpa) && self.make_room(ctx, flow) {
             let table = self.table_mut();
@@ -102,7 +102,7 @@ impl Ftl {
     /// write).
     pub(super) fn read_translation_page(
         &mut self,
-        ctx: &mut Moment<'_>,
+        ctx: &mut Context,
         flow: FlowId,
         page: u32,
         dependent: TransactionId,
@@ -123,7 +123,7 @@ impl Ftl {
     }
 
     /// A translation page is in the controller.
-    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn mapping_read_done(&mut self, ctx: &mut Context, id: TransactionId) {
         self.release_block(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
@@ -153,14 +153,7 @@ impl Ftl {
 
     /// Adds an entry to the cached mapping table; evicts the least recently used one if the table
     /// is full.
-    fn cache_entry(
-        &mut self,
-        ctx: &mut Moment<'_>,
-        flow: FlowId,
-        lpa: Lpa,
-        page: u32,
-        dirty: bool,
-    ) {
+    fn cache_entry(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, page: u32, dirty: bool) {
         let table = self.table_mut();
         if table.cmt(flow).settle(lpa, dirty) {
             return;
@@ -176,7 +169,7 @@ impl Ftl {
     }
 
     /// Evicts an entry of a full table; false if every place waits for a translation page.
-    fn make_room(&mut self, ctx: &mut Moment<'_>, flow: FlowId) -> bool {
+    fn make_room(&mut self, ctx: &mut Context, flow: FlowId) -> bool {
         let table = self.table_mut();
         let cmt = table.cmt(flow);
         if cmt.has_room() {
@@ -191,7 +184,7 @@ impl Ftl {
     }
 
     /// Notes that the mapping of a page changed: its entry is marked, or added as changed.
-    pub(crate) fn mapping_changed(&mut self, ctx: &mut Moment<'_>, flow: FlowId, lpa: Lpa) {
+    pub(crate) fn mapping_changed(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa) {
         let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);
         self.cache_entry(ctx, flow, lpa, page, true);

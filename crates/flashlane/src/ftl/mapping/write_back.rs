@@ -3,7 +3,7 @@
 use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
 use super::MappingTable;
-use crate::context::Moment;
+use crate::context::Context;
 use crate::ftl::Ftl;
 use crate::ftl::blocks::Stream;
 use crate::transaction::{Op, Place, Source};
@@ -37,7 +37,7 @@ impl MappingTable {
 
 impl Ftl {
     /// Writes a translation page back, with all of its changed entries.
-    pub(super) fn write_back_page(&mut self, ctx: &mut Moment<'_>, flow: FlowId, page: u32) {
+    pub(super) fn write_back_page(&mut self, ctx: &mut Context, flow: FlowId, page: u32) {
         let table = self.table_mut();
         if table.rules.unprogrammed {
             self.forget_write_back(ctx, flow, page);
@@ -72,7 +72,7 @@ impl Ftl {
     }
 
     /// Points the directory at a translation page's new place.
-    pub(crate) fn bind_translation_page(&mut self, ctx: &mut Moment<'_>, page: u32, ppa: Ppa) {
+    pub(crate) fn bind_translation_page(&mut self, ctx: &mut Context, page: u32, ppa: Ppa) {
         let table = self.table_mut();
         let old = table.on_flash(page);
         table.set_on_flash(page, ppa);
@@ -83,7 +83,7 @@ impl Ftl {
     }
 
     /// A translation page is on flash.
-    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Moment<'_>, id: TransactionId) {
+    pub(crate) fn mapping_program_done(&mut self, ctx: &mut Context, id: TransactionId) {
         self.programmed(ctx, id);
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
@@ -100,7 +100,7 @@ impl Ftl {
     /// The write-back of the released MQSim: the old page is read, and the new one is never
     /// programmed. Here the new page counts as programmed in no time, so that its block is not
     /// lost.
-    fn forget_write_back(&mut self, ctx: &mut Moment<'_>, flow: FlowId, page: u32) {
+    fn forget_write_back(&mut self, ctx: &mut Context, flow: FlowId, page: u32) {
         let sector_count = self.pages.full_mask().count_ones();
         let table = self.table_mut();
         table.writebacks += 1;
