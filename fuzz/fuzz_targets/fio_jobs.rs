@@ -1,4 +1,4 @@
-//! fio job files: parsed, and checked as a workload.
+//! fio job files: parsed, and each of their stages checked as a workload.
 #![no_main]
 
 use std::path::Path;
@@ -8,7 +8,8 @@ use flashlane::config::{fio_job, validate};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    if let Ok((config, places, warnings)) = fio_job::parse(Path::new("job.fio"), text) {
+    for (config, places, warnings) in fio_job::parse(Path::new("job.fio"), text).unwrap_or_default()
+    {
         let _ = validate::check_workload(&Loaded { config, places, warnings });
     }
 });

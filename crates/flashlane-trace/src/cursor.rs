@@ -73,6 +73,15 @@ impl<'a> Cursor<'a> {
     /// Steps over everything before the next `byte`, or before the end, and returns it.
     #[inline]
     pub(crate) fn until(&mut self, byte: u8) -> &'a [u8] {
+        // Operations mostly have one letter.
+        if let [first, second, ..] = self.rest
+            && *second == byte
+            && *first != byte
+        {
+            let (before, rest) = self.rest.split_at(1);
+            self.rest = rest;
+            return before;
+        }
         let length = find(self.rest, byte).unwrap_or(self.rest.len());
         let (before, rest) = self.rest.split_at(length);
         self.rest = rest;
@@ -239,7 +248,7 @@ fn leading_digits(word: u64) -> (u64, usize) {
     // The digits move to the high end, so that zeros lead. Neighbours are then joined to pairs,
     // fours and eight.
     let digits = values << (8 * (8 - count));
-    let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 * 256 + 1) >> 8;
+    let pairs = digits.wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16;
     let eight = (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 * 4_294_967_296 + 1) >> 32;
     (eight, count)

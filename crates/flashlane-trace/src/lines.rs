@@ -300,13 +300,18 @@ pub(crate) fn trim_end(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// True if a line is blank or a comment. A comment starts with `#`, possibly after blanks.
-#[inline]
+#[inline(always)]
 pub(crate) fn holds_no_record(line: &[u8]) -> bool {
     match line.first() {
-        Some(b' ' | b'\t' | b'\r') => matches!(trim(line).first(), None | Some(b'#')),
+        Some(b' ' | b'\t' | b'\r') => is_blank_or_comment(line),
         Some(byte) => *byte == b'#',
         None => true,
     }
+}
+
+/// As [`holds_no_record`], for a line that starts with a blank.
+fn is_blank_or_comment(line: &[u8]) -> bool {
+    matches!(trim(line).first(), None | Some(b'#'))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::error::TraceError;
 use crate::format::{Entry, Format, LineParser, RecordParser};
-use crate::lines::{LineReader, holds_no_record, trim_end};
+use crate::lines::{Line, LineReader, holds_no_record, trim_end};
 use crate::options::{OnDecreasing, TraceOptions};
 use crate::place::Unit;
 use crate::record::{RawRecord, Record};
@@ -41,8 +41,6 @@ pub(crate) struct Pass {
 pub(crate) struct Text<'a> {
     pub(crate) format: &'a Format,
     pub(crate) header_lines: u64,
-    /// True if the parser delivers records later than their lines.
-    pub(crate) reorders: bool,
 }
 
 /// The next item of a pass.
@@ -60,7 +58,8 @@ enum Outcome {
     Decreasing(u128),
 }
 
-/// The next record of a text.
+/// The next record of a text, in the order of its lines.
+#[inline(always)]
 pub(crate) fn next_of_lines(
     parser: &mut dyn LineParser,
     lines: &mut LineReader,
@@ -68,38 +67,15 @@ pub(crate) fn next_of_lines(
     state: &mut Pass,
     wanted: &Wanted,
 ) -> Result<Next, TraceError> {
-    let Text { format, header_lines, reorders } = *text;
-    loop {
-        if reorders && let Some(held) = parser.held() {
-            let raw = held.ready(false);
-            let line = held.left_line();
-            held.at_line(lines.line_count() + 1);
-            if let Some(raw) = raw
-                && let Some(next) = state.admit_late(raw, line, lines, wanted)
-            {
-                return Ok(next);
-            }
-        }
-        let Some(line) = lines.next()? else { break };
-        if line.number <= header_lines {
-            continue;
-        }
-        if line.suspect && line.bytes.contains(&0) {
-            return Err(binary(lines, format, 0));
-        }
-        let text = trim_end(line.bytes);
-        if holds_no_record(text) {
-            continue;
-        }
-        let outcome = match parser.parse(text) {
+    while let Some(line) = lines.next()? {
+        let Some(record) = read_line(parser, &line, text) else { continue };
+        let outcome = match record {
             Ok(Some(raw)) => {
                 state.line = line.number;
                 state.admit(raw, Unit::Line, wanted)
             }
             Ok(None) => {
-                if state.skipped_first.len() < Rejected::KEPT {
-                    state.note_skipped(parser.skipped(), line.number, text);
-                }
+                state.note_skipped(parser.skipped(), line.number, line.bytes);
                 Outcome::Passed
             }
             Err(reason) => Outcome::Rejected(reason),
@@ -107,19 +83,81 @@ pub(crate) fn next_of_lines(
         match outcome {
             Outcome::Delivered(record) => return Ok(Next::Record(record)),
             Outcome::Passed => {}
-            Outcome::Rejected(reason) => match not_text(text) {
-                Some(byte) => return Err(binary(lines, format, byte)),
-                None => state.rejected.add(line.number, reason, text),
-            },
+            Outcome::Rejected(reason) => {
+                let (bytes, number) = (trim_end(line.bytes), line.number);
+                if let Some(byte) = state.reject(bytes, number, reason) {
+                    return Err(binary(lines, text.format, byte));
+                }
+            }
             Outcome::Decreasing(found) => return Ok(Next::Decreasing(found)),
         }
     }
-    while let Some(raw) = parser.held().and_then(|held| held.ready(true)) {
-        if let Some(next) = state.admit_late(raw, left_line(parser), lines, wanted) {
+    Ok(Next::End)
+}
+
+/// The next record of a text whose parser hands out records later than their lines.
+pub(crate) fn next_by_arrival(
+    parser: &mut dyn LineParser,
+    lines: &mut LineReader,
+    text: &Text<'_>,
+    state: &mut Pass,
+    wanted: &Wanted,
+) -> Result<Next, TraceError> {
+    loop {
+        let held = parser.held().expect("it holds records back");
+        if held.is_full()
+            && let Some(raw) = held.take_first()
+            && let Some(next) = state.admit_late(raw, held.left_line(), lines.unit(), wanted)
+        {
+            return Ok(next);
+        }
+        held.at_line(lines.line_count() + 1);
+        let Some(line) = lines.next()? else { break };
+        match read_line(parser, &line, text) {
+            Some(Err(reason)) => {
+                let (bytes, number) = (trim_end(line.bytes), line.number);
+                if let Some(byte) = state.reject(bytes, number, reason) {
+                    return Err(binary(lines, text.format, byte));
+                }
+            }
+            Some(Ok(None))
+                if state.skipped_first.len() < Rejected::KEPT
+                    && parser.skipped() > state.skipped_first.len() as u64 =>
+            {
+                state.note_skipped(parser.skipped(), line.number, line.bytes);
+            }
+            _ => {}
+        }
+    }
+    let held = parser.held().expect("it holds records back");
+    held.settle();
+    while let Some(raw) = held.take_first() {
+        if let Some(next) = state.admit_late(raw, held.left_line(), lines.unit(), wanted) {
             return Ok(next);
         }
     }
     Ok(Next::End)
+}
+
+/// What a line is; `None`: it holds no record.
+#[inline(always)]
+fn read_line(
+    parser: &mut dyn LineParser,
+    line: &Line<'_>,
+    text: &Text<'_>,
+) -> Option<Result<Option<RawRecord>, Reason>> {
+    if line.number <= text.header_lines {
+        return None;
+    }
+    if line.suspect && line.bytes.contains(&0) {
+        // Whatever the reason: the byte tells that the file is no text.
+        return Some(Err(Reason::FieldCount));
+    }
+    let bytes = trim_end(line.bytes);
+    if holds_no_record(bytes) {
+        return None;
+    }
+    Some(parser.parse(bytes))
 }
 
 /// The next record of a binary file.
@@ -151,15 +189,16 @@ pub(crate) fn next_of_records(
 
 impl Pass {
     /// Admits a record whose line was read earlier. Returns `None` if the record is not delivered.
+    #[inline]
     fn admit_late(
         &mut self,
         raw: RawRecord,
         line: u64,
-        lines: &LineReader,
+        unit: Unit,
         wanted: &Wanted,
     ) -> Option<Next> {
         self.line = line;
-        match self.admit(raw, lines.unit(), wanted) {
+        match self.admit(raw, unit, wanted) {
             Outcome::Delivered(record) => Some(Next::Record(record)),
             Outcome::Passed => None,
             Outcome::Rejected(reason) => {
@@ -170,15 +209,25 @@ impl Pass {
         }
     }
 
-    /// Remembers a line if the parser skipped it. `skipped`: number of lines that the parser has
-    /// skipped so far.
+    /// Counts a line that could not be read as a record. Gives the byte that no text file holds, if
+    /// there is one: that ends the pass.
     #[cold]
-    fn note_skipped(&mut self, skipped: u64, line: u64, text: &[u8]) {
-        if skipped <= self.skipped_first.len() as u64 {
-            return;
+    fn reject(&mut self, text: &[u8], line: u64, reason: Reason) -> Option<u8> {
+        let byte = if text.contains(&0) { Some(0) } else { not_text(text) };
+        if byte.is_none() {
+            self.rejected.add(line, reason, text);
         }
-        let text = String::from_utf8_lossy(text);
-        self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim_start()));
+        byte
+    }
+
+    /// Remembers a line if it was skipped: the parser has skipped so many by now.
+    #[cold]
+    fn note_skipped(&mut self, skipped: u64, line: u64, bytes: &[u8]) {
+        let kept = self.skipped_first.len();
+        if kept < Rejected::KEPT && skipped > kept as u64 {
+            let text = String::from_utf8_lossy(bytes);
+            self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim()));
+        }
     }
 
     /// Remembers a record that is earlier than the record before it.
@@ -190,7 +239,7 @@ impl Pass {
     }
 
     /// Rebases, selects and orders a record.
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, raw: RawRecord, unit: Unit, wanted: &Wanted) -> Outcome {
         let Wanted { options, devices } = wanted;
         let base = match self.base_ps {
@@ -235,11 +284,6 @@ impl Pass {
     }
 }
 
-/// The line of the record that the parser delivered last.
-fn left_line(parser: &mut dyn LineParser) -> u64 {
-    parser.held().map_or(0, |held| held.left_line())
-}
-
 #[cold]
 fn binary(lines: &LineReader, format: &Format, byte: u8) -> TraceError {
     TraceError::Binary {
@@ -251,7 +295,6 @@ fn binary(lines: &LineReader, format: &Format, byte: u8) -> TraceError {
 }
 
 /// The first byte of a rejected line that does not occur in a text file.
-#[cold]
 fn not_text(line: &[u8]) -> Option<u8> {
     let control = line.iter().copied().find(|byte| byte.is_ascii_control() && *byte != b'\t');
     let invalid = || std::str::from_utf8(line).err().map(|fault| line[fault.valid_up_to()]);

@@ -8,7 +8,7 @@ use crate::error::TraceError;
 use crate::format::{Format, Parser};
 use crate::lines::LineReader;
 use crate::options::{Action, Reading, TraceOptions};
-use crate::pass::{Next, Pass, Text, Wanted, next_of_lines, next_of_records};
+use crate::pass::{Next, Pass, Text, Wanted, next_by_arrival, next_of_lines, next_of_records};
 use crate::place::Unit;
 use crate::record::Record;
 use crate::reject::{NamedLine, Rejected};
@@ -87,11 +87,9 @@ impl TraceReader {
         if self.state.finished {
             return Ok(None);
         }
-        let result = self.advance();
-        if !matches!(result, Ok(Some(_))) {
-            self.state.finished = true;
-        }
-        result
+        // Until there is a record.
+        self.state.finished = true;
+        self.advance()
     }
 
     /// Starts again at the first line: the file is opened again, and all counts go back to 0.
@@ -254,13 +252,20 @@ impl TraceReader {
         let TraceReader { wanted, format, header_lines, lines, parser, reorders, state, .. } = self;
         let next = match parser {
             Parser::Lines(parser) => {
-                let about = Text { format, header_lines: *header_lines, reorders: *reorders };
-                next_of_lines(parser.as_mut(), lines, &about, state, wanted)?
+                let about = Text { format, header_lines: *header_lines };
+                if *reorders {
+                    next_by_arrival(parser.as_mut(), lines, &about, state, wanted)?
+                } else {
+                    next_of_lines(parser.as_mut(), lines, &about, state, wanted)?
+                }
             }
             Parser::Records(parser) => next_of_records(parser.as_mut(), lines, state, wanted)?,
         };
         match next {
-            Next::Record(record) => Ok(Some(record)),
+            Next::Record(record) => {
+                self.state.finished = false;
+                Ok(Some(record))
+            }
             Next::End => self.finish(),
             Next::Decreasing(found) => Err(self.decreasing(found)),
         }

@@ -96,11 +96,16 @@ impl Column {
 }
 
 /// The columns that a header line names. Returns `None` if the line is no header.
+/// A header names no column twice.
 fn columns(line: &[u8]) -> Option<Vec<Column>> {
     let mut rest = line;
     let mut columns = Vec::new();
     while let Some(name) = next_field(&mut rest) {
-        columns.push(Column::of(name));
+        let column = Column::of(name);
+        if column != Column::Other && columns.contains(&column) {
+            return None;
+        }
+        columns.push(column);
         if columns.len() > COLUMNS_MAX {
             return None;
         }
@@ -299,6 +304,13 @@ TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  QUE(ms) LAT(ms)
             found.push(reader.tag_text(reader.tag()).expect("a tag").to_owned());
         }
         assert_eq!(found, ["supervise", "Web Content", "jbd2", "jbd2"]);
+    }
+
+    #[test]
+    fn a_line_that_names_a_column_twice_is_no_header() {
+        let twice = BCC.replace("PID     DISK", "PID     COMM   PID   DISK");
+        let found = message(read(&twice, &TraceOptions::new(Format::Biosnoop)));
+        assert!(found.contains("line 3: bad length"), "{found}");
     }
 
     #[test]

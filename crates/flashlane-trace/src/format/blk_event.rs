@@ -38,7 +38,7 @@ impl Asked {
 
 /// The operation of letters that stand for a plain read or write. This is a fast path: it returns
 /// `None` where the letters have to be examined one by one.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_operation(rwbs: &[u8]) -> Option<Op> {
     let is_plain =
         |letters: &[u8]| letters.iter().all(|letter| matches!(letter, b'S' | b'A' | b'M'));
@@ -152,7 +152,7 @@ impl Account {
     ///
     /// Below the block layer (`D`, `C`) flushes are also events of their own. There, a flush before
     /// or after the data is added only if the trace has none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hand_on(
         &mut self,
         action: Action,
@@ -169,6 +169,7 @@ impl Account {
     }
 
     /// Does what [`Account::hand_on`] does, for any event.
+    #[inline(never)]
     fn hand_on_all(
         &mut self,
         action: Action,

@@ -154,11 +154,9 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     // The process.
     cursor.skip_field()?;
     let action = cursor.until(b' ');
-    if action.is_empty() || action.contains(&b'\t') {
-        return None;
-    }
     if action != [wanted.letter() as u8] {
-        return Some(Event::Other(action_of(action)));
+        let is_whole = !action.is_empty() && !action.contains(&b'\t');
+        return is_whole.then(|| Event::Other(action_of(action)));
     }
     space(&mut cursor)?;
     let op = plain_operation(cursor.until(b' '))?;

@@ -25,10 +25,11 @@ pub(super) const INFO: FormatInfo = FormatInfo {
 
 /// Indices of the five values in [`Fields`], and of a column that is not used.
 const TIME: usize = 0;
-const OP: usize = 1;
-const OFFSET: usize = 2;
-const LENGTH: usize = 3;
-const DEVICE: usize = 4;
+const OFFSET: usize = 1;
+const LENGTH: usize = 2;
+const DEVICE: usize = 3;
+/// From here on the values are no numbers.
+const OP: usize = 4;
 const UNUSED: usize = 5;
 
 type Fields<'a> = [&'a [u8]; 6];
@@ -54,6 +55,8 @@ pub(super) struct Columns {
     /// The operation of every line, if all lines have one operation.
     fixed_op: Option<Op>,
     devices: Devices,
+    /// Lines may have the usual shape: no dates, and no names of devices so far.
+    is_plain: bool,
     names: Names,
     separator: Separator,
     offset_unit_bytes: u64,
@@ -95,6 +98,7 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
         has_dates: map.has_dates,
         fixed_op,
         devices: Devices::default(),
+        is_plain: !map.has_dates,
         names: Names::default(),
         separator: map.separator(),
         offset_unit_bytes: map.offset.1.bytes(),
@@ -127,18 +131,17 @@ fn codes(codes: &Codes) -> Vec<(Vec<u8>, Op)> {
 
 impl LineParser for Columns {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
-        let mut record = match self.quick(line) {
+        let record = match self.quick(line) {
             Some(record) => {
-                if self.has_device && self.devices == Devices::Unknown {
+                if self.devices == Devices::Unknown {
                     self.devices = Devices::Numbers;
                 }
                 record
             }
             None => self.careful(line)?,
         };
-        if let Some(column) = self.tag {
-            let text = self.field(line, column).ok_or(Reason::FieldCount)?;
-            record.tag = self.tags.number(text);
+        if self.tag.is_some() {
+            return self.with_tag(record, line).map(Some);
         }
         Ok(Some(record))
     }
@@ -156,6 +159,14 @@ impl Columns {
             _ => None,
         };
         self
+    }
+
+    /// The record of a line, with the tag that the line has.
+    #[cold]
+    fn with_tag(&mut self, record: RawRecord, line: &[u8]) -> Result<RawRecord, Reason> {
+        let text =
+            self.tag.and_then(|column| self.field(line, column)).ok_or(Reason::FieldCount)?;
+        Ok(RawRecord { tag: self.tags.number(text), ..record })
     }
 
     /// The text of a column, counted from 0.
@@ -176,32 +187,29 @@ impl Columns {
     /// Invariant: [`Columns::careful`] reads every such line as the same record.
     #[inline]
     fn quick(&self, line: &[u8]) -> Option<RawRecord> {
-        if self.has_dates || self.devices == Devices::Named {
+        if !self.is_plain {
             return None;
         }
         let separator = self.separator.byte();
         let mut cursor = Cursor::new(line);
-        let mut values = [0_u64; 6];
+        let mut values = [0_u64; OP];
         let (mut fraction_ps, mut op) = (0, self.fixed_op);
-        for (index, place) in self.places.iter().enumerate() {
-            if index > 0 {
+        let mut is_first = true;
+        for &place in &self.places {
+            if !is_first {
                 cursor.expect(separator)?;
             }
-            if *place == OP || *place == UNUSED {
-                let field = cursor.until(separator);
-                if field.first() == Some(&b'"') {
-                    return None;
+            is_first = false;
+            let Some(value) = values.get_mut(place) else {
+                if place == OP {
+                    op = self.quick_operation(&mut cursor, separator);
+                } else {
+                    self.quick_text(&mut cursor, separator)?;
                 }
-                if self.separator == Separator::Space
-                    && (field.is_empty() || field.contains(&b'\t'))
-                {
-                    return None;
-                }
-                op = if *place == OP { Some(self.operation(field)?) } else { op };
                 continue;
-            }
-            values[*place] = cursor.number()?;
-            if *place == TIME && cursor.take(b'.') {
+            };
+            *value = cursor.number()?;
+            if place == TIME && cursor.take(b'.') {
                 fraction_ps = cursor.fraction(self.unit.fraction_digits())?;
             }
         }
@@ -221,7 +229,30 @@ impl Columns {
         })
     }
 
-    /// Reads any line, or returns the reason why it is no record.
+    /// Steps over an operation of the usual shape. Most have one letter.
+    #[inline]
+    fn quick_operation(&self, cursor: &mut Cursor<'_>, separator: u8) -> Option<Op> {
+        if let [code, end, ..] = cursor.rest()
+            && *end == separator
+            && let Some(op) = self.short_codes[usize::from(*code)]
+        {
+            cursor.take(*code);
+            return Some(op);
+        }
+        let field = self.quick_text(cursor, separator)?;
+        self.operation(field)
+    }
+
+    /// Steps over a field of any text without quotes.
+    #[inline]
+    fn quick_text<'a>(&self, cursor: &mut Cursor<'a>, separator: u8) -> Option<&'a [u8]> {
+        let field = cursor.until(separator);
+        let is_quoted = field.first() == Some(&b'"');
+        let is_blank = || field.is_empty() || field.contains(&b'\t');
+        (!is_quoted && !(self.separator == Separator::Space && is_blank())).then_some(field)
+    }
+
+    /// Reads any line, or says why it is none.
     #[cold]
     fn careful(&mut self, line: &[u8]) -> Result<RawRecord, Reason> {
         let fields = self.fields(line).ok_or(Reason::FieldCount)?;
@@ -249,6 +280,7 @@ impl Columns {
             match number::device(field) {
                 Err(Reason::BadDevice) if self.devices == Devices::Unknown && !field.is_empty() => {
                     self.devices = Devices::Named;
+                    self.is_plain = false;
                 }
                 found => {
                     if found.is_ok() {

@@ -74,14 +74,15 @@ fn operation(field: &[u8]) -> Option<Op> {
 
 impl LineParser for Fiu {
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason> {
-        let mut record = match self.quick(line) {
-            Some(record) => record,
-            None => self.careful(line)?,
+        // A line with a tag is cut into fields in any case.
+        let Some(field) = self.tag else {
+            return match self.quick(line) {
+                Some(record) => Ok(Some(record)),
+                None => self.careful(line).map(Some),
+            };
         };
-        if let Some(field) = self.tag {
-            record.tag = self.tags.number(&tag_text(line, field));
-        }
-        Ok(Some(record))
+        let record = self.careful(line)?;
+        Ok(Some(RawRecord { tag: self.tags.number(&tag_text(line, field)), ..record }))
     }
 
     fn tags(&self) -> Option<&Tags> {

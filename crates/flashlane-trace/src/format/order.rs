@@ -59,7 +59,8 @@ impl ByArrival {
     }
 
     /// True if no more records may wait.
-    pub(super) fn is_full(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
         self.waiting > WAITING_MAX
     }
 
@@ -86,8 +87,16 @@ impl ByArrival {
         self.owed.as_ref().map(|(record, _)| record)
     }
 
-    /// Adds the owed record.
-    pub(super) fn settle(&mut self) {
+    /// What is owed comes now.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.owed.is_some() {
+            self.pay();
+        }
+    }
+
+    #[cold]
+    fn pay(&mut self) {
         if let Some((record, line)) = self.owed.take() {
             let current = std::mem::replace(&mut self.line, line);
             self.push(record);
@@ -113,15 +122,24 @@ impl ByArrival {
         if ended {
             self.settle();
         }
-        if self.waiting == 0 || !ended && self.waiting <= WAITING_MAX {
-            return None;
+        if ended || self.is_full() { self.take_first() } else { None }
+    }
+
+    /// The earliest one leaves.
+    #[inline]
+    pub(crate) fn take_first(&mut self) -> Option<RawRecord> {
+        if self.lanes[0].len() < self.waiting {
+            return self.take_earliest();
         }
-        if self.lanes[0].len() == self.waiting {
-            // The lanes hold all records, which is the usual case.
-            self.waiting -= 1;
-            let waiting = self.lanes[0].pop_front();
-            return self.leave(waiting);
-        }
+        // All in order, which is usual.
+        let Waiting { line, record, .. } = self.lanes[0].pop_front()?;
+        self.waiting -= 1;
+        self.left = line;
+        Some(record)
+    }
+
+    /// The earliest one of several lanes leaves.
+    fn take_earliest(&mut self) -> Option<RawRecord> {
         self.waiting -= 1;
         let mut earliest = self.heap.peek().map(|Reverse(waiting)| waiting.order());
         let mut from = None;
@@ -135,11 +153,6 @@ impl ByArrival {
             Some(index) => self.lanes[index].pop_front(),
             None => self.heap.pop().map(|Reverse(waiting)| waiting),
         };
-        self.leave(waiting)
-    }
-
-    #[inline]
-    fn leave(&mut self, waiting: Option<Waiting>) -> Option<RawRecord> {
         let Waiting { line, record, .. } = waiting?;
         self.left = line;
         Some(record)

@@ -1,9 +1,14 @@
 //! Refuses settings that need time.
 
 use crate::collection_order::{CollectionOrder, Steps};
+use flashlane_units::Span;
+
+use crate::config::validate::plane_budget;
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use crate::error::Problem;
-use crate::layout::Geometry;
+use crate::ftl::gc::Victim;
+use crate::ftl::untimed::{mean, page_transfer};
+use crate::layout::{Geometry, Layout};
 use crate::options::{RunOptions, Warmup};
 
 /// Refuses orders of collection that the clocks of dies do not follow closely enough: 4 to 10 %
@@ -38,7 +43,58 @@ fn refuse_orders(
     );
 }
 
-/// Refuses everything that a run without time cannot do.
+/// Blocks that a plane has beyond its data and the threshold of collection, at least.
+const SPARE_BLOCKS_MIN: u64 = 7;
+
+/// Transfers of a page for every die of a channel take at most so many times a program.
+const BUS_PER_PROGRAM_MAX: u64 = 2;
+
+/// Drives whose amplification hangs on how far collection is behind at each moment: up to 90 % off
+/// on random drives, where others are within 7 % (`tests/swarm/without_time.rs`).
+fn refuse_drives(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    refuse: &mut impl FnMut(bool, &str, &str),
+) {
+    let flash = &device.flash;
+    let threshold = device.ftl.gc.threshold.blocks(flash.blocks_per_plane);
+    let layout = Layout::new(device, workload);
+    let spare_blocks = plane_budget(device, &layout)
+        .iter()
+        .filter(|budget| budget.flows > 0)
+        .map(|budget| {
+            let pages = u64::from(budget.blocks) * u64::from(budget.pages_per_block);
+            pages.saturating_sub(budget.logical_pages) / u64::from(budget.pages_per_block)
+        })
+        .min()
+        .unwrap_or(u64::MAX);
+    let collects = !matches!(device.ftl.gc.victim, Victim::None(_));
+    refuse(
+        collects && spare_blocks < u64::from(threshold) + SPARE_BLOCKS_MIN,
+        "ftl.gc.threshold",
+        &format!(
+            "found {threshold} blocks, and {spare_blocks} of a plane beyond its data, allowed: \
+             {SPARE_BLOCKS_MIN} blocks more than the threshold beyond the data (more \
+             over-provisioning, more blocks per plane, or a lower threshold); with fewer it \
+             matters at each moment how far collection is behind"
+        ),
+    );
+    let (transfer, program) = (page_transfer(flash), mean(&flash.program_time));
+    let dies = u64::from(flash.chips_per_channel) * u64::from(flash.dies_per_chip);
+    refuse(
+        collects && transfer.saturating_mul(dies) > program.saturating_mul(BUS_PER_PROGRAM_MAX),
+        "flash.channel_rate",
+        &format!(
+            "found a transfer of {} a page for {dies} dies of a channel beside programs of {}, \
+             allowed: transfers for all of them within {BUS_PER_PROGRAM_MAX} programs; the clocks \
+             of dies know nothing of a bus that they wait for",
+            Span(transfer),
+            Span(program)
+        ),
+    );
+}
+
+/// Everything that a run without time cannot do.
 pub(crate) fn refuse(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
@@ -80,6 +136,9 @@ pub(crate) fn refuse(
         ),
     );
     refuse_orders(device, order, &mut refuse);
+    if device.ftl.mapping.kind == MappingKind::Page {
+        refuse_drives(device, workload, &mut refuse);
+    }
     refuse(
         device.ftl.mapping.kind == MappingKind::Hybrid,
         "ftl.mapping.kind",

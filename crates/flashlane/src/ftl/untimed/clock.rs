@@ -33,14 +33,21 @@ pub(super) struct Times {
     pub(super) erase: u64,
 }
 
+/// Mean of the times of page types. Unit: picoseconds.
+pub(crate) fn mean(times: &[Span]) -> u64 {
+    times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64
+}
+
+/// The time that a page takes on its channel. Unit: picoseconds.
+pub(crate) fn page_transfer(flash: &FlashConfig) -> u64 {
+    let bytes_per_s = u128::from(flash.channel_rate.0 * flash.channel_width.0);
+    let page = u128::from(flash.page_size.0) * 1_000_000_000_000;
+    (page / bytes_per_s.max(1)) as u64
+}
+
 impl Times {
     fn new(flash: &FlashConfig, copyback: bool) -> Self {
-        let mean = |times: &[Span]| {
-            times.iter().map(|time| time.0).sum::<u64>() / times.len().max(1) as u64
-        };
-        let bytes_per_s = u128::from(flash.channel_rate.0 * flash.channel_width.0);
-        let page = u128::from(flash.page_size.0) * 1_000_000_000_000;
-        let transfer = (page / bytes_per_s.max(1)) as u64;
+        let transfer = page_transfer(flash);
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
         let over_channel = if copyback { 0 } else { transfer };
         Self {

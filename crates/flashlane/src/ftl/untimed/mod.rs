@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::flash::config::FlashConfig;
 use crate::layout::Layout;
 use clock::Dies;
-pub(crate) use clock::{ANSWER, TURN_ROUND};
+pub(crate) use clock::{ANSWER, TURN_ROUND, mean, page_transfer};
 use job::Job;
 use write_backs::WriteBacks;
 
