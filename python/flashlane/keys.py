@@ -353,7 +353,7 @@ Allocation: TypeAlias = (
 )
 
 UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
-"""The answer to a read of a page that nobody wrote."""
+"""The answer to a read of a page that was never written."""
 
 
 class GreedyConfig(TypedDict, total=False):
