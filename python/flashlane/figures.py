@@ -15,52 +15,52 @@ class OverloadSummary(TypedDict):
     """The flow with the most outstanding requests."""
 
     alone: bool
-    """That flow had the drive to itself."""
+    """True if that flow had the drive to itself."""
 
     at_s: float
-    """When the load ended, from the beginning of the run. Unit: seconds."""
+    """Time at which the load ended, from the beginning of the run. Unit: seconds."""
 
     outstanding: int
-    """Requests of open loops that were outstanding then."""
+    """Requests of open loops that were outstanding at that time."""
 
 
 Tracked: TypeAlias = Literal["iops", "bandwidth", "latency"]
-"""What has to be steady, over all flows."""
+"""The quantity that has to be steady, over all flows."""
 
 
 class RoundSummary(TypedDict):
-    """One round."""
+    """A round of a run until steady state."""
 
     start_s: float
     """From the beginning of the run. Unit: seconds."""
 
     end_s: float
-    """Unit: seconds."""
+    """End, from the beginning of the run. Unit: seconds."""
 
     value: float
     """The tracked value."""
 
 
 class SteadySummary(TypedDict):
-    """What came of a run until steady state, and its plot data."""
+    """Result of a run until steady state, with its plot data."""
 
     reached: bool
-    """Both criteria were met."""
+    """True if both criteria were met."""
 
     tracked: Tracked
-    """What was tracked."""
+    """The tracked quantity."""
 
     rounds: list[RoundSummary]
     """Every round."""
 
     window_first: int
-    """First round of the window, counted from 0; the window goes to the last one."""
+    """First round of the window, counted from 0; the window ends with the last round."""
 
     mean: float
     """Mean of the values in the window."""
 
     band: list[float]
-    """90 % and 110 % of it."""
+    """90 % and 110 % of the mean."""
 
     range: float
     """Largest less smallest value in the window, as a share of the mean. Allowed: 0.2."""
@@ -69,7 +69,7 @@ class SteadySummary(TypedDict):
     """The line of least squares at the first and at the last round of the window."""
 
     slope: float
-    """The difference of these two, as a share of the mean. Allowed: 0.1."""
+    """The difference of these two values, as a share of the mean. Allowed: 0.1."""
 
 
 class RequestCounts(TypedDict):
@@ -102,10 +102,10 @@ class CompletedInWindow(TypedDict):
     """Requests of a flow that completed inside the window, whenever they arrived."""
 
     requests: RequestCounts
-    """By kind."""
+    """Requests by kind."""
 
     bytes: ByteCounts
-    """Their bytes."""
+    """Bytes of these requests."""
 
 
 class Latency(TypedDict):
@@ -158,7 +158,7 @@ class BreakdownSummary(TypedDict):
     """Firmware."""
 
     cache: float
-    """DRAM access, waiting for cache room."""
+    """DRAM access, and waiting for cache room."""
 
     mapping: float
     """Waiting for translation pages."""
@@ -173,7 +173,7 @@ class BreakdownSummary(TypedDict):
     """tR, tPROG."""
 
     transfer_out: float
-    """Read data and completion over the link, waiting for a full completion queue."""
+    """Read data and completion over the link, and waiting for a full completion queue."""
 
 
 class TransactionSummary(TypedDict):
@@ -193,7 +193,7 @@ class TransactionSummary(TypedDict):
 
 
 class HitCounts(TypedDict):
-    """Hits and misses."""
+    """Hits and misses of look-ups."""
 
     hits: int
     """Found."""
@@ -203,8 +203,8 @@ class HitCounts(TypedDict):
 
 
 class DeviceTime(TypedDict):
-    """Time of the arrays of the dies by cause. A command over several planes belongs to its pages in equal
-    parts; a page moved or erased by collection belongs to the flow that owns it."""
+    """Time of the arrays of the dies by cause. The time of a command over several planes is divided
+    equally among its pages. A page that collection moves or erases belongs to the flow that owns it."""
 
     host_s: float
     """Host reads and programs. Unit: seconds."""
@@ -248,41 +248,42 @@ class AloneSummary(TypedDict):
 
 
 class GoalSummary(TypedDict):
-    """One goal."""
+    """A goal of a tenant."""
 
     goal: str
-    """Its key, for example ``p99`` or ``min_iops``."""
+    """Key of the goal, for example ``p99`` or ``min_iops``."""
 
     limit: float
-    """What was promised. Unit: microseconds for times, bytes per second for ``min_bandwidth``, else one."""
+    """The promised value. Unit: microseconds for times, bytes per second for ``min_bandwidth``, otherwise
+    1."""
 
     value: NotRequired[float | None]
-    """What the tenant got, in the same unit; null where no request was counted."""
+    """The value that the tenant got, in the same unit; null where no request was counted."""
 
     met: bool
-    """The promise is kept."""
+    """True if the promise is kept."""
 
 
 class SloSummary(TypedDict):
-    """Goals of a tenant, and what became of them."""
+    """Goals of a tenant, with their results."""
 
     met: bool
-    """All goals are met."""
+    """True if all goals are met."""
 
     goals: list[GoalSummary]
     """The goals, in the order of the keys of ``slo``."""
 
 
 class EnergySummary(TypedDict):
-    """Energy inside the window. Units: picojoules; each operation is rounded to whole ones, so that
-    tenants sum to the drive exactly. Left out where 64 bits do not hold it: 18 MJ, which a drive of 5 W
-    takes in 42 days."""
+    """Energy inside the window. Unit: picojoules. Each operation is rounded to whole picojoules, so that
+    the tenants sum to the drive exactly. Left out where 64 bits are not enough: that is 18 MJ, which a
+    drive of 5 W takes in 42 days."""
 
     total_pj: int
-    """All below, collection counted once."""
+    """Sum of all parts below, with collection counted once."""
 
     reads_pj: int
-    """Arrays that read, whatever for."""
+    """Arrays that read, for any purpose."""
 
     programs_pj: int
     """Arrays that program."""
@@ -297,12 +298,12 @@ class EnergySummary(TypedDict):
     """The memory of the data cache."""
 
     idle_pj: int
-    """What the drive takes when it does nothing, over the whole window. Tenants have equal parts of it;
-    picojoules that are left over go to the first ones."""
+    """Idle energy of the drive over the whole window. Tenants have equal parts of it; the remainder of the
+    division goes to the first tenants."""
 
     collection_pj: int
-    """The part of reads, programs, erases and transfers that is collection, charged to those whose writes
-    use up the blocks."""
+    """The part of reads, programs, erases and transfers that belongs to collection. It is charged to the
+    flows whose writes use up the blocks."""
 
 
 class WearSummary(TypedDict):
@@ -310,33 +311,33 @@ class WearSummary(TypedDict):
     the blocks."""
 
     programs: int
-    """Pages programmed, whatever for."""
+    """Pages programmed, for any purpose."""
 
     erases: int
     """Blocks erased."""
 
     share: float
-    """Of the pages that the drive programs. Range: 0..=1."""
+    """Share of this tenant in the pages that the drive programs. Range: 0..=1."""
 
     write_amplification: NotRequired[float | None]
-    """``programs`` over the pages programmed for hosts; null without these."""
+    """``programs`` over the pages programmed for hosts; null without host writes."""
 
     drive_writes_per_day: NotRequired[float | None]
-    """Bytes of host writes that completed, as a multiple of what the drive holds, per day. Null for a
-    window without length."""
+    """Bytes of host writes that completedper day, as a multiple of the drive's capacity. Null for a window
+    without length."""
 
     tbw: NotRequired[float | None]
     """Host writes until the flash has had its rated cycles, at this write amplification. Unit: terabytes
     (10^12 bytes). Null without host writes or without ``endurance.rated_cycles``."""
 
     years_to_rated_wear: NotRequired[float | None]
-    """Years until then at the rate of the window, as if all other tenants wrote nothing. Made of the pages
-    programmed: the erases that they bring may come after the window. Null where nothing is programmed, or
-    without ``endurance.rated_cycles``."""
+    """Years until the rated wear at the rate of the window, as if all other tenants wrote nothing.
+    Computed from programmed pages, because their erases may come after the window. Null where nothing is
+    programmed, or without ``endurance.rated_cycles``."""
 
 
 class FlowSummary(TypedDict):
-    """One flow."""
+    """A flow in a summary."""
 
     name: str
     """Name of the flow."""
@@ -345,73 +346,73 @@ class FlowSummary(TypedDict):
     """NVMe class."""
 
     requests: RequestCounts
-    """Counted requests: those that arrived inside the window. All latencies are theirs, however late they
-    ended."""
+    """Counted requests: those that arrived inside the window. All latencies are those of these requests,
+    however late they ended."""
 
     bytes: ByteCounts
-    """Their bytes."""
+    """Bytes of these requests."""
 
     offered_iops: float
     """Arrivals per second of the window."""
 
     iops: float
-    """Completions inside the window per second of it, also of requests that arrived before it: never more
-    than the drive does."""
+    """Completions inside the window per second of it, including requests that arrived before it. It never
+    exceeds the rate of the drive."""
 
     bandwidth_bytes_per_s: float
     """Bytes of reads and writes that completed inside the window, per second of it."""
 
     completed_in_window: CompletedInWindow
-    """The completions that these two rates are made of."""
+    """The completions from which these two rates are computed."""
 
     backlog_at_end: int
     """Requests that arrived inside the window and were not complete at its end."""
 
     saturated: bool
-    """The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the
-    window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
-    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Or they
-    rise and do not come back: in the last quarter of the window they always exceed the mean of the first
-    quarter by more than 16, and by more than steps like those of the first half would add up to by chance;
-    and a third of that rise or more comes after the second quarter. Then its latencies and its slowdowns
-    depend on how long the run is: they say nothing about the drive. Where the window is the whole run, the
-    load up to the last arrival decides."""
+    """True if the drive does not keep up with the flow, which is an open loop. Then its latencies and its
+    slowdowns depend on the length of the run, and say nothing about the drive.  There are two criteria. In
+    the first, the outstanding requests grow by more than 5 % of the flow's arrivals over the window, and
+    likewise over its second half. (The request that arrives last is not enough.) In the second, they rise
+    and do not come back. In the last quarter of the window they then always exceed the mean of the first
+    quarter by more than 16, and by more than chance would give for steps like those of the first half. At
+    least a third of that rise comes after the second quarter. Where the window is the whole run, the load
+    up to the last arrival decides."""
 
     starved: NotRequired[bool]
-    """The flow starves: the drive serves other flows, and of this one it serves nothing. Over the second
+    """True if the flow starves: the drive serves other flows, but nothing of this one.  Over the second
     half of the window, at least 20 ms, requests of the flow were outstanding all the time and none
-    completed, while other flows completed at least 1,000 and ten times as many as they had outstanding in
-    the middle. Or, at any time, that lasted for 20 s: the load ends there. The requests of such a flow
-    complete only because the load ends, so that its times say nothing about the drive. Summaries of before
-    ``flashlane.summary/3`` have false."""
+    completed. In that time other flows completed at least 1,000 requests, and ten times as many as they
+    had outstanding in the middle. Or a flow was in this state for 20 s at any time, which ends the load.
+    The requests of such a flow complete only because the load ends, so its times say nothing about the
+    drive. Summaries before ``flashlane.summary/3`` have false."""
 
     response_time_us: Latency
     """Submission queue entry written to completion seen by the host."""
 
     read_response_time_us: Latency
-    """The same for reads."""
+    """Response times of reads."""
 
     write_response_time_us: Latency
-    """The same for writes."""
+    """Response times of writes."""
 
     trim_response_time_us: NotRequired[Latency]
-    """The same for trims. Summaries of before ``flashlane.summary/3`` have none."""
+    """Response times of trims. Summaries before ``flashlane.summary/3`` have none."""
 
     flush_response_time_us: NotRequired[Latency]
-    """The same for flushes. Summaries of before ``flashlane.summary/3`` have none."""
+    """Response times of flushes. Summaries before ``flashlane.summary/3`` have none."""
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
 
     measured_response_time_us: NotRequired[Latency | None]
-    """What the trace of the flow says of its own response times: from the event that counts as the arrival
-    (``Q``, or ``D``) to the completion (``C``), of the requests of the first pass that arrive inside the
-    window. [``FlowSummary::end_to_end_us``] is what the model says of the same span. Left out where the
+    """Response times that the trace of the flow reports, from the event that counts as the arrival (``Q``,
+    or ``D``) to the completion (``C``). They are of the requests of the first pass that arrive inside the
+    window. [``FlowSummary::end_to_end_us``] is the model's time for the same span. Left out where the
     trace has no completions."""
 
     measured_error: NotRequired[float | None]
     """Relative error of the model: ``end_to_end_us.mean / measured_response_time_us.mean - 1``. Left out
-    with it."""
+    where that is left out."""
 
     breakdown_us: BreakdownSummary
     """Mean per stage; sums to the mean response time. Keys in pipeline order."""
@@ -420,10 +421,10 @@ class FlowSummary(TypedDict):
     """Page transactions of the whole run; with ``--until-steady``, of the window."""
 
     read_transactions: TransactionSummary
-    """Those that read."""
+    """Page transactions that read."""
 
     write_transactions: TransactionSummary
-    """Those that write."""
+    """Page transactions that write."""
 
     cmt: HitCounts
     """Mapping look-ups of the flow inside the window."""
@@ -438,12 +439,12 @@ class FlowSummary(TypedDict):
     """Host pages of the flow that were programmed inside the window. Default: ``0``."""
 
     read_modify_writes: NotRequired[int]
-    """Those that brought part of a page, so that the rest of it was read first. Default: ``0``."""
+    """Host pages of which only a part was written, so that the rest was read first. Default: ``0``."""
 
     write_amplification: float
-    """Page programs on behalf of the flow over its host page programs, inside the window; 0 without
-    writes. Large for a flow that writes little beside one that writes much: collection moves the data of
-    both."""
+    """Page programs on behalf of the flow, divided by its host page programs, inside the window; 0 without
+    writes. It is large for a flow that writes little beside a flow that writes much, because collection
+    moves the data of both."""
 
     device_time: DeviceTime
     """Time of the arrays of all dies for the flow, inside the window."""
@@ -455,23 +456,23 @@ class FlowSummary(TypedDict):
     """``end_to_end_us.mean / alone_end_to_end_us``."""
 
     slowdown_device: NotRequired[float | None]
-    """The same of mean response times."""
+    """Slowdown by mean response times."""
 
     slowdown_transaction: NotRequired[float | None]
-    """The same of the mean turnaround of the flow's page transactions, from their creation to their end:
-    what [``FlowSummary::transactions``] sums up to."""
+    """Slowdown by the mean turnaround of the flow's page transactions, from their creation to their end.
+    It is the sum of the times in [``FlowSummary::transactions``]."""
 
     alone: NotRequired[AloneSummary | None]
-    """The same flow with the drive to itself. Null without ``--alone``."""
+    """The flow when it has the drive to itself. Null without ``--alone``."""
 
     slo: NotRequired[SloSummary | None]
-    """What became of the tenant's goals; left out where it has none."""
+    """Results of the tenant's goals; left out where it has none."""
 
     energy: NotRequired[EnergySummary | None]
-    """What the flow spent inside the window; left out without ``--energy``."""
+    """Energy of the flow inside the window; left out without ``--energy``."""
 
     wear: NotRequired[WearSummary | None]
-    """How much of the wear is the flow's; left out without ``--energy``."""
+    """The flow's part of the wear; left out without ``--energy``."""
 
     wrapped_requests: int
     """Trace requests whose address was wrapped into the flow's space."""
@@ -489,10 +490,10 @@ class FlowSummary(TypedDict):
     """Records of a trace that were read, in all passes over the file; left out without a trace."""
 
     changed_records: NotRequired[int]
-    """Those of them that were delayed or rejected; left out where there are none."""
+    """Trace records that were delayed or rejected; left out where there are none."""
 
     named_lines: NotRequired[list[str]]
-    """The first ten lines of each kind that were not replayed as they are, with the reason; left out where
+    """The first ten lines of each kind that were not replayed unchanged, with the reason; left out where
     there are none."""
 
 
@@ -514,7 +515,7 @@ class TransactionFairness(TypedDict):
 
 
 class Fairness(TypedDict):
-    """Comparison of the flows with themselves alone."""
+    """Comparison of the flows with their runs alone."""
 
     fairness: NotRequired[float | None]
     """Smallest slowdown over largest. Range: 0..=1."""
@@ -529,30 +530,30 @@ class Fairness(TypedDict):
     """Sum of alone over shared mean end-to-end times."""
 
     by_transaction: TransactionFairness
-    """The same four from ``slowdown_transaction``."""
+    """The metrics of this table, computed from ``slowdown_transaction``."""
 
 
 class FlowWindow(TypedDict):
-    """One flow in a window: requests that arrived in it or, in a closed loop, completed in it."""
+    """A flow in a window: its requests that arrived in the window or, in a closed loop, completed in it."""
 
     requests: int
     """Counted requests."""
 
     end_to_end_us: NotRequired[float | None]
-    """Their mean time from arrival to completion; null without requests. Unit: microseconds."""
+    """Mean time of these requests from arrival to completion; null without requests. Unit: microseconds."""
 
     alone_requests: int
-    """Counted requests with the flow alone: the same ones in an open loop."""
+    """Counted requests of the flow's run alone. In an open loop they are the same requests."""
 
     alone_end_to_end_us: NotRequired[float | None]
-    """Their mean time from arrival to completion; null without requests. Unit: microseconds."""
+    """Mean time of those requests from arrival to completion; null without requests. Unit: microseconds."""
 
     slowdown: NotRequired[float | None]
-    """``end_to_end_us / alone_end_to_end_us``; null where one of them is."""
+    """``end_to_end_us / alone_end_to_end_us``; null if either is null."""
 
 
 class SlowdownWindow(TypedDict):
-    """One window of [``WindowedSlowdown``]."""
+    """A window of [``WindowedSlowdown``]."""
 
     start_s: float
     """Start, from the beginning of the run. Unit: seconds."""
@@ -581,13 +582,13 @@ class EraseSummary(TypedDict):
     """Erases by block. Unit: erases."""
 
     min: int
-    """Of the least erased block."""
+    """Erases of the least erased block."""
 
     max: int
-    """Of the most erased block."""
+    """Erases of the most erased block."""
 
     mean: float
-    """On average."""
+    """Mean over the blocks."""
 
     stddev: float
     """Population standard deviation."""
@@ -636,7 +637,7 @@ class FlashSummary(TypedDict):
     """Commands that used more than one plane."""
 
     interleaved_commands: int
-    """Commands sent to a chip another die of which was busy."""
+    """Commands sent to a chip while another of its dies was busy."""
 
     program_suspends: int
     """Programs suspended."""
@@ -648,9 +649,9 @@ class FlashSummary(TypedDict):
     """Blocks that collection started on; with hybrid mapping, blocks that merges gave up."""
 
     blocks_owed_at_end: NotRequired[int]
-    """What collection owed at the end: blocks that planes had fewer free than ``ftl.gc.threshold`` asks
-    for. It goes on until this is 0, or nothing is left to collect. 0 with hybrid mapping, and without time
-    (``--waf-only``). Default: ``0``."""
+    """Free blocks that planes lacked at the end to reach ``ftl.gc.threshold``. Collection goes on until
+    this is 0, or nothing is left to collect. 0 with hybrid mapping, and without time (``--waf-only``).
+    Default: ``0``."""
 
     full_merges: int
     """Hybrid mapping: logical blocks gathered in a new data block."""
@@ -659,26 +660,26 @@ class FlashSummary(TypedDict):
     """Hybrid mapping: sequential log blocks completed by copies."""
 
     switch_merges: int
-    """Hybrid mapping: sequential log blocks that became data blocks as they were."""
+    """Hybrid mapping: sequential log blocks that became data blocks unchanged."""
 
     write_amplification: float
-    """All page programs over host page programs; 0 without writes."""
+    """All page programs divided by host page programs; 0 without writes."""
 
 
 class CommandCounts(TypedDict):
     """Commands of one operation."""
 
     single: int
-    """Of one plane, while no other die of the chip was busy."""
+    """Commands of one plane, while no other die of the chip was busy."""
 
     multiplane: int
-    """Of several planes, while no other die of the chip was busy."""
+    """Commands of several planes, while no other die of the chip was busy."""
 
     interleaved: int
-    """Of one plane, while another die of the chip was busy."""
+    """Commands of one plane, while another die of the chip was busy."""
 
     interleaved_multiplane: int
-    """Of several planes, while another die of the chip was busy."""
+    """Commands of several planes, while another die of the chip was busy."""
 
 
 class CommandSummary(TypedDict):
@@ -714,14 +715,14 @@ class CmtSummary(TypedDict):
     """Look-ups that found the entry."""
 
     misses: int
-    """Look-ups that did not."""
+    """Look-ups that did not find the entry."""
 
     writebacks: int
     """Translation pages written back."""
 
 
 class ChannelSummary(TypedDict):
-    """One channel."""
+    """A channel in a summary."""
 
     channel: int
     """Index."""
@@ -744,7 +745,7 @@ class BusyBySource(TypedDict):
 
 
 class ChipSummary(TypedDict):
-    """One chip."""
+    """A chip in a summary."""
 
     channel: int
     """Channel index."""
@@ -762,7 +763,7 @@ class ChipSummary(TypedDict):
     """Time average of waiting transactions."""
 
     max_queue_length: int
-    """Most transactions that waited at a time."""
+    """Largest number of waiting transactions."""
 
     erases: int
     """Blocks erased."""
@@ -772,7 +773,7 @@ class OutsideWindow(TypedDict):
     """What happened outside the measurement window."""
 
     length_s: float
-    """Its length. Unit: seconds."""
+    """Length of this part of the run. Unit: seconds."""
 
     requests_completed: int
     """Requests that completed in it, counted or not."""
@@ -788,23 +789,23 @@ class OutsideWindow(TypedDict):
 
 
 class SchedulerOverhead(TypedDict):
-    """What FLIN costs the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5."""
+    """Cost of FLIN for the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5."""
 
     dram_bytes: int
-    """DRAM for what the policy keeps, with as many transactions as the drive's DRAM holds pages. Unit:
+    """DRAM for the tables of the policy, with as many transactions as the drive's DRAM holds pages. Unit:
     bytes."""
 
     insertions: int
-    """Transactions that stage 1 put in their place."""
+    """Transactions that stage 1 inserted."""
 
     positions_scanned: int
     """Queue positions that the two passes of stage 1 look at, over all insertions."""
 
     positions_scanned_mean: float
-    """The same for an insertion, on average."""
+    """Mean of ``positions_scanned`` over the insertions."""
 
     positions_scanned_max: int
-    """The same for the longest insertion."""
+    """Largest number of positions that one insertion looked at."""
 
     promotions: int
     """Transactions moved ahead of all others of high intensity (line 20 of Algorithm 1)."""
@@ -884,15 +885,16 @@ class MemorySummary(TypedDict):
     """Tables with an entry per page. Unit: bytes, whether touched or not."""
 
     partial_page_bytes: int
-    """Side table of pages written in part; 0 if there never was one. Unit: bytes, whether touched or not."""
+    """Side table of pages written in part; 0 if there was no such page. Unit: bytes, whether touched or
+    not."""
 
 
 class ProcessorsSummary(TypedDict):
-    """What the controller's processors did. Shares of the time of all cores; work that was begun counts as
-    a whole, so that a share may exceed 1 by a little."""
+    """Work of the controller's processors, as shares of the time of all cores. Work that was begun counts
+    whole, so that a share may slightly exceed 1."""
 
     busy_fraction: float
-    """The next three together."""
+    """Sum of the next three."""
 
     commands: float
     """Commands of hosts with their pages and look-ups."""
@@ -907,43 +909,44 @@ class ProcessorsSummary(TypedDict):
     """Look-ups of the mapping table."""
 
     lookup_misses: int
-    """Those that missed the processors' cache."""
+    """Look-ups that missed the processors' cache."""
 
 
 class WafOnlyFlow(TypedDict):
-    """Pages programmed on behalf of a flow without time."""
+    """Pages programmed on behalf of a flow in a run without time."""
 
     host_programs: int
-    """For its requests."""
+    """Pages programmed for its requests."""
 
     gc_programs: int
-    """By collection and wear levelling."""
+    """Pages programmed by collection and wear levelling."""
 
     mapping_programs: int
     """Translation pages written back."""
 
 
 class WafOnlySummary(TypedDict):
-    """A run without time (``--waf-only``): of the fields above, those that are times, rates or shares of
-    simulated time are 0."""
+    """A run without time (``--waf-only``): the fields above that are times, rates or shares of simulated
+    time are 0."""
 
     page_writes: int
-    """Pages programmed, whatever for."""
+    """Pages programmed, for any purpose."""
 
     page_writes_per_wall_s: float
-    """The same per wall second, preconditioning excluded. Differs from run to run."""
+    """Pages programmed, for any purpose, per wall second, preconditioning excluded. Differs from run to
+    run."""
 
     host_page_writes_per_wall_s: float
     """Pages programmed for the host per wall second. Differs from run to run."""
 
     free_blocks_min: int
-    """Free blocks at the end of the plane with the fewest."""
+    """Free blocks at the end on the plane with the fewest."""
 
     free_blocks_mean: float
-    """Free blocks of a plane at the end, on average."""
+    """Mean number of free blocks of a plane at the end."""
 
     free_blocks_max: int
-    """Free blocks at the end of the plane with the most."""
+    """Free blocks at the end on the plane with the most."""
 
     flows: list[WafOnlyFlow]
     """One entry per flow, in the order of the workload. Unit: pages."""
@@ -953,17 +956,17 @@ class BlameCause(TypedDict):
     """A kind of obstacle."""
 
     name: str
-    """Its name."""
+    """Name of the kind."""
 
     doc: str
-    """What stands in the way."""
+    """Description of the obstacle."""
 
 
 class BlameCell(TypedDict):
     """Time that a victim waited for one culprit and one cause."""
 
     culprit: str
-    """Name of a flow, of the victim itself too; or ``device`` where nobody's work was in the way."""
+    """Name of a flow, which may be the victim itself; ``device`` where no flow's work was in the way."""
 
     cause: str
     """Name of the cause."""
@@ -973,23 +976,23 @@ class BlameCell(TypedDict):
 
 
 class BlameVictim(TypedDict):
-    """What the counted requests of a flow waited for."""
+    """The waits of the counted requests of a flow."""
 
     flow: str
     """Name of the flow."""
 
     requests: int
-    """Its counted requests."""
+    """Number of counted requests of the flow."""
 
     end_to_end_s: float
-    """Sum of their end-to-end times."""
+    """Sum of the end-to-end times of these requests."""
 
     service_s: float
-    """The part of that sum in which the device worked for them: on the link, in firmware, in DRAM, on the
-    bus and in the array."""
+    """The part of that sum in which the device worked for the requests: on the link, in firmware, in DRAM,
+    on the bus and in the array."""
 
     waiting_s: float
-    """The rest: the sum of the cells."""
+    """The rest of the end-to-end time: the sum of the cells."""
 
     cells: list[BlameCell]
     """Largest first; none is 0."""
@@ -1005,8 +1008,8 @@ class Summary(TypedDict):
     """Version of the program."""
 
     verdict: NotRequired[list[str]]
-    """What to know before any other number, in sentences: the flows that the drive does not keep up with,
-    and the flows without a request in the window. Empty where there are none."""
+    """Warnings that come before any other number, in sentences: flows that the drive does not keep up
+    with, and flows without a request in the window. Empty where there are none."""
 
     workload: NotRequired[str]
     """Name of the workload, or of this scenario of a workload file with several; empty where it has none."""
@@ -1036,15 +1039,15 @@ class Summary(TypedDict):
     """Measurement window: its end. Unit: seconds."""
 
     saturated: bool
-    """The drive does not keep up with the load of at least one flow: see ``flows[].saturated``."""
+    """True if the drive does not keep up with the load of at least one flow: see ``flows[].saturated``."""
 
     overload: NotRequired[list[OverloadSummary]]
-    """The runs whose load ended before its time, since as many requests of open loops were outstanding as
-    may be (``outstanding_max`` of the workload): the run of all flows, then runs of ``--alone``. Empty
-    where there are none."""
+    """The runs whose load ended before its time, because the largest number of requests of open loops was
+    outstanding (``outstanding_max`` of the workload): the run of all flows, then runs of ``--alone``.
+    Empty where there are none."""
 
     starved: NotRequired[bool]
-    """At least one flow starves: see ``flows[].starved``."""
+    """True if at least one flow starves: see ``flows[].starved``."""
 
     wall_s: float
     """Wall time of the run, preconditioning excluded. Unit: seconds. Differs from run to run."""
@@ -1053,7 +1056,7 @@ class Summary(TypedDict):
     """Wall time of preconditioning. Unit: seconds. Differs from run to run."""
 
     events: int
-    """Events that went through the queue. A doorbell that comes next does not."""
+    """Events that went through the queue. A doorbell that is the next event anyway does not count."""
 
     requests_per_wall_s: float
     """Requests (counted or not) per wall second. Differs from run to run."""
@@ -1078,7 +1081,7 @@ class Summary(TypedDict):
     """Comparison with runs of each flow alone; all null without ``--alone``."""
 
     slowdown_over_time: NotRequired[WindowedSlowdown | None]
-    """The same comparison window by window; null without ``--windows``."""
+    """Slowdown and fairness window by window; null without ``--windows``."""
 
     flash: FlashSummary
     """Flash operations inside the window. Unit: pages unless named otherwise."""
@@ -1105,36 +1108,37 @@ class Summary(TypedDict):
     """What happened before the window: the warm-up."""
 
     after_window: OutsideWindow
-    """What happened after the window: requests that were not complete at its end, flows that started over
-    meanwhile, collection that went on."""
+    """What happened after the window: completions of requests that were outstanding at its end, flows that
+    started over meanwhile, and collection that went on."""
 
     scheduler_overhead: NotRequired[SchedulerOverhead | None]
-    """What the scheduling policy costs the drive; null for policies that do not count it."""
+    """Cost of the scheduling policy for the drive; null for policies that do not count it."""
 
     isolation_sets: NotRequired[IsolationSummary | None]
-    """What the sets of chips did over the whole run, for isolation policies that change them, else null."""
+    """Changes to the sets of chips over the whole run, for isolation policies that change them; otherwise
+    null."""
 
     memory: MemorySummary
-    """What the page tables cost."""
+    """Memory of the page tables."""
 
     processors: NotRequired[ProcessorsSummary | None]
     """The controller's processors inside the window; left out where they are not modelled
     (``interface.processors``)."""
 
     energy: NotRequired[EnergySummary | None]
-    """What the drive spent inside the window: the sums over its tenants. Left out without ``--energy``."""
+    """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""
 
     wear: NotRequired[WearSummary | None]
-    """How its flash wears; left out without ``--energy``."""
+    """Wear of the drive's flash; left out without ``--energy``."""
 
     waf_only: NotRequired[WafOnlySummary | None]
-    """What a run without time adds; left out of others."""
+    """Additional figures of a run without time; left out of other runs."""
 
 
 class Blame(TypedDict):
-    """Of every flow, what its requests waited for and whose work that was. Times are exact here: the cells
-    of a victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so the file gives them in
-    seconds."""
+    """The waits of every flow's requests, by cause and by the flow whose work was in the way. Times are
+    exact here: the cells of a victim sum to its waiting time. Sums over many requests exceed 2^64 ps, so
+    the file gives them in seconds."""
 
     schema: str
     """Always ``flashlane.blame/2``."""
@@ -1143,7 +1147,7 @@ class Blame(TypedDict):
     """Names of the flows, in the order of the workload."""
 
     causes: list[BlameCause]
-    """What a cell may name as its cause."""
+    """The causes that a cell may name."""
 
     victims: list[BlameVictim]
     """One entry for each flow, in the order of the workload."""
@@ -1159,73 +1163,73 @@ class FlowFigures:
     """NVMe class."""
 
     requests: RequestCounts
-    """Counted requests: those that arrived inside the window. All latencies are theirs, however late they
-    ended."""
+    """Counted requests: those that arrived inside the window. All latencies are those of these requests,
+    however late they ended."""
 
     bytes: ByteCounts
-    """Their bytes."""
+    """Bytes of these requests."""
 
     offered_iops: float
     """Arrivals per second of the window."""
 
     iops: float
-    """Completions inside the window per second of it, also of requests that arrived before it: never more
-    than the drive does."""
+    """Completions inside the window per second of it, including requests that arrived before it. It never
+    exceeds the rate of the drive."""
 
     bandwidth_bytes_per_s: float
     """Bytes of reads and writes that completed inside the window, per second of it."""
 
     completed_in_window: CompletedInWindow
-    """The completions that these two rates are made of."""
+    """The completions from which these two rates are computed."""
 
     backlog_at_end: int
     """Requests that arrived inside the window and were not complete at its end."""
 
     saturated: bool
-    """The drive does not keep up with the flow, an open loop: its outstanding requests at the end of the
-    window exceed those at its start by more than 5 % of its arrivals (and by more than the one that
-    arrives last), and over the second half of the window by more than 5 % of the arrivals in it. Or they
-    rise and do not come back: in the last quarter of the window they always exceed the mean of the first
-    quarter by more than 16, and by more than steps like those of the first half would add up to by chance;
-    and a third of that rise or more comes after the second quarter. Then its latencies and its slowdowns
-    depend on how long the run is: they say nothing about the drive. Where the window is the whole run, the
-    load up to the last arrival decides."""
+    """True if the drive does not keep up with the flow, which is an open loop. Then its latencies and its
+    slowdowns depend on the length of the run, and say nothing about the drive.  There are two criteria. In
+    the first, the outstanding requests grow by more than 5 % of the flow's arrivals over the window, and
+    likewise over its second half. (The request that arrives last is not enough.) In the second, they rise
+    and do not come back. In the last quarter of the window they then always exceed the mean of the first
+    quarter by more than 16, and by more than chance would give for steps like those of the first half. At
+    least a third of that rise comes after the second quarter. Where the window is the whole run, the load
+    up to the last arrival decides."""
 
     starved: bool
-    """The flow starves: the drive serves other flows, and of this one it serves nothing. Over the second
+    """True if the flow starves: the drive serves other flows, but nothing of this one.  Over the second
     half of the window, at least 20 ms, requests of the flow were outstanding all the time and none
-    completed, while other flows completed at least 1,000 and ten times as many as they had outstanding in
-    the middle. Or, at any time, that lasted for 20 s: the load ends there. The requests of such a flow
-    complete only because the load ends, so that its times say nothing about the drive. Summaries of before
-    ``flashlane.summary/3`` have false."""
+    completed. In that time other flows completed at least 1,000 requests, and ten times as many as they
+    had outstanding in the middle. Or a flow was in this state for 20 s at any time, which ends the load.
+    The requests of such a flow complete only because the load ends, so its times say nothing about the
+    drive. Summaries before ``flashlane.summary/3`` have false."""
 
     response_time_us: Latency
     """Submission queue entry written to completion seen by the host."""
 
     read_response_time_us: Latency
-    """The same for reads."""
+    """Response times of reads."""
 
     write_response_time_us: Latency
-    """The same for writes."""
+    """Response times of writes."""
 
     trim_response_time_us: Latency
-    """The same for trims. Summaries of before ``flashlane.summary/3`` have none."""
+    """Response times of trims. Summaries before ``flashlane.summary/3`` have none."""
 
     flush_response_time_us: Latency
-    """The same for flushes. Summaries of before ``flashlane.summary/3`` have none."""
+    """Response times of flushes. Summaries before ``flashlane.summary/3`` have none."""
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
 
     measured_response_time_us: Latency | None
-    """What the trace of the flow says of its own response times: from the event that counts as the arrival
-    (``Q``, or ``D``) to the completion (``C``), of the requests of the first pass that arrive inside the
-    window. [``FlowSummary::end_to_end_us``] is what the model says of the same span. Left out where the
+    """Response times that the trace of the flow reports, from the event that counts as the arrival (``Q``,
+    or ``D``) to the completion (``C``). They are of the requests of the first pass that arrive inside the
+    window. [``FlowSummary::end_to_end_us``] is the model's time for the same span. Left out where the
     trace has no completions."""
 
     measured_error: float | None
     """Relative error of the model: ``end_to_end_us.mean / measured_response_time_us.mean - 1``. Left out
-    with it."""
+    where that is left out."""
 
     breakdown_us: BreakdownSummary
     """Mean per stage; sums to the mean response time. Keys in pipeline order."""
@@ -1234,10 +1238,10 @@ class FlowFigures:
     """Page transactions of the whole run; with ``--until-steady``, of the window."""
 
     read_transactions: TransactionSummary
-    """Those that read."""
+    """Page transactions that read."""
 
     write_transactions: TransactionSummary
-    """Those that write."""
+    """Page transactions that write."""
 
     cmt: HitCounts
     """Mapping look-ups of the flow inside the window."""
@@ -1252,12 +1256,12 @@ class FlowFigures:
     """Host pages of the flow that were programmed inside the window. Default: ``0``."""
 
     read_modify_writes: int
-    """Those that brought part of a page, so that the rest of it was read first. Default: ``0``."""
+    """Host pages of which only a part was written, so that the rest was read first. Default: ``0``."""
 
     write_amplification: float
-    """Page programs on behalf of the flow over its host page programs, inside the window; 0 without
-    writes. Large for a flow that writes little beside one that writes much: collection moves the data of
-    both."""
+    """Page programs on behalf of the flow, divided by its host page programs, inside the window; 0 without
+    writes. It is large for a flow that writes little beside a flow that writes much, because collection
+    moves the data of both."""
 
     device_time: DeviceTime
     """Time of the arrays of all dies for the flow, inside the window."""
@@ -1269,23 +1273,23 @@ class FlowFigures:
     """``end_to_end_us.mean / alone_end_to_end_us``."""
 
     slowdown_device: float | None
-    """The same of mean response times."""
+    """Slowdown by mean response times."""
 
     slowdown_transaction: float | None
-    """The same of the mean turnaround of the flow's page transactions, from their creation to their end:
-    what [``FlowSummary::transactions``] sums up to."""
+    """Slowdown by the mean turnaround of the flow's page transactions, from their creation to their end.
+    It is the sum of the times in [``FlowSummary::transactions``]."""
 
     alone: AloneSummary | None
-    """The same flow with the drive to itself. Null without ``--alone``."""
+    """The flow when it has the drive to itself. Null without ``--alone``."""
 
     slo: SloSummary | None
-    """What became of the tenant's goals; left out where it has none."""
+    """Results of the tenant's goals; left out where it has none."""
 
     energy: EnergySummary | None
-    """What the flow spent inside the window; left out without ``--energy``."""
+    """Energy of the flow inside the window; left out without ``--energy``."""
 
     wear: WearSummary | None
-    """How much of the wear is the flow's; left out without ``--energy``."""
+    """The flow's part of the wear; left out without ``--energy``."""
 
     wrapped_requests: int
     """Trace requests whose address was wrapped into the flow's space."""
@@ -1303,8 +1307,8 @@ class FlowFigures:
     """Records of a trace that were read, in all passes over the file; left out without a trace."""
 
     changed_records: int
-    """Those of them that were delayed or rejected; left out where there are none."""
+    """Trace records that were delayed or rejected; left out where there are none."""
 
     named_lines: list[str]
-    """The first ten lines of each kind that were not replayed as they are, with the reason; left out where
+    """The first ten lines of each kind that were not replayed unchanged, with the reason; left out where
     there are none."""

@@ -27,14 +27,15 @@ class LinkConfig(TypedDict, total=False):
     (see ``docs/model-host.md``). Range: 3..=6."""
 
     lane_bandwidth: Bandwidth
-    """Usable rate of one lane and direction. Without it that of the generation; without both 1 GB/s."""
+    """Usable rate of one lane and direction. Default: that of the generation, or 1 GB/s without a
+    generation."""
 
     max_payload: ByteSize
     """Largest payload of one packet. Range: 64B..=4KiB. Default: ``128B``."""
 
     packet_overhead: ByteSize
-    """Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Without it that of the
-    generation; without both 28 bytes."""
+    """Header, link-layer and framing bytes of one packet. Range: 0..=64 bytes. Default: that of the
+    generation, or 28 bytes without a generation."""
 
 
 InterfaceKind: TypeAlias = Literal["nvme", "sata"]
@@ -81,7 +82,7 @@ Frequency: TypeAlias = str
 class ProcessorsConfig(TypedDict, total=False):
     """Processors of the controller. A command takes ``command_cycles``, and for each of its pages
     ``page_cycles`` and a look-up of its mapping. A page that collection, the data cache or the mapping
-    moves takes the same, and a flash command that is sent ``decision_cycles``: neither waits for that
+    moves takes the same cycles, and a flash command takes ``decision_cycles``. Neither waits for that
     itself, but commands do. The defaults are Flashlane's assumptions."""
 
     cores: int
@@ -108,8 +109,7 @@ class ProcessorsConfig(TypedDict, total=False):
     ``0B``: every look-up misses. Range: 0B..=1GiB. Default: ``32KiB``."""
 
     miss_time: Span
-    """Time that a look-up waits longer when its entry is not in that cache. Range: 0ps..=1ms. Default:
-    ``100ns``."""
+    """Additional time of a look-up whose entry is not in that cache. Range: 0ps..=1ms. Default: ``100ns``."""
 
 
 class SataConfig(TypedDict, total=False):
@@ -171,8 +171,8 @@ class InterfaceConfig(TypedDict, total=False):
     """Processors that run the firmware in parallel. Range: 1..=64. Default: ``1``."""
 
     processors: ProcessorsConfig
-    """A model of the processors, in place of the three keys before. Without it firmware costs commands a
-    constant time, and nothing else any time."""
+    """A model of the processors, in place of the three keys before. Without it firmware takes a constant
+    time for each command, and no time for other work."""
 
     submission_entry: ByteSize
     """Size of a submission queue entry. 64 by the NVMe standard. Default: ``64B``."""
@@ -190,7 +190,7 @@ class InterfaceConfig(TypedDict, total=False):
 
 
 CacheMechanism: TypeAlias = Literal["advanced", "simple"]
-"""What the data cache does with data."""
+"""How the data cache handles data."""
 
 Sharing: TypeAlias = Literal["shared", "equal-partitioning"]
 """How flows divide a resource."""
@@ -229,7 +229,7 @@ class CacheConfig(TypedDict, total=False):
     (FAST'18) section 4.2.2."""
 
     mechanism: CacheMechanism
-    """What the cache does with data. Default: ``advanced``."""
+    """How the cache handles data. Default: ``advanced``."""
 
     sharing: Sharing
     """Whether the flows share slots, bound and memory queue, or have their own. Default: ``shared``."""
@@ -239,9 +239,9 @@ class CacheConfig(TypedDict, total=False):
     are served as with ``cache = 'off'``. Default: ``256MiB``."""
 
     write_back_pages_per_plane: int
-    """Dirty data on its way to flash at most, as pages per plane of the device; a write that would exceed
-    it waits. With ``sharing = 'equal-partitioning'`` each flow has such a bound. Range: 1..=65536.
-    Default: ``1``."""
+    """Most dirty data on its way to flash, as pages per plane of the device. A write that would exceed
+    this bound waits. With ``sharing = 'equal-partitioning'`` each flow has a bound of its own. Range:
+    1..=65536. Default: ``1``."""
 
     eager_write_back: bool
     """Send the first write of a page to flash at once and keep only rewritten ('hot') pages dirty."""
@@ -353,7 +353,7 @@ Allocation: TypeAlias = (
 )
 
 UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
-"""The answer to a read of a page that nobody wrote."""
+"""The answer to a read of a page that was never written."""
 
 
 class GreedyConfig(TypedDict, total=False):
@@ -516,7 +516,7 @@ class FtlConfig(TypedDict, total=False):
     """Wear levelling."""
 
     read_scrubbing: ScrubbingConfig
-    """Read scrubbing."""
+    """Moves of data out of blocks that were read often (read scrubbing)."""
 
     precondition: PreconditionConfig
     """The state in which a run starts."""
@@ -534,8 +534,8 @@ class ReadPriorityConfig(TypedDict, total=False):
     """Parameters of read priority."""
 
     write_age_limit: Span
-    """A write that waited so long goes before reads that came later: without a bound, saturating reads
-    would starve writes for ever. Default: ``10ms``."""
+    """A write that has waited this long goes before reads that came later. Without a bound, saturating
+    reads would starve writes. Default: ``10ms``."""
 
 
 class OutOfOrderConfig(TypedDict, total=False):
@@ -565,7 +565,7 @@ class SprinklerConfig(TypedDict, total=False):
     """Reads interrupt programs and erases of collection that may be preempted."""
 
     pending_writes: int
-    """Collection is not preempted either where so many writes of hosts wait for the die. FLIN (ISCA'18)
+    """Collection is not preempted either if this many writes of hosts wait for the die. FLIN (ISCA'18)
     section 3.4 gives no number. Default: never. Range: 1 and above."""
 
 
@@ -582,11 +582,11 @@ class SprinklerFairnessConfig(TypedDict, total=False):
     """As ``sprinkler.pending_writes``."""
 
     round: Span
-    """Wall time of a round in which every die works: the budgets of a round are so long for each die.
-    Range: 1ms..=10s. Default: ``10ms``."""
+    """Wall time of a round in which every die works: the budgets of a round come to this time for each
+    die. Range: 1ms..=10s. Default: ``10ms``."""
 
     idle: Span
-    """A flow that had no work for so long does not keep others from the next round. Range: 1us..=1s.
+    """A flow that had no work for this time does not keep others from the next round. Range: 1us..=1s.
     Default: ``100us``."""
 
     limit: Span
@@ -618,13 +618,13 @@ Stage: TypeAlias = Literal["insertion", "arbitration", "wait-balancing"]
 """The stages of FLIN."""
 
 Scope: TypeAlias = Literal["device", "unit", "each-unit"]
-"""What the thresholds of intensity apply to."""
+"""The rates that the thresholds of intensity apply to."""
 
 FreePages: TypeAlias = Literal["plane", "unit", "device"]
 """Where free pages are counted for GC_FLIN."""
 
 History: TypeAlias = Literal["device", "unit", "run"]
-"""What ends the history of writes of Eq. 10."""
+"""End of the history of writes of Eq. 10."""
 
 
 class FlinConfig(TypedDict, total=False):
@@ -643,32 +643,32 @@ class FlinConfig(TypedDict, total=False):
     """A flow that writes less is of low write intensity (alpha for writes, C). Default: ``250KiB/s``."""
 
     intensity_scope: Scope
-    """What both apply to. Choice: the paper keeps rates by flow and chip (section 5.5) and speaks of
-    thresholds of flows. Default: ``unit``."""
+    """The rates that both thresholds apply to. Choice: the paper keeps rates by flow and chip (section
+    5.5) and speaks of thresholds of flows. Default: ``unit``."""
 
     fairness_threshold: float
-    """Below this fairness of departed transactions the most slowed flow goes first among those of high
-    intensity (F_thr). Range: 0..=1. Default: ``0.6``."""
+    """Below this fairness of departed transactions, the most slowed flow of high intensity goes first
+    (F_thr). Range: 0..=1. Default: ``0.6``."""
 
     gc_free_pages: int
     """Writes take migrations along when there are fewer free pages (GC_FLIN). Default: ``1024``."""
 
     gc_scope: FreePages
-    """Where these are counted. The paper: 'available in the memory'. Default: ``device``."""
+    """Where free pages are counted. The paper: 'available in the memory'. Default: ``device``."""
 
     gc_history: History
-    """What ends the history of writes by which migrations are shared. Choice: the paper counts 'since the
-    last garbage collection operation'. Default: ``device``."""
+    """End of the history of writes that decides how flows share migrations. Choice: the paper counts
+    'since the last garbage collection operation'. Default: ``device``."""
 
     suspend: bool
-    """A read may interrupt a program or an erase that waited proportionally less (section 4.3)."""
+    """A read may interrupt a program or an erase that has waited proportionally less (section 4.3)."""
 
     age_limit: Span
-    """A transaction that waited so long is served next, whatever the stages say. The paper has no bound.
-    Default: none, but 100 ms without wait balancing, where reads go before all else."""
+    """A transaction that has waited this long is served next, whatever the stages decide. The paper has no
+    bound. Default: none, but 100 ms without wait balancing, where reads go before all else."""
 
     scan_limit: int
-    """Insertion looks at so many transactions from the tail of a region, at most. The paper has no bound.
+    """Most transactions that insertion looks at, from the tail of a region on. The paper has no bound.
     Range: 1 and above."""
 
 
@@ -718,22 +718,23 @@ class PartitionedConfig(TypedDict, total=False):
     """Parameters of fixed partitions."""
 
     by: PartitionBy
-    """What is dealt out to the flows, among what their resource lists name. Default: ``chip``."""
+    """The units that are dealt out to the flows, among those that their resource lists name. Default:
+    ``chip``."""
 
     shares: PartitionShares
-    """How much each flow gets. Logical capacities stay as with ``unified``; what does not fit is refused.
-    Default: ``equal``."""
+    """How much each flow gets. Logical capacities stay as with ``unified``; a flow that does not fit is
+    refused. Default: ``equal``."""
 
 
 FewestReads: TypeAlias = Literal["all", "own"]
 """Reads by which the chip to give away is chosen."""
 
 PastReads: TypeAlias = Literal["window", "average", "owned"]
-"""What is taken for the reads of a window to come."""
+"""The reads that are expected in a coming window."""
 
 
 class UpiConfig(TypedDict, total=False):
-    """Parameters of UPI. What the paper does not give is ours, and marked so."""
+    """Parameters of UPI. Parameters that the paper does not give are ours, and marked so."""
 
     window: Span
     """Time between two allocation steps; ours, the paper gives none. Range: 1us..=3600s. Default: ``30s``."""
@@ -744,15 +745,16 @@ class UpiConfig(TypedDict, total=False):
 
     settle: bool
     """A chip moves only if the lowest utility is expected to rise, so that transfers come to an end while
-    the load is constant; ours. Without it two flows with equal loads may swap a chip for ever."""
+    the load is constant; ours. Without it two flows with equal loads may swap a chip again and again."""
 
     fewest_reads: FewestReads
-    """Whose reads say which chip a flow gives away, the one with the fewest: the paper does not say whose,
-    but that this is to reduce interference, which hits the reads of the flow whose data stays behind.
-    Default: ``own``."""
+    """The reads by which a flow chooses the chip to give away: the chip with the fewest. The paper does
+    not say whose reads count. It says that this is to reduce interference, which hits the reads of the
+    flow whose data stays behind. Default: ``own``."""
 
     past_reads: PastReads
-    """Which reads of the past stand for those to come: the paper does not say. Default: ``average``."""
+    """The reads of the past that stand for those to come. The paper does not say which. Default:
+    ``average``."""
 
     read_gain: float
     """Weight of the last window in the running mean of the reads, with ``past_reads = 'average'``; ours.
@@ -761,12 +763,12 @@ class UpiConfig(TypedDict, total=False):
     relocation: float
     """Weight of the reads of a block on a chip that its flow does not write to, against its invalid pages,
     when a victim is chosen (section 5): 0 never moves data for its reads, large values move it eagerly. At
-    1 a block that is read as much as the mean block of its flow counts as one without a valid page does.
+    1 a block with as many reads as the mean block of its flow counts like a block without a valid page.
     The form of the score is ours. Range: 0..=1000000. Default: ``1.0``."""
 
     spread_copies: bool
-    """Collection spreads the pages of a flow's own chips over its set, as it does those that it finds on
-    chips of others. Otherwise they stay in their plane."""
+    """Collection spreads the pages of a flow's own chips over its set, as it does for pages on chips of
+    others. Otherwise they stay in their plane."""
 
     traffic_exponents: list[float]
     """Exponent on the idle share of a chip in the utility of each flow (section 5), in the order of the
@@ -784,23 +786,23 @@ class UpiConfig(TypedDict, total=False):
     reads of it."""
 
     overflow: bool
-    """A write that finds no room in its set goes outside of it; the paper forbids that. Otherwise its flow
-    is given another chip at once, a forced transfer; ours."""
+    """A write that finds no room in its set goes outside of the set, which the paper forbids. Otherwise
+    its flow is given another chip at once, a forced transfer; ours."""
 
     fill: Ratio
-    """Share of a plane's pages that are valid from which on it takes no page of a set any more while there
-    is another way; ours. Range: 0.01..=1. Default: ``0.85``."""
+    """Share of valid pages from which on a plane takes no more pages of a set while another plane can;
+    ours. Range: 0.01..=1. Default: ``0.85``."""
 
     amplification_gain: float
     """Weight of the last window in the running means of a flow's writes and copies, whose ratio is its
     write amplification; ours. Range: 0.001..=1. Default: ``0.125``."""
 
     read_memory: int
-    """Windows over which the reads of a block are remembered, as a running mean; 0: all since it was
-    erased, as drives count them against read disturb; ours. Range: 0..=1000. Default: ``0``."""
+    """Windows over which the reads of a block are remembered, as a running mean; 0 counts all reads since
+    its erase, as drives count them against read disturb; ours. Range: 0..=1000. Default: ``0``."""
 
     traffic_limit: float
-    """Traffic from which on a chip counts as overloaded; ours, the paper says '0 to 1'. Range:
+    """Traffic from which on a chip counts as overloaded; ours, since the paper only says '0 to 1'. Range:
     0.1..=0.9999. Default: ``0.99``."""
 
 
@@ -847,7 +849,7 @@ class SuspendConfig(TypedDict, total=False):
     """Time from the suspend command until the die takes another one, for a program. Default: ``100us``."""
 
     erase_time: Span
-    """The same for an erase. Default: ``700us``."""
+    """Time from the suspend command until the die takes another one, for an erase. Default: ``700us``."""
 
     program_min_left: Span
     """A program with less than this left is not interrupted. Default: ``100us``."""
@@ -866,9 +868,9 @@ class FlashConfig(TypedDict, total=False):
     """The flash memory, or memory that is written in place: geometry, timing, suspension."""
 
     technology: Technology
-    """Bits per cell, which decide which latency a page has; or ``in-place`` for 3D XPoint, phase-change
-    and other memory that is written where it stands: a page is its media access, nothing is erased, mapped
-    or collected, and logical pages are striped over the dies for good."""
+    """Bits per cell, which decide the latency of a page; or ``in-place`` for 3D XPoint, phase-change and
+    other memory that is written in place. There a page is one media access; nothing is erased, mapped or
+    collected, and logical pages keep their places, striped over the dies."""
 
     channels: int
     """Channels. Range: 1..=64."""
@@ -902,7 +904,7 @@ class FlashConfig(TypedDict, total=False):
     must be one that it allows. Without it the timing of NV-DDR2, at any rate."""
 
     command_time: Span
-    """Time on the channel of command and address of a page, instead of that of the interface."""
+    """Channel time of the command and address of a page, instead of that of the interface."""
 
     read_time: list[Span]
     """tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
@@ -911,7 +913,7 @@ class FlashConfig(TypedDict, total=False):
     """tPROG by page type, as ``read_time``."""
 
     small_read: SmallReadConfig
-    """Reads of small parts of a page take less."""
+    """Shorter times for reads of small parts of a page."""
 
     read_unit: ByteSize
     """With ``in-place``: bytes of one array read. A larger access takes ``read_time`` for each. Range: 16
@@ -933,34 +935,36 @@ Power: TypeAlias = str
 
 class EnergyConfig(TypedDict, total=False):
     """Power of the parts of a drive, for ``--energy``. A part takes its power while it works, as data
-    sheets of chips state it: current times voltage. Energy is power times the simulated time; it changes
-    no result. Defaults: assumptions, typical of chips with a 3.3 V core."""
+    sheets of chips state it: current times voltage. Energy is power times the simulated time, and changes
+    no result. The defaults are assumptions, typical of chips with a 3.3 V core."""
 
     read_power: Power
-    """Of a plane whose array reads, for tR (ICC1 times VCC). Range: 0..=100W. Default: ``82500uW``."""
+    """Power of a plane whose array reads, for tR (ICC1 times VCC). Range: 0..=100W. Default: ``82500uW``."""
 
     program_power: Power
-    """Of a plane whose array programs, for tPROG (ICC2). Range: 0..=100W. Default: ``82500uW``."""
+    """Power of a plane whose array programs, for tPROG (ICC2). Range: 0..=100W. Default: ``82500uW``."""
 
     erase_power: Power
-    """Of a plane whose array erases, for tBERS (ICC3). Range: 0..=100W. Default: ``82500uW``."""
+    """Power of a plane whose array erases, for tBERS (ICC3). Range: 0..=100W. Default: ``82500uW``."""
 
     transfer_power: Power
-    """Of a channel with both its ends while data crosses it (ICC4). Range: 0..=100W. Default: ``100mW``."""
+    """Power of a channel with both its ends while data crosses it (ICC4). Range: 0..=100W. Default:
+    ``100mW``."""
 
     dram_power: Power
-    """Of the memory of the data cache while it moves data (IDD4). Range: 0..=100W. Default: ``300mW``."""
+    """Power of the memory of the data cache while it moves data (IDD4). Range: 0..=100W. Default:
+    ``300mW``."""
 
     idle_power: Power
-    """Of the whole drive when it does nothing, added at all times. 0 says that nothing is known. Range:
-    0..=100W. Default: ``0uW``."""
+    """Power of the whole drive when it is idle, added at all times. 0 if it is not known. Range: 0..=100W.
+    Default: ``0uW``."""
 
 
 class EnduranceConfig(TypedDict, total=False):
-    """What the flash is rated for, for ``--energy``."""
+    """Rated life of the flash, for ``--energy``."""
 
     rated_cycles: int
-    """Programs and erases of a block that it is rated for. Without it years of life are not told. Range:
+    """Programs and erases for which a block is rated. Without it, years of life are not reported. Range:
     1..=1000000000."""
 
 
@@ -975,41 +979,43 @@ class CompatConfig(TypedDict, total=False):
     """No firmware time and no limit on commands between fetch and firmware."""
 
     one_die_per_dispatch: bool
-    """A chip takes a command only when all of its dies are idle, and the oldest transaction of the class
-    decides the die: no die-level parallelism inside a chip."""
+    """A chip takes a command only when all its dies are idle, and the oldest transaction of the class
+    decides the die. There is no die-level parallelism inside a chip."""
 
     class_rotation: bool
     """``priority-out-of-order`` rotates over the classes below ``urgent`` once for each chip and
-    operation, not by credits of each die; the rotation goes on with every look at a chip, whether it can
-    take a command or not, and may end before it comes to the class ``low``. With ``one_die_per_dispatch``."""
+    operation, not by credits of each die. The rotation moves with every look at a chip, whether the chip
+    can take a command or not, and may end before it comes to the class ``low``. With
+    ``one_die_per_dispatch``."""
 
     strict_queues: bool
-    """``out-of-order`` and ``priority-out-of-order`` have no limit of age, look for pages that other
-    planes can do at the same time in their whole queues, and take what entered its queue first for the
-    oldest where several did at the same time. Reads of hosts fill up reads of mapping."""
+    """``out-of-order`` and ``priority-out-of-order`` have no limit of age, and search their whole queues
+    for pages that other planes can do at the same time. If several transactions entered a queue at one
+    time, the first is the oldest. Reads of hosts join reads of mapping."""
 
     truncated_bus_clock: bool
     """Two beats of the channel last 2 * trunc(1000 / (MT/s)) ns instead of the exact time."""
 
     flash_unwritten_reads: bool
-    """A read of a never-written page costs a flash read, at the page that the order of such reads gives
-    it; only the sectors of that first read count as there for partial writes."""
+    """A read of a never-written page costs a flash read, at a page that is given in the order of such
+    reads. Only the sectors of that first read count as present for partial writes."""
 
     dram_formula: bool
     """DRAM access time by MQSim's formula (rows halved, delays charged once)."""
 
     random_generators: bool
-    """Random draws by MQSim's generator, draw for draw, and flows started last one first, but of more than
-    three the first three come last, in their order. Only for flows that come from MQSim XML."""
+    """Random draws by MQSim's generator, draw for draw, and flows are started in reverse order; of more
+    than three flows, however, the first three come last, in their order. Only for flows that come from
+    MQSim XML."""
 
     device_page_cuts: bool
     """Requests are cut at the page boundaries of the device, and their addresses are aligned to the
-    device, while pages are counted from the first sector of their flow: where that is no multiple of a
+    device. Pages are still counted from the first sector of their flow. If that sector is no multiple of a
     page, one page of flash may get two parts of a request."""
 
     wrapped_requests: bool
-    """A request that reaches over the end of what its flow uses is not moved back: from the next page of
-    the device on it goes on at the remainder of its address by the length of the flow."""
+    """A request that reaches over the end of its flow is not moved back. From the next page of the device
+    on, it continues at its device address modulo the length of the flow."""
 
     truncated_link_time: bool
     """PCIe transfer times are cut to whole nanoseconds."""
@@ -1019,21 +1025,21 @@ class CompatConfig(TypedDict, total=False):
     program of their page."""
 
     scan_at_once: bool
-    """Work that the end of an operation sets free is offered to the channel before the die counts as idle,
-    and once for every page of the command."""
+    """Work that the end of an operation frees is offered to the channel before the die counts as idle, and
+    once for every page of the command."""
 
     cache_drops_written: bool
-    """A page leaves the data cache as soon as it is on flash, unless another request wrote it again: then
-    the end of the write-back counts as a use of it."""
+    """A page leaves the data cache as soon as it is on flash, unless another request wrote it again. In
+    that case the end of the write-back counts as a use of the page."""
 
     cache_milestones: bool
-    """Pages count as written before since the first write after the last whole ``cache.hot_epoch``; the
-    end of an epoch is noticed for the flow that writes then only, even where the write has to wait, and
-    the first write ends one."""
+    """Pages count as written before since the first write after the last whole ``cache.hot_epoch``. The
+    end of an epoch is noticed only for the flow that writes at that time, even if the write has to wait.
+    The first write ends an epoch."""
 
     cache_writes_alone: bool
-    """A write-back that starts at once carries the sectors of its write only, not all that the cache holds
-    of the page."""
+    """A write-back that starts at once carries only the sectors of its write, not all cached sectors of
+    the page."""
 
     urgent_evictions: bool
     """Write-backs of evicted pages belong to the class ``urgent``, whatever their flow."""
@@ -1045,8 +1051,8 @@ class CompatConfig(TypedDict, total=False):
     """The data cache starts empty."""
 
     partial_writes_in_queue: bool
-    """A partial write gets its page at once and is queued before the read of the old data, which it then
-    waits for in the queue."""
+    """A partial write gets its page at once, and is queued before the read of the old data. It then waits
+    for that read in the queue."""
 
     cmt_per_flow: bool
     """A shared mapping cache has its whole capacity for every flow."""
@@ -1058,11 +1064,12 @@ class CompatConfig(TypedDict, total=False):
     """A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait."""
 
     short_mapping_reads: bool
-    """A mapping read moves 512 B, one that merges a page those sectors of which clean entries are cached."""
+    """A mapping read moves 512 B. A mapping read that merges a page moves the sectors of which unchanged
+    entries are cached."""
 
     unprogrammed_mapping: bool
-    """Mapping write-backs read the old page and are never programmed; entries of a page that was written
-    back once are known for ever."""
+    """Mapping write-backs read the old page and are never programmed. The entries of a page that was
+    written back once stay known."""
 
     scattered_occupancy: bool
     """Preconditioned data lies anywhere in a flow's space, unless the flow touches more than it holds; the
@@ -1070,33 +1077,33 @@ class CompatConfig(TypedDict, total=False):
 
     data_before_commands: bool
     """Waiting read data goes before every command on a channel: the dies of a busy channel run in step,
-    and its bus idles for one tR a round. Mapping data goes before that of users, and that of users before
-    that of collection, however long these wait."""
+    and its bus idles for one tR a round. Mapping data goes before data of users, and data of users before
+    data of collection, however long these wait."""
 
     no_suspension: bool
     """Programs and erases are never suspended."""
 
     frontiers_at_start: bool
-    """Every flow takes its blocks to write to on every plane of its own at the start (host data,
-    translation pages, moved pages), and the next one as soon as one is full. Blocks that hold nothing stay
-    free where a nearly full plane would have none left to collect with."""
+    """Every flow takes its open blocks on each of its planes at the start (host data, translation pages,
+    moved pages), and the next one as soon as a block is full. Blocks without data stay free if a nearly
+    full plane would otherwise have none left for collection."""
 
     collection_per_block: bool
     """Collection starts once for each block taken while a plane has fewer free blocks than the threshold,
     for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts another one."""
 
     writes_wait_for_erases: bool
-    """Host writes of a chip wait while collection that goes first has blocks there whose erase did not
-    start yet. With hybrid mapping only from the time when nothing but the erase is left: a merge may have
-    to wait for host writes."""
+    """Host writes of a chip wait while urgent collection has blocks there whose erase has not started.
+    With hybrid mapping they wait only when nothing but the erase is left: a merge may have to wait for
+    host writes."""
 
     occupied_by_own_requests: bool
-    """A uniform flow of MQSim's files holds at the start the pages that its first requests touch, 90 % of
-    its space at most: the run writes nothing that is not there. With ``random_generators``."""
+    """At the start, a uniform flow of MQSim's files holds the pages that its first requests touch, at most
+    90 % of its space. The run then writes only pages that are there already. With ``random_generators``."""
 
     first_sectors_only: bool
-    """A page that preconditioning fills holds one sector, the first of an access: a write of it needs no
-    old data, and one that leaves it out merges."""
+    """A page that preconditioning fills holds one sector, the first of an access. A write of this sector
+    needs no old data; a write without it has to merge."""
 
     fullest_blocks_oldest: bool
     """Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
@@ -1106,60 +1113,60 @@ class CompatConfig(TypedDict, total=False):
     """Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe."""
 
     sata_tags_freed_on_fetch: bool
-    """A SATA drive has ``interface.queue_depth - 1`` places instead of its tags, and they are free again
-    as soon as a completion tells that their commands were fetched."""
+    """A SATA drive has ``interface.queue_depth - 1`` places instead of its tags, and a place is free again
+    as soon as a completion reports that its command was fetched."""
 
     reporting: bool
-    """``--format mqsim-xml`` writes rates over whole seconds of the whole run, times cut to whole
-    microseconds, and ``-nan`` for averages of nothing. Changes no other output."""
+    """``--format mqsim-xml`` writes rates over whole seconds of the whole run, times truncated to whole
+    microseconds, and ``-nan`` for empty averages. Changes no other output."""
 
 
 Priority: TypeAlias = Literal["urgent", "high", "medium", "low"]
 """NVMe weighted-round-robin class."""
 
 CacheMode: TypeAlias = Literal["off", "write", "read", "write-read"]
-"""What the data cache does for a flow."""
+"""The use of the data cache by a flow."""
 
 OnEnd: TypeAlias = Literal["repeat", "stop"]
-"""What a flow does at the end of its first pass."""
+"""Behaviour of a flow at the end of its first pass."""
 
 
 class SloConfig(TypedDict, total=False):
     """The goals of a tenant. Times are from arrival to completion (``end_to_end_us``), as the tenant sees
-    them. A goal of time is missed, too, where the drive does not keep up with the tenant."""
+    them. A goal of time also counts as missed if the drive does not keep up with the tenant."""
 
     mean: Span
-    """Mean at most."""
+    """Largest mean time."""
 
     p50: Span
-    """Median at most."""
+    """Largest median time."""
 
     p90: Span
-    """90th percentile at most."""
+    """Largest 90th percentile."""
 
     p95: Span
-    """95th percentile at most."""
+    """Largest 95th percentile."""
 
     p99: Span
-    """99th percentile at most."""
+    """Largest 99th percentile."""
 
     p99_9: Span
-    """99.9th percentile at most."""
+    """Largest 99.9th percentile."""
 
     p99_99: Span
-    """99.99th percentile at most."""
+    """Largest 99.99th percentile."""
 
     max: Span
-    """The longest time at most."""
+    """Largest time of any request."""
 
     slowdown: float
-    """Slowdown at most. The flows then also run alone, as with ``--alone``. Range: 1 and above."""
+    """Largest slowdown. The flows then also run alone, as with ``--alone``. Range: 1 and above."""
 
     min_iops: float
-    """Completions per second at least. Range: above 0."""
+    """Fewest completions per second. Range: above 0."""
 
     min_bandwidth: Bandwidth
-    """Bytes per second at least."""
+    """Fewest bytes per second."""
 
 
 Arrivals: TypeAlias = Literal["poisson", "constant"]
@@ -1173,7 +1180,7 @@ class HotColdConfig(TypedDict, total=False):
     """Share of the space that is hot. Range: 0..1."""
 
     hot_traffic: Required[Ratio]
-    """Share of the requests that go there. Range: 0..=1."""
+    """Share of the requests that go to the hot region. Range: 0..=1."""
 
 
 class ZipfConfig(TypedDict, total=False):
@@ -1197,8 +1204,8 @@ class MixedConfig(TypedDict, total=False):
     ``1.0``."""
 
     phase: Span
-    """Stream and uniform requests take turns: in each span of this length the stream runs for its share of
-    the time. Default: every request draws its kind."""
+    """Stream and uniform requests alternate in spans of this length: the stream runs for its share of each
+    span. Default: every request draws its kind."""
 
 
 AddressConfigTable = TypedDict(
@@ -1229,7 +1236,7 @@ SizeConfig: TypeAlias = ByteSize | SizeConfigTable
 """Request sizes of a synthetic flow: ``'4KiB'``, or a table."""
 
 FioRw: TypeAlias = Literal["read", "write", "trim", "readwrite", "trimwrite"]
-"""What a job does (``rw``, without ``rand``)."""
+"""Operations of a job (``rw``, without ``rand``)."""
 
 
 class FioSkew(TypedDict, total=False):
@@ -1290,12 +1297,12 @@ class FioDirection(TypedDict, total=False):
     """Distribution of random addresses (``random_distribution``). Default: ``random``."""
 
     rate: int
-    """Bytes per second at most (``rate``)."""
+    """Most bytes per second (``rate``)."""
 
 
 FioFileOrderTable = TypedDict("FioFileOrderTable", {"round-robin": int, "random": int}, total=False)
 FioFileOrder: TypeAlias = Literal["sequential"] | FioFileOrderTable
-"""Order in which files get requests, each so many at a time."""
+"""Order in which files get requests. The number is the requests that a file gets at a time."""
 
 
 class FioThink(TypedDict, total=False):
@@ -1305,24 +1312,24 @@ class FioThink(TypedDict, total=False):
     """Length of a pause, which begins when no request is outstanding (``thinktime``)."""
 
     blocks: int
-    """Requests between pauses (``thinktime_blocks``). Default: 1, or none beside ``after``."""
+    """Requests between pauses (``thinktime_blocks``). Default: 1, or no such pauses beside ``after``."""
 
     issued: bool
-    """``blocks`` counts requests that were issued, instead of those that are complete
-    (``thinktime_blocks_type``)."""
+    """True if ``blocks`` counts issued requests, instead of complete ones (``thinktime_blocks_type``)."""
 
     after: Span
     """Time between pauses (``thinktime_iotime``)."""
 
     shifts_rate: bool
-    """Pauses shift the times of paced requests (``rate_ignore_thinktime``); otherwise the job catches up."""
+    """True if pauses shift the times of paced requests (``rate_ignore_thinktime``); otherwise the job
+    catches up."""
 
 
 class FioZones(TypedDict, total=False):
     """Parts of the space that requests visit in turn."""
 
     size: Required[ByteSize]
-    """Bytes to transfer in a zone (``zonesize``)."""
+    """Bytes to transfer before the next zone (``zonesize``)."""
 
     range: Required[ByteSize]
     """Size of a zone (``zonerange``)."""
@@ -1332,15 +1339,15 @@ class FioZones(TypedDict, total=False):
 
 
 class FioConfig(TypedDict, total=False):
-    """The sequence of requests that fio would issue for a job. A job file fills these keys. Of the other
-    keys of the flow, ``queue_depth`` (of each copy of the job), ``requests`` and ``duration`` hold; what
-    they say about operations, sizes and addresses is for reports only."""
+    """The sequence of requests that fio would issue for a job. A job file fills these keys. The flow's
+    keys ``queue_depth`` (of each copy of the job), ``requests`` and ``duration`` also apply. Its keys for
+    operations, sizes and addresses are only for reports."""
 
     rw: FioRw
-    """What the job does. Default: ``read``."""
+    """Operations of the job. Default: ``read``."""
 
     random: bool
-    """Addresses are random."""
+    """True if addresses are random."""
 
     read_percent: int
     """Percentage of reads where the job reads and writes (``rwmixread``). Range: 0..=100. Default: ``50``."""
@@ -1349,17 +1356,17 @@ class FioConfig(TypedDict, total=False):
     """Sizes, alignment and randomness of reads."""
 
     write: FioDirection
-    """The same of writes."""
+    """Sizes, alignment and randomness of writes."""
 
     trim: FioDirection
-    """The same of trims."""
+    """Sizes, alignment and randomness of trims."""
 
     unaligned: bool
     """Sizes need not be multiples of the smallest (``bs_unaligned``)."""
 
     in_a_row: int
-    """A random address for every so many requests, which follow each other (``rw=randread:8``). Range: 1
-    and above. Default: ``1``."""
+    """Requests that follow each other from each random address on (``rw=randread:8``). Range: 1 and above.
+    Default: ``1``."""
 
     hole: int
     """Bytes left out behind each request of a sequential job (``rw=read:8k``); negative to go backwards.
@@ -1379,10 +1386,10 @@ class FioConfig(TypedDict, total=False):
     """Where requests begin in a file (``offset``)."""
 
     offset_align: ByteSize
-    """What an offset in percent is a multiple of (``offset_align``). Default: the smallest request."""
+    """Unit that an offset in percent is rounded to (``offset_align``). Default: the smallest request."""
 
     offset_increment: FioExtent
-    """Added to the offset for each copy of the job (``offset_increment``)."""
+    """Addition to the offset for each copy of the job (``offset_increment``)."""
 
     size: FioExtent
     """Part of each file that requests touch (``size`` over the number of files). Default: the rest of the
@@ -1392,7 +1399,7 @@ class FioConfig(TypedDict, total=False):
     """Bytes after which the job is through (``io_size``). Default: its size."""
 
     number_ios: int
-    """Requests of a pass at most (``number_ios``)."""
+    """Most requests of a pass (``number_ios``)."""
 
     loops: int
     """Passes. Range: 1 and above. Default: ``1``."""
@@ -1401,25 +1408,28 @@ class FioConfig(TypedDict, total=False):
     """Only ``duration`` and ``requests`` end the job (``time_based``)."""
 
     files: int
-    """Files of the job, one behind the other in the flow's space. Range: 1 and above. Default: ``1``."""
+    """Number of files of the job, one behind the other in the flow's space. Range: 1 and above. Default:
+    ``1``."""
 
     file_order: FioFileOrder
     """Order in which files get requests (``file_service_type``)."""
 
     fsync: int
-    """A flush after so many writes (``fsync``); 0: none. Default: ``0``."""
+    """Writes before each flush (``fsync``); 0: no flush. Default: ``0``."""
 
     fdatasync: int
-    """A flush after so many writes (``fdatasync``), unless one is due already; 0: none. Default: ``0``."""
+    """Writes before each flush (``fdatasync``), unless a flush is due already; 0: no flush. Default:
+    ``0``."""
 
     end_fsync: bool
     """A flush of each file at the end of a pass (``end_fsync``, ``fsync_on_close``)."""
 
     queued_flushes: bool
-    """Flushes are queued like other requests, and the job goes on meanwhile (io_uring)."""
+    """Flushes are queued like other requests, and the job continues meanwhile (io_uring)."""
 
     blocking: bool
-    """The engine returns when a request is complete (sync, psync), which ``think`` counts then."""
+    """The engine returns when a request is complete (sync, psync). ``think`` then counts complete
+    requests."""
 
     think: FioThink
     """Pauses (``thinktime``)."""
@@ -1431,7 +1441,7 @@ class FioConfig(TypedDict, total=False):
     """Parts of the space that requests visit in turn (``zonemode=strided``)."""
 
     repeat: bool
-    """The same draws in each pass and run (``randrepeat``)."""
+    """Each pass and each run has equal draws (``randrepeat``)."""
 
     seed: int
     """Seed of the draws (``randseed``). Default: 137, as in fio; without ``repeat`` the seed of the run."""
@@ -1444,11 +1454,11 @@ class FioConfig(TypedDict, total=False):
     above. Default: ``1``."""
 
     own_files: bool
-    """Each copy has files of its own, one behind the other; otherwise all share them."""
+    """Each copy has separate files, one behind the other; otherwise all copies share the files."""
 
     file_block: ByteSize
-    """A request that is no multiple of 512 bytes covers whole blocks of this size, as a file system makes
-    of it. Default: ``4KiB``."""
+    """A request that is no multiple of 512 bytes covers whole blocks of this size, as it would in a file
+    system. Default: ``4KiB``."""
 
 
 OutOfRange: TypeAlias = Literal["wrap", "clip", "refuse"]
@@ -1458,7 +1468,7 @@ DecreasingTimes: TypeAlias = Literal["refuse", "delay"]
 """Times of a trace that step back."""
 
 WindowRule: TypeAlias = Literal["steady", "whole-run"]
-"""Which requests are counted."""
+"""The rule for the requests that count."""
 
 
 class DeviceKeys(TypedDict, total=False):
@@ -1480,19 +1490,19 @@ class DeviceKeys(TypedDict, total=False):
     """The flash translation layer."""
 
     scheduler: Scheduling
-    """Which transaction the flash serves next. Default: ``out-of-order``."""
+    """Policy that chooses the transaction that the flash serves next. Default: ``out-of-order``."""
 
     isolation: Isolation
-    """Who may write where. Default: ``unified``."""
+    """Policy that decides which flow may write to which chips. Default: ``unified``."""
 
     flash: FlashConfig
     """The flash memory."""
 
     energy: EnergyConfig
-    """What the parts of the drive take, for ``--energy``."""
+    """Power of the parts of the drive, for ``--energy``."""
 
     endurance: EnduranceConfig
-    """What its flash is rated for, for ``--energy``."""
+    """Rated life of the flash, for ``--energy``."""
 
 
 class FlowKeys(TypedDict, total=False):
@@ -1502,7 +1512,7 @@ class FlowKeys(TypedDict, total=False):
     """NVMe class of the submission queue. Default: ``medium``."""
 
     cache: CacheMode
-    """What the data cache does for this flow. Default: ``write``."""
+    """The use of the data cache by this flow. Default: ``write``."""
 
     channels: list[int]
     """Channels that the flow's pages are striped over. All by default."""
@@ -1524,15 +1534,15 @@ class FlowKeys(TypedDict, total=False):
     there are several flows."""
 
     starts_after: Span
-    """The first requests come so long after the start of the run. With ``window = 'steady'`` nothing
-    counts before the last flow has started. Range: up to 604800s, a week."""
+    """Time from the start of the run to the first requests. With ``window = 'steady'`` nothing counts
+    before the last flow has started. Range: up to 604800s, a week."""
 
     slo: SloConfig
-    """What the tenant was promised; each goal is judged at the end of the run."""
+    """Promises to the tenant; each goal is judged at the end of the run."""
 
     count: int
-    """So many tenants of this kind, named ``NAME-1``, ``NAME-2``, …, each with draws, a queue pair and a
-    share of the drive of its own. Range: 1..=1024. Default: one, with the name as it is."""
+    """Number of tenants of this kind, named ``NAME-1``, ``NAME-2``, …. Each has its own draws, queue pair
+    and share of the drive. Range: 1..=1024. Default: one tenant, with the name unchanged."""
 
 
 class SyntheticFlow(FlowKeys, total=False):
@@ -1560,16 +1570,16 @@ class SyntheticFlow(FlowKeys, total=False):
     """Share of flushes among all requests. Range: 0..=1. Default: ``0.0``."""
 
     address: AddressConfig
-    """Where requests go. Default: ``uniform``."""
+    """Distribution of addresses. Default: ``uniform``."""
 
     size: SizeConfig
     """Request sizes. Default: ``4KiB``."""
 
     align: ByteSize
     """Request addresses are multiples of this, from the start of the flow's part of its space. Default:
-    the largest power of two that divides every request size, so that blocks of 64KiB start at multiples of
-    64KiB and blocks of 12KiB at multiples of 4KiB; with normal sizes, the largest that divides the mean,
-    at most 4KiB."""
+    the largest power of two that divides every request size. Blocks of 64KiB then start at multiples of
+    64KiB, and blocks of 12KiB at multiples of 4KiB. With normal sizes: the largest power of two that
+    divides the mean, at most 4KiB."""
 
     working_set: Ratio
     """Share of the flow's logical space, from its start, that requests touch. Default: all."""
@@ -1584,16 +1594,16 @@ class SyntheticFlow(FlowKeys, total=False):
     """Closed loop: pause between the completion of a request and the next one in its place. Default: none."""
 
     seed: int
-    """Seed of the flow's own draws, instead of the run's."""
+    """Seed of the flow's draws, instead of that of the run."""
 
     fio: FioConfig
     """A job of fio, which issues the requests that fio would issue."""
 
     requests: int
-    """End of the pass after so many requests."""
+    """Number of requests after which the pass ends."""
 
     duration: Span
-    """End of the pass after so much simulated time."""
+    """Simulated time after which the pass ends."""
 
 
 class TraceFlow(FlowKeys, total=False):
@@ -1621,7 +1631,7 @@ class TraceFlow(FlowKeys, total=False):
     """Arrival times are multiplied by this: 0.5 replays twice as fast. Range: above 0. Default: ``1.0``."""
 
     queue_depth: int
-    """Closed loop: ignore the times and keep so many requests outstanding."""
+    """Closed loop: ignore the times and keep this many requests outstanding."""
 
     out_of_range: OutOfRange
     """What to do with addresses beyond the flow's logical space. Default: ``wrap``."""
@@ -1633,17 +1643,17 @@ class TraceFlow(FlowKeys, total=False):
     """Only requests of these devices of the trace."""
 
     device_stride: ByteSize
-    """Lay the devices of the trace out one after the other, so many bytes apart. Default: all share one
-    address space, as MQSim reads them."""
+    """Distance between the devices of the trace, which are then laid out one after the other. Default: all
+    devices share one address space, as in MQSim."""
 
     decreasing_times: DecreasingTimes
-    """What to do with a request whose time is before that of the one above it. Default: ``refuse``."""
+    """Treatment of a request whose time is before that of the request above it. Default: ``refuse``."""
 
     repeat: int
     """Passes over the file that make up the first pass of the flow. Range: 1 and above. Default: ``1``."""
 
     limit: int
-    """Only the first so many requests of the file."""
+    """Number of requests of the file that are used, from its start. Default: all."""
 
 
 class CloneFlow(FlowKeys, total=False):
@@ -1653,21 +1663,21 @@ class CloneFlow(FlowKeys, total=False):
     """Gaps are multiplied by this: 0.1 is ten times the published rate. Range: above 0. Default: ``1.0``."""
 
     requests: int
-    """End of the pass after so many requests."""
+    """Number of requests after which the pass ends."""
 
     duration: Span
-    """End of the pass after so much simulated time."""
+    """Simulated time after which the pass ends."""
 
     start: Span
     """Time of the day at which a pass starts, unscaled: ``'61200s'`` for hour 17. Only for clones whose
     rates follow the hour. Range: 0s to below 86400s. Default: 0s."""
 
     day: Span
-    """How long the day lasts, unscaled. A shorter one passes through all hours with the rates of each, as
-    a sample of the day. Only for clones whose rates follow the hour. Range: 24s..=86400s. Default: 86400s."""
+    """Length of the day, unscaled. A shorter day passes through all hours with their rates, as a sample of
+    the day. Only for clones whose rates follow the hour. Range: 24s..=86400s. Default: 86400s."""
 
     footprint: float
-    """Sizes of the sets of places that reads and writes go to, over those of the clone. Range:
+    """Sizes of the sets of places that reads and writes go to, as multiples of those of the clone. Range:
     0.001..=1000. Default: 1."""
 
     theta: float
@@ -1675,5 +1685,5 @@ class CloneFlow(FlowKeys, total=False):
     0..=5."""
 
     read_sizes: list[list[Any]]
-    """Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's; their mean stays
-    that of the clone, so that it has to lie between them."""
+    """Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's. Their mean stays
+    that of the clone, so that the sizes must include it in their range."""

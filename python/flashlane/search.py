@@ -48,7 +48,7 @@ class Search(Sequence[dict[str, Any]]):
 
     Each entry is a dict. ``point`` has keys and values, and ``values`` has a figure for each objective, in
     its own unit. ``violated`` says how far each constraint is missed (0 if it is kept). ``front`` is true if
-    no other configuration is better in every objective. ``error`` is None, or the reason why it could not run.
+    no other configuration is better in every objective. ``error`` is None, or says why it could not run.
     """
 
     def __init__(

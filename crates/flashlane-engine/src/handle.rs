@@ -4,7 +4,7 @@
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
-/// The handle of a value in a [`Slab`](crate::Slab). [`handle!`](crate::handle) makes such types.
+/// The handle of a value in a [`Slab`](crate::Slab). [`handle!`](crate::handle!) makes such types.
 pub trait Handle: Copy + Ord + Hash + Debug + Display {
     /// No value. A slab never returns this handle.
     const NONE: Self;

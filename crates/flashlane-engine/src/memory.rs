@@ -1,4 +1,4 @@
-//! Instructions to the machine that safe code cannot give. This module and [`crate::places`] hold
+//! Instructions to the machine that safe code cannot give. This module and `places.rs` hold
 //! the only unsafe code of the simulator.
 
 mod exhausted;

@@ -50,7 +50,7 @@ impl Job {
         self
     }
 
-    /// A flow that has no request that counts is no failure: whoever asks looks at the counts.
+    /// A flow without a counted request is no failure. The experiment checks the counts.
     #[must_use]
     pub fn sparse(mut self) -> Self {
         self.sparse = true;

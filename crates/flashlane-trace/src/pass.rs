@@ -220,7 +220,7 @@ impl Pass {
         byte
     }
 
-    /// Remembers a line if it was skipped: the parser has skipped so many by now.
+    /// Remembers a line if the parser skipped it. `skipped`: lines that it has skipped so far.
     #[cold]
     fn note_skipped(&mut self, skipped: u64, line: u64, bytes: &[u8]) {
         let kept = self.skipped_first.len();

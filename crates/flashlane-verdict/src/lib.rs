@@ -13,7 +13,7 @@ const NOTICEABLE: f64 = 1.1;
 /// What the first screen says of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The flow that suffers most; none where nobody does.
+    /// The flow that suffers most; `None` if no flow suffers.
     pub sufferer: Option<String>,
     /// What happened, in one sentence.
     pub headline: String,
@@ -32,7 +32,7 @@ pub struct Culprit {
     pub cause: String,
 }
 
-/// Who but itself keeps a flow waiting most; none where nobody else does.
+/// The other flow for which a flow waits most; `None` if it waits for no other flow.
 #[must_use]
 pub fn culprit_of(blame: &Blame, victim: &str) -> Option<Culprit> {
     let row = blame.victims.iter().find(|row| row.flow == victim)?;

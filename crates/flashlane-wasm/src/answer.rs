@@ -32,7 +32,7 @@ pub struct Answer {
 /// What a run shows: the sentences at the top of its report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Sentences {
-    /// Who suffers; none where nobody does.
+    /// The flow that suffers; `None` if no flow does.
     pub sufferer: Option<String>,
     /// What happened.
     pub headline: String,

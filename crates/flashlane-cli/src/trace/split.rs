@@ -95,7 +95,7 @@ pub(crate) fn into(
 pub(crate) struct Tenants {
     workload: PathBuf,
     split: bool,
-    /// Where the tenants' traces are if nobody keeps them.
+    /// Folder of the tenants' traces if the user does not keep them.
     _folder: Option<TempDir>,
 }
 

@@ -1,7 +1,8 @@
 //! Fig. 10 to 13: the 40 workloads under Sprinkler, Sprinkler with budgets, and FLIN.
 //!
-//! Section 7.1. The traces are the user's own or clones (their statistics are published, they are
-//! not), at their published rates. What the comparison hangs on is shown by `sensitivity`.
+//! Section 7.1. The traces are the user's own or clones, at their published rates. (The statistics
+//! of the traces are published, the traces are not.) The experiment `sensitivity` shows on which
+//! choices the comparison depends.
 
 use flashlane::Error;
 

@@ -460,7 +460,7 @@ mod tests {
         for bad in [r#""2016-02-22 11:25:45,a,R,0,512"#, r#""2016-02-22 11:25:45"x,a,R,0,512"#] {
             assert_eq!(parse(map, bad), Err(Reason::FieldCount), "{bad}");
         }
-        // Columns that nobody wants may be quoted as well.
+        // Columns that are not used may be quoted, too.
         assert_eq!(record("t=1[s],op=3,off=4,len=5", r#"1,"a,b",W,0,512"#).length_bytes, 512);
     }
 

@@ -87,7 +87,7 @@ impl ByArrival {
         self.owed.as_ref().map(|(record, _)| record)
     }
 
-    /// What is owed comes now.
+    /// Adds the owed record.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if self.owed.is_some() {

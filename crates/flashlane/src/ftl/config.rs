@@ -121,7 +121,7 @@ pub enum MappingKind {
     Hybrid,
 }
 
-/// The answer to a read of a page that nobody wrote.
+/// The answer to a read of a page that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnwrittenRead {

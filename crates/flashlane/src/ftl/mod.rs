@@ -3,7 +3,7 @@
 //! where necessary, and reports those that are ready for the flash. Keeps the flash writable by
 //! collecting garbage.
 //!
-//! The driver of the drive calls this stage and hands its [`Outcome`]s on. A [`Layer`] is one way
+//! The driver of the drive calls this stage and hands its `Outcome`s on. A `Layer` is one way
 //! to map pages.
 //!
 //! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a

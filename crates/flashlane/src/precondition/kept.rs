@@ -59,8 +59,8 @@ pub trait StateStore: fmt::Debug + Send + Sync {
     /// Removes a file that is damaged.
     fn discard(&self, key: &str);
 
-    /// Waits until nobody else makes the state of a key. Others wait until the claim is dropped.
-    /// `None` if there can be no claim: two processes may then make the same state.
+    /// Waits until no other process makes the state of a key. Other processes wait until the claim
+    /// is dropped. `None` if there can be no claim: two processes may then make the same state.
     fn claim(&self, _key: &str) -> Option<Box<dyn std::any::Any + Send>> {
         None
     }

@@ -43,14 +43,15 @@ fn refuse_orders(
     );
 }
 
-/// Blocks that a plane has beyond its data and the threshold of collection, at least.
+/// Smallest number of blocks of a plane beyond its data and the threshold of collection.
 const SPARE_BLOCKS_MIN: u64 = 5;
 
-/// Transfers of a page for every die of a channel take at most so many times a program.
+/// Largest time of the transfers of a page for every die of a channel. Unit: programs.
 const BUS_PER_PROGRAM_MAX: u64 = 2;
 
-/// Drives whose amplification hangs on how far collection is behind at each moment: up to 90 % off
-/// on random drives, where others are within 7 % (`tests/swarm/without_time.rs`).
+/// Refuses drives whose amplification depends on how far collection is behind at each moment. The
+/// error was up to 90 % on such random drives, and within 7 % on others
+/// (`tests/swarm/without_time.rs`).
 fn refuse_drives(
     device: &DeviceConfig,
     workload: &WorkloadConfig,
