@@ -1,13 +1,11 @@
 //! `flashlane probe`: what it keeps, what it refuses, and the device that `fit` makes of it.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{flashlane, folder_with, names, refused, succeeds, text};
+use crate::common::{flashlane, folder_with, names, refused, succeeds, text};
 
 /// A drive of two channels with two dies each.
 const DEVICE: &str = r#"

@@ -1,11 +1,9 @@
 //! Devices that do what the fit does not assume: it has to say so, or to be right all the same.
 
-mod hidden;
-
+use crate::hidden::{COMPAT, Hidden};
 use flashlane_fit::drive::{DriveFit, Request, fit};
 use flashlane_probe::battery::Probe;
 use flashlane_probe::{Battery, Progress, Simulated};
-use hidden::{COMPAT, Hidden};
 
 struct Quiet;
 

@@ -1,15 +1,13 @@
 //! Random devices whose configuration only the test knows, measured as black boxes and fitted.
 
-mod hidden;
-
 use std::fmt;
 
+use crate::hidden::Hidden;
 use flashlane_engine::{Rng, Time};
 use flashlane_fit::drive::{DriveFit, Request, fit};
 use flashlane_probe::battery::Probe;
 use flashlane_probe::structure::Buffer;
 use flashlane_probe::{self as probe, Battery, Progress, Series, Simulated, Target};
-use hidden::Hidden;
 
 struct Quiet;
 

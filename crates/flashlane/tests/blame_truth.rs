@@ -3,10 +3,8 @@
 //! `cargo test -p flashlane --test blame_truth -- --ignored --nocapture` measures 300 scenarios;
 //! with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` takes so many.
 
-#[path = "blame_truth/draw.rs"]
-mod draw;
-#[path = "blame_truth/measure.rs"]
-mod measure;
+pub(crate) mod draw;
+pub(crate) mod measure;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,11 +1,9 @@
 //! What is watched during a run: it changes nothing, and the blame of two flows agrees with what
 //! they do to each other.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{

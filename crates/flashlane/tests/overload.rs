@@ -2,9 +2,7 @@
 //! closed loop completes. `cargo test -p flashlane --test overload -- --ignored --nocapture` prints
 //! the table of docs/model-measures.md.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 
 /// Small enough that collection works for as long as anybody writes.
 const DRIVE: &str = "base = \"tiny\"\n[flash]\nblocks_per_plane = 64\n";

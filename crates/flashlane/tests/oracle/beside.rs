@@ -6,9 +6,9 @@ use flashlane::config::CompatConfig;
 use flashlane::metrics::Summary;
 use serde_json::Value;
 
-use crate::frame::Job;
-use crate::judge::{Case, amplification, faults, pages, run_all};
-use crate::run_job;
+use super::frame::Job;
+use super::judge::{Case, amplification, faults, pages, run_all};
+use super::run_job;
 
 /// Each switch is turned off alone where a case moves no more pages than this, so that the whole
 /// takes minutes.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::inputs::{Differences, Inputs};
-use crate::judge::{Closeness, Figures, GROUPS, Reference};
-use crate::mixed;
+use super::inputs::{Differences, Inputs};
+use super::mixed;
+use crate::oracle::judge::{Closeness, Figures, GROUPS, Reference};
 
 /// A row: a case by name, its inputs, and what the released MQSim reported.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,6 @@
+//! Tests of the command that take longer than those of `quick.rs`, as one program.
+
+mod common;
+mod demonstration;
+mod docs;
+mod reproduce;
