@@ -240,7 +240,7 @@ fn random_devices_are_found() {
 }
 
 #[test]
-#[ignore = "takes minutes: `cargo test -p flashlane-fit --test blind -- --ignored`"]
+#[ignore = "takes minutes: `cargo test -p flashlane-fit --test quick blind:: -- --ignored`"]
 fn a_hundred_random_devices_are_found() {
     blind(100..200);
 }

@@ -56,7 +56,7 @@ const HEAD: &str = "\
 # response time, and [median, 99th percentile] of reads and of writes. Times are in microseconds. `mean_is_cut`: the
 # release printed whole microseconds. `pages`: read and programmed for the host, for collection, for translation
 # pages, and erases. `lost_requests`: the release lost requests, so its times mean nothing.
-# Written by UPDATE_REFERENCE=1 cargo test -p flashlane --test reference
+# Written by UPDATE_REFERENCE=1 cargo test -p flashlane --test slow reference::
 
 ";
 
