@@ -63,9 +63,11 @@ $(PROGRAMS): scripts/python-requirements.txt
 	@touch $@
 
 # What fails most often, without the tests that run for longer than five seconds.
+SLOW_TESTS := binary(slow) | binary(waf_only_policies) | binary(outside_policies) | binary(c)
+
 quick: $(PROGRAMS)
 	cargo fmt --all --check
-	$(NEXTEST) --lib --bins --test quick --test tidy
+	$(NEXTEST) --tests -E 'not ($(SLOW_TESTS))'
 	./scripts/python-env.sh
 	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
