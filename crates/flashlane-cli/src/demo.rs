@@ -47,13 +47,9 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
     // Policies that start from the same drive share its state.
     let kept = tempfile::tempdir().ok();
     let states = kept.as_ref().and_then(|folder| states::states(Some(folder.path()), true).ok());
-    let options = RunOptions {
-        seed: common.seed,
-        alone: true,
-        check: common.check,
-        states: states.flatten(),
-        ..RunOptions::default()
-    };
+    let states = states.flatten();
+    let options = RunOptions { seed: common.seed, check: common.check, ..RunOptions::default() };
+    let options = RunOptions { alone: true, states, ..options };
     // All policies on one page.
     let mut watch = common.watch;
     watch.report |= folder.is_some();

@@ -1,7 +1,7 @@
 //! Blame against the truth: the difference that a tenant makes to another one, by runs without it.
 //!
-//! `cargo test -p flashlane --test slow blame_truth:: -- --ignored --nocapture` measures 300 scenarios;
-//! with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` takes so many.
+//! `cargo test -p flashlane --test slow blame_truth:: -- --ignored --nocapture` measures 300
+//! scenarios; with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` takes so many.
 
 pub(crate) mod draw;
 pub(crate) mod measure;

@@ -11,8 +11,8 @@ use flashlane_exec::{ExecConfig, ExecOptions, Results, execute};
 /// The cross compiler.
 const COMPILER: &str = "riscv64-linux-gnu-gcc";
 
-/// Waits until no other test builds a program: tests are processes side by side, and a large program
-/// is built once.
+/// Waits until no other test builds a program: tests are processes side by side, and a large
+/// program is built once.
 fn alone(folder: &Path) -> File {
     let lock = File::create(folder.join("lock")).expect("the target folder can be written");
     lock.lock().expect("files can be locked");

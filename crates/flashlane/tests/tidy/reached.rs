@@ -31,7 +31,8 @@ pub(crate) fn reached(sources: &[Source]) -> BTreeMap<String, bool> {
     reached
 }
 
-/// The programs of tests that are one file each. Other files in a folder `tests` are modules of these.
+/// The programs of tests that are one file each. Other files in a folder `tests` are modules of
+/// these.
 const TESTS: &[&str] = &["quick.rs", "slow.rs", "faulty.rs", "waf_only_policies.rs"];
 
 /// Whether cargo compiles a file by itself.
