@@ -157,7 +157,7 @@ bench-record:
 	cargo run --release -q -p flashlane-bench -- --record
 
 docs:
-	UPDATE_DOCS=1 cargo test -p flashlane --test quick -- docs:: drives::
+	UPDATE_DOCS=1 cargo test -p flashlane --test quick --test slow -- docs:: drives::
 	UPDATE_DOCS=1 cargo test -p flashlane-cli --test slow docs::
 	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
 

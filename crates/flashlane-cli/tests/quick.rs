@@ -12,7 +12,6 @@ mod inputs;
 mod limits;
 mod observe;
 mod own_files;
-mod pages_over_seeds;
 mod pipes_and_signals;
 mod plan;
 mod probe;

@@ -3,4 +3,5 @@
 mod common;
 mod demonstration;
 mod docs;
+mod pages_over_seeds;
 mod reproduce;
