@@ -79,7 +79,7 @@ long: test minimum-rust browser-small outside-alone swarm fuzz
 	cargo build --release -q -p flashlane-cli
 	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done
 
-# Seconds of each part, into out/times.md.
+# What each part of `make test` takes, one after the other.
 times:
 	scripts/times.sh
 
