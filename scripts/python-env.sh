@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes target/python-env: a Python environment with the package, built like the other tests, and what its tests
-# need. Does nothing that is done already.
+# Makes target/python-env: a Python environment with what tests and linters need, and the package, built like the other
+# tests. Does nothing that is done already. `--tools` leaves out the package, which takes minutes to build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 env=target/python-env
@@ -20,6 +20,7 @@ if [ "$(cat "$env/wanted" 2>/dev/null)" != "$wanted" ]; then
     "$env/bin/pip" install --quiet --disable-pip-version-check -r scripts/python-requirements.txt
     echo "$wanted" > "$env/wanted"
 fi
+[ "${1-}" != --tools ] || exit 0
 # Pages of the package run their scenarios again where Rust can compile for browsers.
 packed=$(scripts/what-if.sh)
 if [ -n "$packed" ] && ! cmp -s "$packed" python/flashlane/what_if.b64; then

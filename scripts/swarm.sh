@@ -13,12 +13,12 @@ set -eu
 cd "$(dirname "$0")/.."
 log=${SWARM_LOG:-target/swarm/log.jsonl}
 mkdir -p "$(dirname "$log")"
-built=$(cargo test -q -p flashlane --test swarm --no-run --message-format=json |
-    sed -n 's/.*"executable":"\([^"]*\/swarm-[^"]*\)".*/\1/p' | tail -n 1)
+built=$(cargo test -q -p flashlane --test slow --no-run --message-format=json |
+    sed -n 's/.*"executable":"\([^"]*\/slow-[^"]*\)".*/\1/p' | tail -n 1)
 program=$(dirname "$log")/swarm-$$
 cp "$built" "$program"
 trap 'rm -f "$program"' EXIT
 commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 case $log in /*) ;; *) log=$PWD/$log ;; esac
 SWARM=${1:-10000} SWARM_LOG=$log SWARM_START=${SWARM_START:-next} SWARM_COMMIT=$commit \
-    nice -n 19 "$program" --exact accepted_configurations_finish --nocapture
+    nice -n 19 "$program" --exact swarm::accepted_configurations_finish --nocapture

@@ -12,7 +12,7 @@ use crate::flow_rows::print_rows;
 use crate::output::{Content, OutFolder, RUN, note, places_of_results, print_data, show};
 use crate::side_by_side::{Column, side_by_side};
 use crate::watch::Watched;
-use crate::{blame_table, report, summary_table};
+use crate::{blame_table, report, states, summary_table};
 
 /// A policy of the demonstration: the name of its column and folder, the scheduler, and the
 /// isolation.
@@ -44,8 +44,12 @@ pub(crate) fn demo(arguments: &DemoArgs) -> Result<(), Error> {
         validate::check_pair(&device, &workload)?;
         devices.push(device.config);
     }
-    let options =
-        RunOptions { seed: common.seed, alone: true, check: common.check, ..RunOptions::default() };
+    // Policies that start from the same drive share its state.
+    let kept = tempfile::tempdir().ok();
+    let states = kept.as_ref().and_then(|folder| states::states(Some(folder.path()), true).ok());
+    let states = states.flatten();
+    let options = RunOptions { seed: common.seed, check: common.check, ..RunOptions::default() };
+    let options = RunOptions { alone: true, states, ..options };
     // One page shows all policies.
     let mut watch = common.watch;
     watch.report |= folder.is_some();

@@ -1,10 +1,8 @@
 //! Commands that need no simulation.
 
-mod common;
-
 use std::path::Path;
 
-use common::{flashlane, folder_with, succeeds};
+use crate::common::{flashlane, folder_with, succeeds};
 
 /// Standard output of a command that succeeds and says nothing on standard error.
 fn stdout(arguments: &[&str]) -> String {

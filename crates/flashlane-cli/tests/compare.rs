@@ -1,10 +1,8 @@
 //! `flashlane compare` and reports.
 
-mod common;
-
 use std::path::Path;
 
-use common::{folder_with, refused, succeeds};
+use crate::common::{folder_with, refused, succeeds};
 use serde_json::Value;
 
 const WORKLOAD: &str = "

@@ -1,9 +1,7 @@
 //! The sentences of the README about the demonstration hold under each of 20 seeds, and at twice
 //! its length.
 
-mod common;
-
-use common::{repository, succeeds};
+use crate::common::{repository, succeeds};
 use serde_json::Value;
 
 /// Scheduler and isolation of each column.

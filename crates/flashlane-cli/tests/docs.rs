@@ -5,12 +5,10 @@
 //!
 //! `UPDATE_DOCS=1` writes the output that came into the pages.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{python, repository, text};
+use crate::common::{python, repository, text};
 
 /// A fenced block of a page.
 struct Block {

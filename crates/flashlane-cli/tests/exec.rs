@@ -1,18 +1,16 @@
 //! `flashlane exec`: inputs, files, the table.
 #![cfg(feature = "exec")]
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::text;
+use crate::common::text;
 use flashlane_exec::programs;
 use serde_json::Value;
 
 fn exec(folder: &Path, arguments: &[&str]) -> Output {
     let all: Vec<&str> = ["exec"].iter().chain(arguments).copied().collect();
-    common::flashlane(folder, &all)
+    crate::common::flashlane(folder, &all)
 }
 
 /// The message that a configuration ends with.
@@ -105,7 +103,7 @@ fn a_run_gives_a_table_files_and_a_trace_that_replays() {
     std::fs::write(path.join("pair.toml"), workload).expect("a file");
     let arguments =
         ["run", "--device=tiny", set, "--workload=pair.toml", "--format=json", "--quiet"];
-    let run = common::flashlane(path, &arguments);
+    let run = crate::common::flashlane(path, &arguments);
     assert!(run.status.success(), "{}", text(&run.stderr));
     let replayed: Value = serde_json::from_slice(&run.stdout).expect("JSON");
     let summary = std::fs::read(path.join("out/summary.json")).expect("a file");

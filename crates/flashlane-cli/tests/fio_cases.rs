@@ -1,11 +1,9 @@
 //! Job files that once ran and meant something else, with the values that fio, or a trace of what
 //! fio issues, gives: `../shared/cases/inputs`.
 
-mod common;
-
 use std::path::Path;
 
-use common::{flashlane, succeeds, text};
+use crate::common::{flashlane, succeeds, text};
 use flashlane_testing::shared;
 use serde_json::Value;
 

@@ -1,10 +1,8 @@
 //! fio job files as workloads of `run` and `check`.
 
-mod common;
-
 use std::path::Path;
 
-use common::{flashlane, folder_with, succeeds, text};
+use crate::common::{flashlane, folder_with, succeeds, text};
 use serde_json::Value;
 
 const RUN: [&str; 7] = ["run", "--device", "tiny", "--format", "json", "--workload", "job.fio"];

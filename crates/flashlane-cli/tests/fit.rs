@@ -1,10 +1,8 @@
 //! `flashlane fit`: files, the table, and what is refused.
 
-mod common;
-
 use std::fs;
 
-use common::{folder_with, refused, succeeds};
+use crate::common::{folder_with, refused, succeeds};
 
 const CURVES: &str = "op,pattern,size,depth,metric,value\nread,random,4KiB,1,mean_us,80\n\
                       read,random,4KiB,16,kiops,165\n";

@@ -1,11 +1,9 @@
 //! Traces and files of people who do this work: each means what it meant, or says what it does not.
 //! The right values stand beside the files in `../shared/cases/inputs`.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{flashlane, refused, succeeds, text};
+use crate::common::{flashlane, refused, succeeds, text};
 use serde_json::Value;
 
 /// The folder of the files; `None` where it is absent, which the test says.
@@ -199,14 +197,17 @@ fn mqsim_files_may_name_a_trace_of_msr_cambridge() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "trims_of_2_gib_are_done",
-        "what_is_wrapped_is_said",
-        "flushes_around_data_are_requests",
-        "a_trace_of_dispatches_only_says_so",
-        "times_that_step_back_name_the_flag_or_the_key",
-        "devices_may_have_names",
-        "units_of_parquet_count_and_its_compressions_are_read",
-        "a_hard_threshold_above_the_other_one_is_named",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &[
+            "trims_of_2_gib_are_done",
+            "what_is_wrapped_is_said",
+            "flushes_around_data_are_requests",
+            "a_trace_of_dispatches_only_says_so",
+            "times_that_step_back_name_the_flag_or_the_key",
+            "devices_may_have_names",
+            "units_of_parquet_count_and_its_compressions_are_read",
+            "a_hard_threshold_above_the_other_one_is_named",
+        ],
+    );
 }

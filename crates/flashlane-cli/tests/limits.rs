@@ -1,8 +1,6 @@
 //! What a run may take: requests that pile up, memory, names, words on screens.
 
-mod common;
-
-use common::text;
+use crate::common::text;
 use serde_json::Value;
 
 const FLOOD: &str = "[[flow]]\nname = 'flood'\n[flow.synthetic]\niops = 1e6\nrequests = 20000\n\
@@ -10,12 +8,12 @@ const FLOOD: &str = "[[flow]]\nname = 'flood'\n[flow.synthetic]\niops = 1e6\nreq
 
 #[test]
 fn an_overload_ends_at_the_bound_and_says_so_first() {
-    let folder = common::folder_with("w.toml", FLOOD);
+    let folder = crate::common::folder_with("w.toml", FLOOD);
     let run = |format: &str| {
         let set = "outstanding_max=5000";
         let arguments = ["run", "--device", "tiny", "--workload", "w.toml", "--set", set];
         let all: Vec<&str> = arguments.into_iter().chain(["--format", format, "--quiet"]).collect();
-        common::succeeds(folder.path(), &all).0
+        crate::common::succeeds(folder.path(), &all).0
     };
     let said = run("text");
     assert!(said.starts_with("Overloaded: at 0.0"), "{said}");
@@ -27,12 +25,12 @@ fn an_overload_ends_at_the_bound_and_says_so_first() {
 
 #[test]
 fn short_rounds_keep_no_more_than_there_can_be_rounds() {
-    let folder = common::folder_with("w.toml", FLOOD);
+    let folder = crate::common::folder_with("w.toml", FLOOD);
     let arguments = ["run", "--device", "tiny", "--workload", "w.toml", "--until-steady"];
     let all: Vec<&str> =
         arguments.into_iter().chain(["--round", "1ps", "--format", "json", "--quiet"]).collect();
     let summary: Value =
-        serde_json::from_str(&common::succeeds(folder.path(), &all).0).expect("JSON");
+        serde_json::from_str(&crate::common::succeeds(folder.path(), &all).0).expect("JSON");
     assert_eq!(summary["steady_state"]["reached"], false);
     assert_eq!(summary["steady_state"]["rounds"].as_array().map(Vec::len), Some(25));
     let peak = summary["peak_rss_bytes"].as_u64().expect("a number");
@@ -42,7 +40,7 @@ fn short_rounds_keep_no_more_than_there_can_be_rounds() {
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_that_does_not_suffice_is_no_fault_of_the_program() {
-    let folder = common::folder_with("w.toml", FLOOD);
+    let folder = crate::common::folder_with("w.toml", FLOOD);
     let limited = |kib: u32, device: &str, more: &str| {
         let command = format!(
             "ulimit -v {kib}; exec \"$0\" run --device {device} --workload w.toml --quiet {more}"
@@ -71,7 +69,7 @@ fn memory_that_does_not_suffice_is_no_fault_of_the_program() {
 
 #[test]
 fn words_of_users_are_escaped_wherever_they_are_refused() {
-    let folder = common::folder_with("w.toml", FLOOD);
+    let folder = crate::common::folder_with("w.toml", FLOOD);
     for arguments in [
         &["ru\u{202e}n"][..],
         &["run", "--dev\u{202e}ice", "tiny"],
@@ -79,7 +77,7 @@ fn words_of_users_are_escaped_wherever_they_are_refused() {
         &["run", "--device", "tiny", "--workload", "w\u{202e}.toml"],
         &["run", "--device", "tiny", "--workload", "w.toml", "--set", "a\u{1b}b=1"],
     ] {
-        let said = common::refused(folder.path(), arguments);
+        let said = crate::common::refused(folder.path(), arguments);
         assert!(!said.contains(['\u{202e}', '\u{1b}']), "{said:?}");
         assert!(said.contains("\\u{"), "{said:?}");
     }
@@ -88,11 +86,11 @@ fn words_of_users_are_escaped_wherever_they_are_refused() {
 #[test]
 fn names_have_a_limit() {
     let name = |letters: usize| FLOOD.replace("flood", &"ä".repeat(letters));
-    let folder = common::folder_with("w.toml", &name(257));
+    let folder = crate::common::folder_with("w.toml", &name(257));
     let arguments = ["run", "--device", "tiny", "--workload", "w.toml", "--quiet"];
-    let said = common::refused(folder.path(), &arguments);
+    let said = crate::common::refused(folder.path(), &arguments);
     assert!(said.contains("allowed: 256 characters at most"), "{said}");
     assert!(said.len() < 1000, "{said}");
     std::fs::write(folder.path().join("w.toml"), name(256)).expect("room");
-    common::succeeds(folder.path(), &arguments);
+    crate::common::succeeds(folder.path(), &arguments);
 }

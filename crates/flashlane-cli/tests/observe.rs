@@ -1,13 +1,11 @@
 //! `--requests`, `--blame`, `--timeline`, `--series-window` and `--format fio-json`: what they
 //! write, read by others where these are there.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{flashlane, folder_with, names, python};
+use crate::common::{flashlane, folder_with, names, python};
 use serde_json::Value;
 
 const WORKLOAD: &str = r#"
@@ -36,7 +34,7 @@ fn run(folder: &Path, more: &[&str]) -> Output {
 }
 
 fn succeeds(folder: &Path, more: &[&str]) -> (String, String) {
-    common::succeeds(folder, &[&RUN[..], more].concat())
+    crate::common::succeeds(folder, &[&RUN[..], more].concat())
 }
 
 #[test]

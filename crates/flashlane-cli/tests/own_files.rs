@@ -1,13 +1,11 @@
 //! Files of the user stay: no command replaces or removes what Flashlane did not write.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{flashlane, folder_with, names, succeeds, text};
+use crate::common::{flashlane, folder_with, names, succeeds, text};
 
 const WORKLOAD: &str = "[[flow]]\nname = \"ä😀\"\nsynthetic = { queue_depth = 2, requests = 60 }\n";
 const GRID: &str = "device = \"tiny\"\nworkload = \"w.toml\"\n[axes]\nseed = [1, 2]\n";

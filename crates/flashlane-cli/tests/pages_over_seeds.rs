@@ -1,10 +1,8 @@
 //! What the tutorial and the tasks say of numbers that come from one seed holds under others, too.
 
-mod common;
-
 use std::path::Path;
 
-use common::{flashlane, repository, text};
+use crate::common::{flashlane, repository, text};
 use serde_json::Value;
 
 const SEEDS: usize = 8;
@@ -81,7 +79,7 @@ const COLUMNS: [&str; 4] =
 fn the_tutorial_holds_under_eight_seeds() {
     let tutorial = page("docs/tutorial.md");
     let tenants = block(&tutorial, "name = \"database and backup\"");
-    let folder = common::folder_with("tenants.toml", tenants);
+    let folder = crate::common::folder_with("tenants.toml", tenants);
     let runs = COLUMNS.map(|options| Runs::of(folder.path(), options));
     let mut rows = 0;
     for line in block(&tutorial, "side by side").lines() {
@@ -119,7 +117,7 @@ fn the_tutorial_holds_under_eight_seeds() {
 fn the_tasks_hold_under_eight_seeds() {
     let tasks = page("docs/tasks.md");
     let tenants = block(&tasks, "[[flow]]\nname = \"shop\"");
-    let folder = common::folder_with("tenants.toml", tenants);
+    let folder = crate::common::folder_with("tenants.toml", tenants);
     let before = Runs::of(folder.path(), "");
     let after = Runs::of(folder.path(), "--isolation partitioned");
     // The promise is a p99 of 1 ms.

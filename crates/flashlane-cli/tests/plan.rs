@@ -1,10 +1,8 @@
 //! How many tenants fit: the answer of an exhaustive scan, with a fifth of its runs.
 
-mod common;
-
 use std::path::Path;
 
-use common::{flashlane, folder_with, succeeds};
+use crate::common::{flashlane, folder_with, succeeds};
 use serde_json::Value;
 
 const WORKLOAD: &str = r#"
@@ -175,13 +173,13 @@ fn questions_without_an_answer_are_refused() {
 
 #[test]
 fn combinations_are_counted_before_they_are_made() {
-    let folder = common::folder_with("w.toml", WORKLOAD);
+    let folder = crate::common::folder_with("w.toml", WORKLOAD);
     let over = format!("seed={}", vec!["1"; 1000].join(","));
     let mut arguments =
         vec!["plan", "--device", "tiny", "--workload", "w.toml", "--count", "reader"];
     for _ in 0..8 {
         arguments.extend(["--over", &over]);
     }
-    let said = common::refused(folder.path(), &arguments);
+    let said = crate::common::refused(folder.path(), &arguments);
     assert!(said.contains("--over") && said.contains("allowed: 1 to 10000"), "{said}");
 }

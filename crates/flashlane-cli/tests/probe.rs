@@ -1,14 +1,12 @@
 //! Tests of `flashlane probe`: the files that it keeps, the targets that it refuses, and the device
 //! that `fit` makes from the files.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{flashlane, folder_with, names, refused, succeeds, text};
+use crate::common::{flashlane, folder_with, names, refused, succeeds, text};
 
 /// A drive of two channels with two dies each.
 const DEVICE: &str = r#"

@@ -1,17 +1,15 @@
 //! `flashlane reproduce`: files, shape of the results, and the same result on any number of
 //! threads.
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::text;
+use crate::common::text;
 use flashlane_reproduce::{Bound, Row};
 use serde_json::Value;
 
 fn flashlane(arguments: &[&str]) -> Output {
-    common::flashlane(Path::new("."), arguments)
+    crate::common::flashlane(Path::new("."), arguments)
 }
 
 fn smoke(paper: &str, jobs: &str, out: &Path) -> Output {
@@ -22,7 +20,7 @@ fn smoke(paper: &str, jobs: &str, out: &Path) -> Output {
 /// Name and content of every file of a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let content = |name: &String| std::fs::read(folder.join(name)).expect("a file");
-    common::names(folder).into_iter().map(|name| (name.clone(), content(&name))).collect()
+    crate::common::names(folder).into_iter().map(|name| (name.clone(), content(&name))).collect()
 }
 
 #[test]

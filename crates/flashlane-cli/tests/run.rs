@@ -1,11 +1,9 @@
 //! Runs from the command line on the smallest device.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{flashlane, folder_with, names, succeeds};
+use crate::common::{flashlane, folder_with, names, succeeds};
 use serde_json::Value;
 
 /// Fields that differ from run to run.
@@ -469,7 +467,7 @@ fn a_warm_up_as_long_as_the_load_is_refused() {
     let folder = folder_with("w.toml", OVERLOAD);
     for (warmup, load) in [("20ms", "the load lasts 0.02 s"), ("1000000", "the flows have made")] {
         let arguments = ["run", "--device", "tiny", "--workload", "w.toml", "--warmup", warmup];
-        let stderr = common::refused(folder.path(), &arguments);
+        let stderr = crate::common::refused(folder.path(), &arguments);
         assert!(stderr.contains("--warmup: found") && stderr.contains(load), "{stderr}");
     }
 }

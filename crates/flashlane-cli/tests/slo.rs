@@ -1,11 +1,9 @@
 //! Promises to tenants: what is said of them, and the exit status.
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::{flashlane, folder_with};
+use crate::common::{flashlane, folder_with};
 use serde_json::Value;
 
 const WORKLOAD: &str = r#"

@@ -1,11 +1,9 @@
 //! Sweeps from the command line: kill them, break their points, split them, and get the same table.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use common::{flashlane, folder_with, names, succeeds, text};
+use crate::common::{flashlane, folder_with, names, succeeds, text};
 use serde_json::Value;
 
 const WORKLOAD: &str = r#"

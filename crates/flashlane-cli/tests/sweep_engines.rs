@@ -1,12 +1,10 @@
 //! A sweep on many machines: a job array of Slurm on one node that the test starts, and what is
 //! handed to the Python package for Dask, whose own tests run there.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{flashlane, folder_with, names, repository, succeeds, text};
+use crate::common::{flashlane, folder_with, names, repository, succeeds, text};
 use flashlane_testing::skip;
 
 const WORKLOAD: &str = r#"

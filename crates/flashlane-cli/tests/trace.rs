@@ -1,10 +1,8 @@
 //! `flashlane trace clone`: parameters, synthetic traces, fits, and what is refused.
 
-mod common;
-
 use std::path::Path;
 
-use common::{names, refused, succeeds};
+use crate::common::{names, refused, succeeds};
 
 /// Standard output of a command that succeeds.
 fn good(folder: &Path, arguments: &[&str]) -> String {

@@ -1,11 +1,9 @@
 //! `flashlane trace convert`: formats, what is done on the way, and what is refused.
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::{flashlane, folder_with, succeeds, text};
+use crate::common::{flashlane, folder_with, succeeds, text};
 
 fn convert(folder: &Path, arguments: &[&str]) -> Output {
     flashlane(folder, &[&["trace", "convert"], arguments].concat())

@@ -1,12 +1,10 @@
 //! Tests of `flashlane trace inspect`: the output, the questions about units, and real traces if
 //! these are present.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{flashlane, folder_with, succeeds, text};
+use crate::common::{flashlane, folder_with, succeeds, text};
 use serde_json::Value;
 
 fn inspect(folder: &Path, arguments: &[&str]) -> Output {
@@ -220,5 +218,8 @@ fn every_replayable_real_trace_is_inspected() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&["every_replayable_real_trace_is_inspected"]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &["every_replayable_real_trace_is_inspected"],
+    );
 }

@@ -1,11 +1,9 @@
 //! `flashlane trace split` and `flashlane run --split`: from a trace to the one who caused it.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{flashlane, folder_with, names, refused, succeeds, text};
+use crate::common::{flashlane, folder_with, names, refused, succeeds, text};
 use serde_json::Value;
 
 /// What blkparse prints of a database that reads at random and of a copy that writes.
@@ -181,7 +179,8 @@ fn the_incident_of_the_shared_cases_names_rsync() {
 
 #[test]
 fn the_test_with_shared_data_says_that_it_is_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "the_incident_of_the_shared_cases_names_rsync",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &["the_incident_of_the_shared_cases_names_rsync"],
+    );
 }

@@ -1,10 +1,8 @@
 //! Programs in virtual time.
 
-mod common;
-
 use std::process::Command;
 
-use common::{config, run, shipped, sqlite, testing};
+use crate::common::{config, run, shipped, sqlite, testing};
 use flashlane::Drive;
 use flashlane::config::load::{self, Overrides};
 use flashlane::drive::Tenant;
@@ -228,7 +226,10 @@ fn a_pointer_to_nothing_is_a_crash_that_names_the_address() {
     let path = folder.path().join("probe");
     let run = |address: u64, writes: bool| {
         std::fs::write(&path, prober(address, writes)).expect("room");
-        common::run(&common::config(&[("wild", &path, &[])], ""), &ExecOptions::default())
+        crate::common::run(
+            &crate::common::config(&[("wild", &path, &[])], ""),
+            &ExecOptions::default(),
+        )
     };
     // The code of the program.
     run(0x10000, false).expect("it may be read");

@@ -1,11 +1,9 @@
 //! Devices that do what the fit does not assume: it has to say so, or to be right all the same.
 
-mod hidden;
-
+use crate::hidden::{COMPAT, Hidden};
 use flashlane_fit::drive::{DriveFit, Request, fit};
 use flashlane_probe::battery::Probe;
 use flashlane_probe::{Battery, Progress, Simulated};
-use hidden::{COMPAT, Hidden};
 
 struct Quiet;
 
@@ -150,7 +148,7 @@ fn what_the_fit_does_not_assume_is_refused() {
 }
 
 #[test]
-#[ignore = "takes minutes: `cargo test -p flashlane-fit --test assumptions -- --ignored --nocapture`"]
+#[ignore = "takes minutes: `cargo test -p flashlane-fit --test quick assumptions:: -- --ignored --nocapture`"]
 fn few_devices_get_a_wrong_answer() {
     let all = table(&(0..KINDS.len()).collect::<Vec<_>>(), 300..306);
     let wrong: usize = all.iter().map(|counts| counts[2]).sum();

@@ -1,15 +1,13 @@
 //! Random devices whose configuration only the test knows, measured as black boxes and fitted.
 
-mod hidden;
-
 use std::fmt;
 
+use crate::hidden::Hidden;
 use flashlane_engine::{Rng, Time};
 use flashlane_fit::drive::{DriveFit, Request, fit};
 use flashlane_probe::battery::Probe;
 use flashlane_probe::structure::Buffer;
 use flashlane_probe::{self as probe, Battery, Progress, Series, Simulated, Target};
-use hidden::Hidden;
 
 struct Quiet;
 
@@ -242,7 +240,7 @@ fn random_devices_are_found() {
 }
 
 #[test]
-#[ignore = "takes minutes: `cargo test -p flashlane-fit --test blind -- --ignored`"]
+#[ignore = "takes minutes: `cargo test -p flashlane-fit --test quick blind:: -- --ignored`"]
 fn a_hundred_random_devices_are_found() {
     blind(100..200);
 }

@@ -57,15 +57,19 @@ pub fn shared(inside: &str, what: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Runs the named tests of the running test program again, each alone and without `../shared`.
+/// Runs the named tests of a module of the running test program again, each alone and without
+/// `../shared`. `module` is what `module_path!()` gives there.
 ///
 /// # Panics
 ///
 /// If a test fails, or does not report exactly once that it is skipped.
-pub fn assert_skipped_without_shared(tests: &[&str]) {
+pub fn assert_skipped_without_shared(module: &str, tests: &[&str]) {
     let empty = tempfile::tempdir().expect("a temporary folder");
     let program = std::env::current_exe().expect("the program that runs has a path");
+    // The harness does not name the program.
+    let module = module.split_once("::").map_or(String::new(), |(_, inside)| format!("{inside}::"));
     for test in tests {
+        let test = &format!("{module}{test}");
         let list = empty.path().join(format!("{test}.txt"));
         let run = Command::new(&program)
             .args(["--exact", test, "--include-ignored", "--test-threads=2"])
@@ -85,7 +89,7 @@ pub fn assert_skipped_without_shared(tests: &[&str]) {
     }
 }
 
-/// Test program and test: `oracle::the_released_mqsim_is_met`.
+/// Test program and test: `slow::oracle::the_released_mqsim_is_met`.
 fn test_name() -> String {
     let program = std::env::current_exe().unwrap_or_default();
     let stem = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();

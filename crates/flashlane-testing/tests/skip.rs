@@ -32,7 +32,7 @@ fn says_nothing() {}
 fn run(test: &str, folder: &Path) -> [String; 3] {
     let list = folder.join("skipped.txt");
     let output = Command::new(std::env::current_exe().expect("a path"))
-        .args(["--exact", test, "--ignored", "--test-threads=2"])
+        .args(["--exact", &format!("skip::{test}"), "--ignored", "--test-threads=2"])
         .env(SHARED, folder)
         .env(LIST, &list)
         .output()
@@ -45,8 +45,7 @@ fn run(test: &str, folder: &Path) -> [String; 3] {
 #[test]
 fn absent_data_is_named_past_the_capture_of_output_and_in_the_list() {
     let folder = tempfile::tempdir().expect("a folder");
-    let line =
-        "skipped: skip::needs_reference_data: needs ../shared/data (made up for this test)\n";
+    let line = "skipped: quick::skip::needs_reference_data: needs ../shared/data (made up for this test)\n";
     let [_, said, listed] = run("needs_reference_data", folder.path());
     assert_eq!((said.as_str(), listed.as_str()), (line, line));
     let [_, _, listed] = run("needs_reference_data", folder.path());
@@ -67,20 +66,20 @@ fn a_part_that_is_skipped_is_named() {
     let [_, said, listed] = run("needs_a_tool_for_a_part", folder.path());
     assert_eq!(
         said,
-        "skipped in part: skip::needs_a_tool_for_a_part: the comparison with fio: needs fio\n"
+        "skipped in part: quick::skip::needs_a_tool_for_a_part: the comparison with fio: needs fio\n"
     );
     assert_eq!(said, listed);
 }
 
 #[test]
 fn the_check_of_a_test_program_finds_a_test_that_says_so() {
-    assert_skipped_without_shared(&["needs_reference_data"]);
+    assert_skipped_without_shared(module_path!(), &["needs_reference_data"]);
 }
 
 #[test]
 #[should_panic(expected = "says_nothing passes without ../shared")]
 fn the_check_of_a_test_program_finds_a_test_that_says_nothing() {
-    assert_skipped_without_shared(&["says_nothing"]);
+    assert_skipped_without_shared(module_path!(), &["says_nothing"]);
 }
 
 #[test]

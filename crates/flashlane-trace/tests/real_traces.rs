@@ -214,13 +214,16 @@ fn a_replay_gives_the_same_records() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "every_known_trace_has_the_expected_number_of_requests",
-        "every_known_trace_equals_its_normalised_form",
-        "published_statistics_of_the_web_search_head",
-        "times_that_step_back_are_found",
-        "only_some_files_describe_themselves",
-        "files_of_another_kind_are_refused",
-        "a_replay_gives_the_same_records",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &[
+            "every_known_trace_has_the_expected_number_of_requests",
+            "every_known_trace_equals_its_normalised_form",
+            "published_statistics_of_the_web_search_head",
+            "times_that_step_back_are_found",
+            "only_some_files_describe_themselves",
+            "files_of_another_kind_are_refused",
+            "a_replay_gives_the_same_records",
+        ],
+    );
 }

@@ -184,8 +184,11 @@ fn statistics_of_all_traces_equal_the_published_table_to_its_digits() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "statistics_of_real_traces_equal_the_reference_to_its_digits",
-        "statistics_of_all_traces_equal_the_published_table_to_its_digits",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &[
+            "statistics_of_real_traces_equal_the_reference_to_its_digits",
+            "statistics_of_all_traces_equal_the_published_table_to_its_digits",
+        ],
+    );
 }

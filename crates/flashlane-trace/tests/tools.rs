@@ -170,5 +170,8 @@ fn blkparse_and_we_agree_on_a_binary_trace() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&["blkparse_and_we_agree_on_a_binary_trace"]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &["blkparse_and_we_agree_on_a_binary_trace"],
+    );
 }

@@ -1,8 +1,6 @@
 //! Where requests start when a flow says nothing about it, and the writes of parts of pages.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::{FlowSummary, Summary};
 
 /// Pages of 8 KiB: larger than the blocks of most file systems.

@@ -1,13 +1,11 @@
 //! Compares blame with the truth: the delay that one tenant causes to another, measured by runs
 //! without it.
 //!
-//! `cargo test -p flashlane --test blame_truth -- --ignored --nocapture` measures 300 scenarios;
-//! with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` measures 40 scenarios.
+//! `cargo test -p flashlane --test slow blame_truth:: -- --ignored --nocapture` measures 300
+//! scenarios; with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` measures 40 scenarios.
 
-#[path = "blame_truth/draw.rs"]
-mod draw;
-#[path = "blame_truth/measure.rs"]
-mod measure;
+pub(crate) mod draw;
+pub(crate) mod measure;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

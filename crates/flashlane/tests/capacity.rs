@@ -1,9 +1,7 @@
 //! How long a large drive takes to its steady state, and how much memory:
-//! `cargo test --release -p flashlane --test capacity -- --ignored --nocapture`.
+//! `cargo test --release -p flashlane --test quick capacity:: -- --ignored --nocapture`.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 
 /// 800 GB of logical pages of 8 KiB, 1.1 TB of flash.
 const DRIVE: &str = r#"

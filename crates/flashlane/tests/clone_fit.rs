@@ -190,7 +190,8 @@ fn built_in_sets_are_valid_files_and_survive_the_way_through_one() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "fits_of_real_traces_have_their_statistics",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &["fits_of_real_traces_have_their_statistics"],
+    );
 }

@@ -1,8 +1,6 @@
 //! Small drives that once stopped for ever, or crashed, with work left to do. Found by the swarm.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::scheduler::Scheduling;
 
 /// One plane.

@@ -1,8 +1,5 @@
 //! Equal inputs give equal results in every run, and different inputs do not.
 
-#[path = "swarm/generate/mod.rs"]
-mod generate;
-
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
@@ -54,9 +51,9 @@ fn options(seed: u64, alone: bool, threads: usize) -> RunOptions {
 fn a_run_repeats_itself() {
     let mut compared = 0;
     for seed in 0..40 {
-        let case = generate::case(seed);
+        let case = crate::generate::case(seed);
         // Whether anything counts may show only in the run. The records are those of the case.
-        let other = generate::case(seed);
+        let other = crate::generate::case(seed);
         let runs = || simulate(&other.device, &other.workload, &other.options, &|_| {}).is_ok();
         if validate(&case.device, &case.workload).is_empty() && runs() {
             let once = run(&case.device, &case.workload, &case.options);

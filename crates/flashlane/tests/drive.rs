@@ -1,11 +1,9 @@
 //! The drive as a part: stepped from outside, it does what a whole run does.
 
 #[allow(dead_code, reason = "the swarm uses all of it")]
-#[path = "swarm/generate/mod.rs"]
-mod generate;
-
 use std::sync::{Arc, Mutex};
 
+use crate::generate::{Records, case};
 use flashlane::config::DeviceConfig;
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::validate::validate;
@@ -15,7 +13,6 @@ use flashlane::drive::{
 use flashlane::observe::{Observe, RequestBatch, RequestRecord};
 use flashlane::{Error, RunOptions, Time, simulate};
 use flashlane_engine::Rng;
-use generate::{Records, case};
 
 /// A small drive with two tenants that bring no requests of their own.
 fn small() -> (DeviceConfig, Vec<Tenant>) {

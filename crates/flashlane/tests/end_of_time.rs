@@ -1,9 +1,7 @@
 //! Simulated time ends after 2^64 ps, 213 days: no request is lost there without a word, and what
 //! fits runs.
 
-mod common;
-
-use common::{SMALL_DRIVE, Scenario};
+use crate::common::{SMALL_DRIVE, Scenario};
 use flashlane::Error;
 use flashlane::config::WorkloadConfig;
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};

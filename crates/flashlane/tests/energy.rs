@@ -1,8 +1,6 @@
 //! Energy and wear by tenant: against arithmetic by hand, and their sums against the drive's.
 
-mod common;
-
-use common::{SMALL_DRIVE, Scenario};
+use crate::common::{SMALL_DRIVE, Scenario};
 use flashlane::metrics::{EnergySummary, Summary, WearSummary};
 use flashlane::observe::Observe;
 

@@ -1,8 +1,6 @@
 //! FLIN at the level of the drive: who it protects, what it costs, and what bounds a wait.
 
-mod common;
-
-use common::{Scenario, run_all, whole_run};
+use crate::common::{Scenario, run_all, whole_run};
 use flashlane::metrics::Summary;
 
 /// The drive of the paper on an empty state: every read costs a flash access.

@@ -1,8 +1,6 @@
 //! Hybrid log-block mapping: which writes cost which merges, and how much they amplify.
 
-mod common;
-
-use common::{Scenario, run_all};
+use crate::common::{Scenario, run_all};
 use flashlane::metrics::Summary;
 
 /// Two chips of one die and plane: 60 logical blocks of 32 pages on each.

@@ -1,11 +1,9 @@
 //! UPI's sets follow a tenant that turns to writing and back.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::summary::IsolationWindow;
 
 /// Twelve chips of one die and two planes.

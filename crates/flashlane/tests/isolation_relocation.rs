@@ -1,9 +1,7 @@
 //! Data that goes home to its owner's set, by collection, read scrubbing and wear levelling, and
 //! what UPI is for.
 
-mod common;
-
-use common::{SMALL_DRIVE, Scenario};
+use crate::common::{SMALL_DRIVE, Scenario};
 use flashlane::Warmup;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::IsolationSummary;

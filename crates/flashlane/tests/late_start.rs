@@ -1,8 +1,6 @@
 //! Flows that start after the others, and warm-ups that a workload file asks for.
 
-mod common;
-
-use common::{SMALL_DRIVE, Scenario};
+use crate::common::{SMALL_DRIVE, Scenario};
 use flashlane::metrics::Summary;
 use flashlane::{RunOptions, Warmup};
 

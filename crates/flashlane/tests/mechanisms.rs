@@ -1,8 +1,6 @@
 //! One test for each mechanism: what it is for happens with it, and not without.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::Summary;
 
 /// Two channels of two chips, two dies of two planes each; small enough to fill.

@@ -1,9 +1,7 @@
 //! Data cache and cached mapping table: what each mechanism is for happens with it, and not
 //! without.
 
-mod common;
-
-use common::{Scenario, whole_run};
+use crate::common::{Scenario, whole_run};
 use flashlane::Warmup;
 use flashlane::layout::Layout;
 use flashlane::metrics::Summary;

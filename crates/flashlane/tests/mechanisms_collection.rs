@@ -1,9 +1,7 @@
 //! One test for each mechanism of collection and wear: what it is for happens with it, and not
 //! without.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::Summary;
 
 /// Two channels of two chips, one die of two planes each; small enough to fill.

@@ -1,8 +1,6 @@
 //! Isolation and scheduling are orthogonal: in every combination each still does what it is for.
 
-mod common;
-
-use common::{SMALL_DRIVE, Scenario};
+use crate::common::{SMALL_DRIVE, Scenario};
 use flashlane::metrics::Summary;
 
 /// A light reader beside a heavy one and a writer that keeps collection busy.

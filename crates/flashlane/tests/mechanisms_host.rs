@@ -1,8 +1,6 @@
 //! One test for each mechanism between host and drive: SATA's queue and link.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::Summary;
 
 /// Fast enough that host and link decide: reads of 5 us on 32 dies.

@@ -1,8 +1,6 @@
 //! One test for each mechanism of isolation: what it is for happens with it, and not without.
 
-mod common;
-
-use common::{SMALL_DRIVE, Scenario};
+use crate::common::{SMALL_DRIVE, Scenario};
 use flashlane::metrics::Summary;
 
 /// A latency-critical reader beside two writers that keep their collection busy.

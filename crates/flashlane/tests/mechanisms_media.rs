@@ -1,9 +1,7 @@
 //! One test for each mechanism of memory and link rates: writing in place, small reads, interface
 //! classes, PCIe generations.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::config::bounds::Bounds;
 use flashlane::config::load::{Overrides, device};
 use flashlane::metrics::Summary;

@@ -1,9 +1,7 @@
 //! One test for each mechanism of the schedulers that FLIN is measured against: `sprinkler`, and
 //! the budgets of `sprinkler-fairness`; and of `host-first`, the one of UPI.
 
-mod common;
-
-use common::{Scenario, run_all};
+use crate::common::{Scenario, run_all};
 use flashlane::metrics::Summary;
 
 /// Two channels of two chips, one die of two planes each.

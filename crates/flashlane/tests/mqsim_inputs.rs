@@ -129,8 +129,11 @@ fn mixed_flows_read_and_write_in_the_order_of_the_released_mqsim() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "every_reference_input_is_read_or_refused_for_a_known_reason",
-        "mixed_flows_read_and_write_in_the_order_of_the_released_mqsim",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &[
+            "every_reference_input_is_read_or_refused_for_a_known_reason",
+            "mixed_flows_read_and_write_in_the_order_of_the_released_mqsim",
+        ],
+    );
 }

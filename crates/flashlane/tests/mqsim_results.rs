@@ -101,5 +101,8 @@ fn the_document_says_what_mqsim_wrote() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&["the_document_says_what_mqsim_wrote"]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &["the_document_says_what_mqsim_wrote"],
+    );
 }

@@ -1,11 +1,9 @@
 //! Observers of a run: they change no result, and the blame of two flows agrees with the delay that
 //! they cause each other.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{

@@ -4,14 +4,10 @@
 //! skipped, and `tests/reference.rs` compares with the committed figures. `ORACLE_CASE=text` picks
 //! cases by name; `--nocapture` prints the table.
 
-#[path = "oracle/beside.rs"]
 mod beside;
-#[path = "oracle/explained.rs"]
-mod explained;
-#[path = "oracle/frame.rs"]
-mod frame;
-#[path = "oracle/judge.rs"]
-mod judge;
+pub(crate) mod explained;
+pub(crate) mod frame;
+pub(crate) mod judge;
 
 use std::path::Path;
 
@@ -209,11 +205,14 @@ fn the_defaults_beside() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&[
-        "the_released_mqsim_is_met",
-        "the_explanations_hold",
-        "defaults_differ_by_the_switches_only",
-        "switch_by_switch",
-        "the_defaults_beside",
-    ]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &[
+            "the_released_mqsim_is_met",
+            "the_explanations_hold",
+            "defaults_differ_by_the_switches_only",
+            "switch_by_switch",
+            "the_defaults_beside",
+        ],
+    );
 }

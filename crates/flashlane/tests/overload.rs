@@ -1,10 +1,8 @@
 //! The verdict about saturation on runs of known load: open loops at fractions of the rate that a
-//! closed loop completes. `cargo test -p flashlane --test overload -- --ignored --nocapture` prints
-//! the table of docs/model-measures.md.
+//! closed loop completes. `cargo test -p flashlane --test slow overload:: -- --ignored --nocapture`
+//! prints the table of docs/model-measures.md.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 
 /// Small enough that collection works for as long as anybody writes.
 const DRIVE: &str = "base = \"tiny\"\n[flash]\nblocks_per_plane = 64\n";
@@ -82,7 +80,7 @@ fn table(kinds: &[(&'static str, f64, bool)], seeds: u64) -> Vec<(String, f64, u
 }
 
 #[test]
-#[ignore = "200 runs: `cargo test -p flashlane --test overload -- --ignored --nocapture`"]
+#[ignore = "200 runs: `cargo test -p flashlane --test slow overload:: -- --ignored --nocapture`"]
 fn error_rates_on_two_hundred_runs() {
     const SEEDS: u64 = 5;
     let rows = table(&KINDS, SEEDS);

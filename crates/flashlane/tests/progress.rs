@@ -4,9 +4,7 @@
 //! Whatever goes first on a channel, at a die or in a queue must let the others have a turn. Each
 //! case runs with every registered scheduler, so that a new one is held to it, too.
 
-mod common;
-
-use common::{Scenario, run_all};
+use crate::common::{Scenario, run_all};
 use flashlane::metrics::Summary;
 use flashlane::scheduler::Scheduling;
 

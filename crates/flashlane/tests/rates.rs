@@ -1,11 +1,9 @@
 //! Rates, backlogs and counters of the measurement window: they say what the drive does, under
 //! overload, too.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::{Scenario, whole_run};
+use crate::common::{Scenario, whole_run};
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 use flashlane::metrics::{Latency, Summary};
 use flashlane::observe::{

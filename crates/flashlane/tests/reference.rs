@@ -8,30 +8,21 @@
 //! `REFERENCE_CASE=text` picks cases by name; `--nocapture` prints every case;
 //! `REFERENCE_INPUTS=folder` keeps the input files, to run them in the released MQSim.
 
-#[path = "oracle/explained.rs"]
-mod explained;
-#[path = "oracle/frame.rs"]
-mod frame;
-#[path = "reference/inputs.rs"]
 mod inputs;
-#[path = "oracle/judge.rs"]
-mod judge;
-#[path = "reference/mixed.rs"]
 mod mixed;
-#[path = "reference/table.rs"]
 mod table;
 
 use std::path::{Path, PathBuf};
 
-use explained::{EXPLAINED, Known, explanation};
+use crate::oracle::explained::{EXPLAINED, Known, explanation};
+use crate::oracle::frame::{jobs, oracle};
+use crate::oracle::judge::{
+    Case, Closeness, GROUPS, amplification, faults, only_served, pages, run_all, run_pair,
+};
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::Summary;
-use frame::{jobs, oracle};
 use inputs::Inputs;
-use judge::{
-    Case, Closeness, GROUPS, amplification, faults, only_served, pages, run_all, run_pair,
-};
 use table::{Row, rows};
 
 /// Both configurations as the command line reads them with `--compat mqsim`.
@@ -278,5 +269,8 @@ fn the_table_equals_the_full_reference_runs() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&["the_table_equals_the_full_reference_runs"]);
+    flashlane_testing::assert_skipped_without_shared(
+        module_path!(),
+        &["the_table_equals_the_full_reference_runs"],
+    );
 }

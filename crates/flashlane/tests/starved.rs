@@ -1,9 +1,7 @@
 //! A tenant that gets nothing done while others do is a finding: the run ends with results, and
 //! says so before anything else.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::Summary;
 
 /// The interface is the bottleneck: 20 us of firmware a command, one command fetched ahead.

@@ -1,8 +1,6 @@
 //! Runs until steady state: rounds, both criteria, and the window that counts.
 
-mod common;
-
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::Summary;
 use flashlane::metrics::steady::{ROUNDS_MAX, Round, SteadyRule, SteadySummary, Tracked};
 

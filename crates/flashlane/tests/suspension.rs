@@ -1,9 +1,7 @@
 //! Suspension of programs: when a read that waits is served, to the picosecond where it can be
 //! worked out by hand.
 
-mod common;
-
-use common::{Scenario, run_all};
+use crate::common::{Scenario, run_all};
 use flashlane::Time;
 use flashlane::config::DeviceConfig;
 use flashlane::config::load::{Overrides, device_from_toml};

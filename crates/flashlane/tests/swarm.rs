@@ -5,24 +5,17 @@
 //! same program has done are not run again, and `SWARM_START=next` goes on after its largest seed.
 //! `SWARM_THREADS=n` limits the threads. `scripts/swarm.sh` does all that.
 
-#[path = "swarm/blame.rs"]
 mod blame;
-mod common;
-#[path = "swarm/effort.rs"]
 mod effort;
-#[path = "swarm/generate/mod.rs"]
-mod generate;
-#[path = "swarm/log.rs"]
 mod log;
-#[path = "swarm/seeds.rs"]
 mod seeds;
-#[path = "swarm/without_time.rs"]
 mod without_time;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use common::whole_run;
+use crate::common::whole_run;
+use crate::generate::{Case, case};
 use effort::processor_time;
 use flashlane::config::validate::validate;
 use flashlane::config::{CacheMode, MappingKind, OnEnd, Technology, WindowRule};
@@ -31,7 +24,6 @@ use flashlane::metrics::summary::{BreakdownSummary, Latency};
 use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::observe::{Observe, RequestBatch};
 use flashlane::{Details, Error, Problem, RunOptions, Warmup, simulate, simulate_in_detail};
-use generate::{Case, case};
 
 /// Processor time after which a run counts as endless.
 const ENDLESS: Duration = Duration::from_secs(180);

@@ -3,9 +3,7 @@
 //!
 //! Run with `--nocapture` for the tables.
 
-mod common;
-
-use common::{Scenario, run_all, whole_run};
+use crate::common::{Scenario, run_all, whole_run};
 use flashlane::config::bounds::Bounds;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::BreakdownSummary;

@@ -3,9 +3,7 @@
 //!
 //! Run with `--nocapture` for the tables.
 
-mod common;
-
-use common::{Scenario, run_all};
+use crate::common::{Scenario, run_all};
 use flashlane::config::bounds::Capacity;
 use flashlane::ftl::gc::Victim;
 use flashlane::layout::Layout;

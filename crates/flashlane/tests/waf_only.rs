@@ -2,9 +2,7 @@
 //!
 //! Run with `--nocapture` for the table.
 
-mod common;
-
-use common::{Scenario, run_all, whole_run};
+use crate::common::{Scenario, run_all, whole_run};
 use flashlane::Error;
 use flashlane::metrics::Summary;
 

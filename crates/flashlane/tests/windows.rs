@@ -1,10 +1,8 @@
 //! Slowdown over time: the windows add up to the whole, and show when a neighbour was loud.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::Scenario;
+use crate::common::Scenario;
 use flashlane::metrics::{FlowWindow, Summary};
 
 const DRIVE: &str = r#"

@@ -230,5 +230,5 @@ fn real_traces_replay_whole() {
 
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
-    flashlane_testing::assert_skipped_without_shared(&["real_traces_replay_whole"]);
+    flashlane_testing::assert_skipped_without_shared(module_path!(), &["real_traces_replay_whole"]);
 }

@@ -1,6 +1,8 @@
 //! An installed prefix, and compilers that find it through pkg-config.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
@@ -16,8 +18,10 @@ static INSTALLED: LazyLock<PathBuf> = LazyLock::new(install);
 static PANICKING: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-panicking");
     std::fs::create_dir_all(&folder).expect("a folder for the library");
-    std::fs::copy(built().join("libflashlane_capi_panicking.so"), folder.join(LOADED))
+    let unfinished = unfinished(&folder.join(LOADED));
+    std::fs::copy(built().join("libflashlane_capi_panicking.so"), &unfinished)
         .expect("cargo has built the library that panics");
+    std::fs::rename(unfinished, folder.join(LOADED)).expect("the folder can be written");
     folder
 });
 
@@ -33,15 +37,47 @@ fn built() -> PathBuf {
     program.parent().expect("it is in a folder").to_path_buf()
 }
 
+/// A name for a file until it is whole: the tests run as processes side by side.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    name.into()
+}
+
+/// What is installed: a text that changes with each file of it.
+fn state() -> String {
+    let own = ["../../scripts/install-c.sh", "flashlane.pc.in", "include", "include/flashlane.h"];
+    let library = ["libflashlane_capi.so", "libflashlane_capi.a"].map(|name| built().join(name));
+    let files = own.map(|name| root().join(name)).into_iter().chain(library);
+    let of = |path: PathBuf| {
+        let data = path.metadata().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        format!("{} {:?}\n", path.display(), data.modified().expect("files have a time"))
+    };
+    files.map(of).collect()
+}
+
 /// Installs the library as `make install` does, for a prefix in which it does not lie: flashlane.pc
-/// has to find its place by itself.
+/// has to find its place by itself. One process does it, and the others wait for it.
 fn install() -> PathBuf {
-    let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-stage");
-    let prefix = "/opt/flashlane";
-    let script = root().join("../../scripts/install-c.sh");
-    let mut command = Command::new(script);
-    command.arg(built()).arg(prefix).env("DESTDIR", &stage);
-    said(&mut command);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (stage, prefix) = (folder.join("c-stage"), "/opt/flashlane");
+    let mut lock = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(folder.join("c-stage.state"))
+        .expect("the target folder can be written");
+    lock.lock().expect("files can be locked");
+    let (state, mut installed) = (state(), String::new());
+    lock.read_to_string(&mut installed).expect("it can be read");
+    if installed != state {
+        let mut command = Command::new(root().join("../../scripts/install-c.sh"));
+        command.arg(built()).arg(prefix).env("DESTDIR", &stage);
+        said(&mut command);
+        lock.set_len(0).and_then(|()| lock.rewind()).expect("it can be written");
+        lock.write_all(state.as_bytes()).expect("it can be written");
+    }
     stage.join(prefix.trim_start_matches('/'))
 }
 
@@ -107,13 +143,15 @@ impl Program {
         std::fs::create_dir_all(&folder).expect("a folder for programs");
         let program = folder.join(format!("{name}-{compiler}-{link}{sanitized}"));
         let standard = if self.source.ends_with(".c") { "-std=c11" } else { "-std=c++17" };
-        let mut command = Command::new(compiler);
-        command.arg(standard).args(WARNINGS).arg(root().join(self.source)).arg("-o").arg(&program);
+        let (mut command, unfinished) = (Command::new(compiler), unfinished(&program));
+        let source = root().join(self.source);
+        command.arg(standard).args(WARNINGS).arg(source).arg("-o").arg(&unfinished);
         if self.sanitized {
             command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
         }
         command.args(self.flags());
         said(&mut command);
+        std::fs::rename(unfinished, &program).expect("the folder can be written");
         program
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{assert_refused, flashlane, good_folder};
+use super::{assert_refused, flashlane, good_folder};
 
 /// Options that are refused with good files; more words than one are separate arguments.
 const OPTIONS: &[(&[&str], &[&str])] = &[

@@ -1,6 +1,6 @@
 //! Sets of chips that are refused.
 
-use crate::{DEVICE, WORKLOAD, assert_refused};
+use super::{DEVICE, WORKLOAD, assert_refused};
 
 /// Runs the good files with `isolation` and further settings; the good device has four chips.
 fn refused(isolation: &str, sets: &[&str], says: &[&str]) {

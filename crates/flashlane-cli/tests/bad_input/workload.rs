@@ -1,6 +1,6 @@
 //! Workloads that are refused.
 
-use crate::{Case, assert_refused, case, good_folder, run_table};
+use super::{Case, assert_refused, case, good_folder, run_table};
 
 /// Keys, types and units.
 const READING: &[Case] = &[

@@ -1,5 +1,6 @@
 //! Builds programs with the cross compiler, and runs them.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,6 +11,14 @@ use flashlane_exec::{ExecConfig, ExecOptions, Results, execute};
 /// The cross compiler.
 const COMPILER: &str = "riscv64-linux-gnu-gcc";
 
+/// Waits until no other test builds a program: tests are processes side by side, and a large
+/// program is built once.
+fn alone(folder: &Path) -> File {
+    let lock = File::create(folder.join("lock")).expect("the target folder can be written");
+    lock.lock().expect("files can be locked");
+    lock
+}
+
 /// Builds a C file of the crate, unless the one that is there is newer. `None`, and the running
 /// test says that it is skipped: there is no cross compiler.
 pub(crate) fn build(source: &str, more: &[&str]) -> Option<PathBuf> {
@@ -17,6 +26,7 @@ pub(crate) fn build(source: &str, more: &[&str]) -> Option<PathBuf> {
     let (source, programs) = (root.join(source), root.join("programs"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("riscv");
     std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    let _alone = alone(&folder);
     let program = folder.join(source.file_stem().expect("a file"));
     let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let inputs = [source.clone(), programs.join("common.h"), programs.join("fileset.h")];
@@ -70,6 +80,7 @@ pub(crate) fn sqlite() -> Option<(PathBuf, PathBuf)> {
     let options = [&*include, "-O0", "-w", "-DSQLITE_OMIT_LOAD_EXTENSION", &file];
     let guest = build("programs/sqlite.c", &options)?;
     let native = guest.with_extension("native");
+    let _alone = alone(guest.parent().expect("it is in a folder"));
     let newest = guest.metadata().and_then(|data| data.modified()).expect("it was built");
     let built = native.metadata().and_then(|data| data.modified());
     if built.is_ok_and(|built| built >= newest) {

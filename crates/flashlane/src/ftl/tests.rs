@@ -1,6 +1,5 @@
 //! Tests of the stage by itself: a test plays the driver, and handles the outcomes of the layer.
 
-use flashlane_engine::Time;
 use flashlane_units::{BlockShare, Lpa};
 
 use super::config::FtlConfig;

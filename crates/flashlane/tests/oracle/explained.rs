@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flashlane::metrics::Summary;
 
-use crate::judge::{Case, faults};
+use super::judge::{Case, faults};
 
 /// Cases outside their tolerance, and the defects of the released MQSim that explain them.
 pub(crate) struct Explained {

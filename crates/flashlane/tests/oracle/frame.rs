@@ -8,7 +8,7 @@ use flashlane::config::mqsim_xml::{load_device, load_scenarios};
 use flashlane::config::{CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig};
 use serde_json::Value;
 
-use crate::judge::{Case, Closeness, Figures, Reference};
+use super::judge::{Case, Closeness, Figures, Reference};
 
 /// A pair of input files and the cases that it answers.
 pub(crate) struct Job {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use flashlane::metrics::Summary;
 
-use crate::judge::{Case, Closeness};
+use crate::oracle::judge::{Case, Closeness};
 
 /// The group. It is judged flow by flow, and only by means.
 pub(crate) const GROUP: (&str, Closeness) = ("g13_mixed", Closeness::Strict);
@@ -70,7 +70,7 @@ struct Compared {
 fn compare(case: &Case, summary: &Result<Summary, String>) -> Vec<Compared> {
     let allowed = if case.strict { 0.005 } else { 0.05 };
     let (_, name) = case.name.split_once('/').expect("group and case");
-    let flow = |(flow, theirs): (usize, &crate::judge::Reference)| {
+    let flow = |(flow, theirs): (usize, &crate::oracle::judge::Reference)| {
         let ours = match summary {
             Ok(summary) => Ok(&summary.flows[flow]),
             Err(error) => Err(error.clone()),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::inputs::{Differences, Inputs};
-use crate::judge::{Closeness, Figures, GROUPS, Reference};
-use crate::mixed;
+use super::inputs::{Differences, Inputs};
+use super::mixed;
+use crate::oracle::judge::{Closeness, Figures, GROUPS, Reference};
 
 /// A row: a case by name, its inputs, and what the released MQSim reported.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ const HEAD: &str = "\
 # response time, and [median, 99th percentile] of reads and of writes. Times are in microseconds. `mean_is_cut`: the
 # release printed whole microseconds. `pages`: read and programmed for the host, for collection, for translation
 # pages, and erases. `lost_requests`: the release lost requests, so its times mean nothing.
-# Written by UPDATE_REFERENCE=1 cargo test -p flashlane --test reference
+# Written by UPDATE_REFERENCE=1 cargo test -p flashlane --test slow reference::
 
 ";
 

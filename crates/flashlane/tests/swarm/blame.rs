@@ -4,20 +4,14 @@
 //! Most runs of the swarm are far too short for that in one of them. So each victim that lost
 //! enough is kept, and the middle one of many has to be right.
 
-#[allow(dead_code, reason = "the table of docs/blame.md needs all of it")]
-#[path = "../blame_truth/draw.rs"]
-mod draw;
-#[allow(dead_code, reason = "the table of docs/blame.md needs all of it")]
-#[path = "../blame_truth/measure.rs"]
-mod measure;
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use draw::{drawn, loops};
 use flashlane::metrics::Summary;
 use flashlane::observe::Blame;
-use measure::{Pair, pairs};
+
+use crate::blame_truth::draw::{drawn, loops};
+use crate::blame_truth::measure::{Pair, pairs};
 
 /// Counted requests of a victim that tell something.
 const REQUESTS_MIN: u64 = 100;

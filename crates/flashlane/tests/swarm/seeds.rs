@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::log::{Line, Log, Start, State, program};
+use super::{Outcome, run};
 use crate::generate::case;
-use crate::log::{Line, Log, Start, State, program};
-use crate::{Outcome, run};
 
 /// Seeds that failed once, and take little time since then: they run before all others.
 const REGRESSIONS: [u64; 11] = [
@@ -30,22 +30,27 @@ const REGRESSIONS: [u64; 11] = [
 ];
 
 thread_local! {
-    /// Message and place of the last panic of a worker.
-    static FAULT: RefCell<String> = const { RefCell::new(String::new()) };
+    /// Message and place of the last panic of a worker. `None`: this thread is no worker.
+    static FAULT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps panics for the report instead of printing a trace of each.
+/// Keeps panics of workers for the report instead of printing a trace of each.
 fn keep_panics() {
-    std::panic::set_hook(Box::new(|info| {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("a panic without a message");
-        FAULT.set(format!("{place}: {text}"));
+        let keep = |fault: &mut Option<String>| match fault {
+            Some(fault) => *fault = format!("{place}: {text}"),
+            None => others(info),
+        };
+        FAULT.with_borrow_mut(keep);
     }));
 }
 
-/// Message and place of the last panic of this thread.
+/// Message and place of the last panic of this worker.
 pub(crate) fn fault() -> String {
-    FAULT.take()
+    FAULT.replace(Some(String::new())).unwrap_or_default()
 }
 
 /// What the environment asks for.
@@ -126,6 +131,7 @@ fn run_seeds(seeds: &[u64], threads: usize, log: Option<&Log>) -> BTreeMap<u64, 
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(BTreeMap::new());
     let work = || {
+        FAULT.set(Some(String::new()));
         while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Some(log) = log {
                 log.write(&log.line(seed, State::Begun));
@@ -136,7 +142,7 @@ fn run_seeds(seeds: &[u64], threads: usize, log: Option<&Log>) -> BTreeMap<u64, 
             }
             if let Outcome::Failed(why) = &outcome {
                 let why = why.lines().next().unwrap_or_default();
-                println!("SWARM_SEED={seed} cargo test -p flashlane --test swarm  # {why}");
+                println!("SWARM_SEED={seed} cargo test --workspace --test slow swarm::  # {why}");
             }
             outcomes.lock().expect("no worker panics").insert(seed, outcome);
         }

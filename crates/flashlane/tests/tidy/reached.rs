@@ -31,6 +31,10 @@ pub(crate) fn reached(sources: &[Source]) -> BTreeMap<String, bool> {
     reached
 }
 
+/// The programs of tests that are one file each. Other files in a folder `tests` are modules of
+/// these.
+const TESTS: &[&str] = &["quick.rs", "slow.rs", "faulty.rs", "waf_only_policies.rs"];
+
 /// Whether cargo compiles a file by itself.
 fn is_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
@@ -39,7 +43,8 @@ fn is_root(path: &str) -> bool {
         _ => return false,
     };
     matches!(inside, ["build.rs"] | ["src", "lib.rs" | "main.rs"])
-        || matches!(inside, ["tests" | "examples" | "benches" | "fuzz_targets", _])
+        || matches!(inside, ["examples" | "benches" | "fuzz_targets", _])
+        || matches!(inside, ["tests", file] if TESTS.contains(file))
         || matches!(inside, ["tests" | "examples" | "benches", _, "main.rs"])
         || matches!(inside, ["src", "bin", _] | ["src", "bin", _, "main.rs"])
 }
@@ -92,16 +97,18 @@ fn files_that_nothing_names_are_found() {
         Source::of("crates/a/src/f.rs", ""),
         Source::of("crates/a/src/g.rs", ""),
         Source::of("crates/a/src/t.rs", ""),
-        Source::of("crates/a/tests/h.rs", "#[path = \"i/j.rs\"] mod j;"),
+        Source::of("crates/a/tests/quick.rs", "#[path = \"i/j.rs\"] mod j;"),
         Source::of("crates/a/tests/i/j.rs", ""),
         Source::of("crates/a/tests/i/k.rs", ""),
+        Source::of("crates/a/tests/n.rs", ""),
         Source::of("crates/a/tests/l/main.rs", "mod m;"),
         Source::of("crates/a/tests/l/m.rs", ""),
     ];
     let paths: Vec<String> = lost(&sources).into_iter().map(|it| it.path).collect();
-    assert_eq!(paths, ["crates/a/src/g.rs", "crates/a/tests/i/k.rs"]);
+    assert_eq!(paths, ["crates/a/src/g.rs", "crates/a/tests/i/k.rs", "crates/a/tests/n.rs"]);
     let reached = reached(&sources);
     let tests = reached.iter().filter(|(_, test)| **test).map(|(path, _)| path.as_str());
-    let expected = ["src/t.rs", "tests/h.rs", "tests/i/j.rs", "tests/l/m.rs", "tests/l/main.rs"];
+    let expected =
+        ["src/t.rs", "tests/i/j.rs", "tests/l/m.rs", "tests/l/main.rs", "tests/quick.rs"];
     assert!(tests.eq(expected.map(|path| format!("crates/a/{path}"))));
 }

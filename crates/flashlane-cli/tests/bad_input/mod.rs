@@ -1,8 +1,6 @@
 //! Bad input: exit status 2, place and rule on standard error, nothing on standard output, no panic
 //! trace, no output left behind.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod device;
 mod files;
 mod isolation;
@@ -10,8 +8,8 @@ mod workload;
 
 use std::path::Path;
 
-pub(crate) use common::flashlane;
-use common::{folder_with, names, refused};
+pub(crate) use crate::common::flashlane;
+use crate::common::{folder_with, names, refused};
 
 /// A device that is accepted.
 pub(crate) const DEVICE: &str = r#"name = "good"

@@ -1,0 +1,3 @@
+//! Tests of the measurements of speed, as one program.
+
+mod command;

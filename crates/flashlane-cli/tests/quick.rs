@@ -1,0 +1,26 @@
+//! Tests of the command that take seconds at most, as one program. `slow.rs` has the others.
+
+mod bad_input;
+mod commands;
+mod common;
+mod compare;
+mod exec;
+mod fio_cases;
+mod fio_job;
+mod fit;
+mod inputs;
+mod limits;
+mod observe;
+mod own_files;
+mod pipes_and_signals;
+mod plan;
+mod probe;
+mod run;
+mod slo;
+mod states;
+mod sweep;
+mod sweep_engines;
+mod trace;
+mod trace_convert;
+mod trace_inspect;
+mod trace_split;

@@ -1,0 +1,4 @@
+//! Tests of programs on a drive, as one program.
+
+mod common;
+mod exec;

@@ -1,0 +1,5 @@
+//! Tests of the measurements of drives, as one program.
+
+mod linux;
+mod page;
+mod seen;

@@ -1,0 +1,3 @@
+//! Tests of the page of a run, as one program.
+
+mod page;

@@ -1,0 +1,3 @@
+//! Tests of sweeps, as one program.
+
+mod files;

@@ -1,0 +1,3 @@
+//! Tests of the helpers of tests, as one program.
+
+mod skip;

@@ -1,0 +1,46 @@
+//! Tests of the model that take seconds at most, as one program. `slow.rs` has the others.
+
+mod alignment;
+mod capacity;
+mod common;
+mod conformance;
+mod dead_ends;
+mod docs;
+mod drive;
+mod end_of_time;
+mod energy;
+mod fio_options;
+mod flin;
+mod golden;
+mod hybrid;
+mod isolation_change;
+mod isolation_relocation;
+mod late_start;
+mod mechanisms;
+mod mechanisms_cache;
+mod mechanisms_collection;
+mod mechanisms_composition;
+mod mechanisms_host;
+mod mechanisms_isolation;
+mod mechanisms_media;
+mod mechanisms_scheduler;
+mod mqsim_fuzz;
+mod mqsim_inputs;
+mod mqsim_results;
+mod mqsim_source;
+mod mqsim_xml;
+mod observe;
+mod rates;
+mod starved;
+mod steady;
+mod suspension;
+mod theory;
+mod windows;
+mod workload_clone_day;
+mod workload_synthetic;
+mod workload_trace;
+
+// The random runs.
+#[allow(dead_code, reason = "the swarm uses all of it")]
+#[path = "swarm/generate/mod.rs"]
+mod generate;
