@@ -54,7 +54,7 @@ class Device:
         set: dict[str, Any] | None = None,
         **keys: Unpack[DeviceKeys],
     ) -> Device:
-        """The same device with some keys changed.
+        """This device with some keys changed.
 
         Args:
             compat: ``"mqsim"`` for the arithmetic of the released MQSim.
@@ -79,7 +79,7 @@ class Device:
         """Name of the isolation policy."""
     @property
     def warnings(self) -> list[str]:
-        """What was ignored or assumed."""
+        """Settings that were ignored or assumed."""
 
 class _Workload:
     @staticmethod
@@ -152,7 +152,7 @@ class Completion:
         """Name of the tenant."""
     @property
     def op(self) -> str:
-        """What was asked for: ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``."""
+        """Operation of the command: ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``."""
     @property
     def offset_bytes(self) -> int:
         """First byte in the tenant's space."""
@@ -380,7 +380,7 @@ class Work:
         """Command, transfer and array time."""
     @property
     def die_busy(self) -> int:
-        """What was left when the work came until its die had served all that it had begun."""
+        """When the work came, the time until its die would have served all work that it had begun."""
 
 @final
 class State:
@@ -397,14 +397,14 @@ class State:
         """The most transactions of a command."""
     @property
     def busy(self) -> int:
-        """What is left until the die has served all that it has begun."""
+        """The time until the die has served all work that it has begun."""
     def is_ready(self, work: Work) -> bool:
         """Nothing but the scheduler keeps the work waiting."""
     def is_pointless(self, work: Work) -> bool:
         """The move of a page that is no longer valid: returned by ``next``, it is dropped."""
     @staticmethod
     def together(one: Work, other: Work) -> bool:
-        """Both can go in one command: they differ in their planes only."""
+        """Two transactions can go in one command if they differ in their planes only."""
 
 @final
 class Plane:

@@ -44,7 +44,7 @@ fn unfinished(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// What is installed: a text that changes with each file of it.
+/// A text that changes with each installed file.
 fn state() -> String {
     let own = ["../../scripts/install-c.sh", "flashlane.pc.in", "include", "include/flashlane.h"];
     let library = ["libflashlane_capi.so", "libflashlane_capi.a"].map(|name| built().join(name));
