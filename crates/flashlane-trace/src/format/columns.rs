@@ -249,7 +249,8 @@ impl Columns {
         let field = cursor.until(separator);
         let is_quoted = field.first() == Some(&b'"');
         let is_blank = || field.is_empty() || field.contains(&b'\t');
-        (!is_quoted && !(self.separator == Separator::Space && is_blank())).then_some(field)
+        let is_unusual = is_quoted || self.separator == Separator::Space && is_blank();
+        (!is_unusual).then_some(field)
     }
 
     /// Reads any line, or says why it is none.

@@ -4,6 +4,7 @@ use super::reader::Reader;
 use super::values::{bytes, directions};
 use crate::config::{FioConfig, FioDirection, SizeConfig};
 use crate::layout::SECTOR_BYTES;
+use crate::workload::config::MAX_TRACED_BYTES;
 use flashlane_units::ByteSize;
 
 /// Most sizes of a split.
@@ -23,9 +24,9 @@ type Read = fn(&str) -> Option<Sizes>;
 /// Fills in the sizes, and warns of sizes that no drive accepts.
 pub(super) fn sizes(reader: &mut Reader<'_>, config: &mut FioConfig) {
     let keys: [(&str, &str, Read); 3] = [
-        ("bs", "bytes, such as 4096, 4k or 1m", single),
-        ("bsrange", "SMALLEST-LARGEST, such as 4k-64k", range),
-        ("bssplit", "SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40", split),
+        ("bs", "bytes, such as 4096, 4k or 1m, up to 4g", single),
+        ("bsrange", "SMALLEST-LARGEST, such as 4k-64k, up to 4g", range),
+        ("bssplit", "SIZE/PERCENT:SIZE/PERCENT, such as 4k/60:64k/40, up to 4g", split),
     ];
     // In fio a split takes precedence over a range, and a range over a size.
     for (key, allowed, read) in keys {
@@ -49,11 +50,9 @@ pub(super) fn sizes(reader: &mut Reader<'_>, config: &mut FioConfig) {
 
 /// `blockalign`.
 fn align(reader: &mut Reader<'_>, config: &mut FioConfig) {
-    let each = reader.value("blockalign", "bytes, such as 4096 or 4k", |text| {
+    let each = reader.value("blockalign", "bytes, such as 4096 or 4k, up to 4g", |text| {
         let each = directions(text)?;
-        let read = |one: Option<&str>| {
-            one.map_or(Some(None), |one| bytes(one).filter(|size| *size > 0).map(Some))
-        };
+        let read = |one: Option<&str>| one.map_or(Some(None), |one| request_bytes(one).map(Some));
         Some([read(each[0])?, read(each[1])?, read(each[2])?])
     });
     let Some(each) = each else { return };
@@ -98,16 +97,20 @@ pub(super) fn check_sectors(reader: &mut Reader<'_>, config: &FioConfig, used: [
     reader.notes.warn(line, key, &message);
 }
 
+/// A size of a request. Unit: bytes. Range: 1 to 4 GiB, the largest request.
+fn request_bytes(text: &str) -> Option<u64> {
+    bytes(text).filter(|size| (1..=MAX_TRACED_BYTES).contains(size))
+}
+
 fn single(text: &str) -> Option<Sizes> {
-    let size = bytes(text).filter(|size| *size > 0)?;
+    let size = request_bytes(text)?;
     Some(Sizes { smallest: size, largest: size, split: Vec::new() })
 }
 
 fn range(text: &str) -> Option<Sizes> {
     let (low, high) = text.split_once(['-', ':'])?;
-    let (smallest, largest) = (bytes(low)?, bytes(high)?);
-    let valid = smallest > 0 && smallest <= largest;
-    valid.then(|| Sizes { smallest, largest, split: Vec::new() })
+    let (smallest, largest) = (request_bytes(low)?, request_bytes(high)?);
+    (smallest <= largest).then(|| Sizes { smallest, largest, split: Vec::new() })
 }
 
 /// Sizes with their percentages; sizes without a percentage share the rest.
@@ -115,7 +118,7 @@ fn split(text: &str) -> Option<Sizes> {
     let mut sizes = Vec::new();
     for part in text.split(':') {
         let (size, percent) = part.split_once('/').unwrap_or((part, ""));
-        let size = bytes(size).filter(|size| *size > 0)?;
+        let size = request_bytes(size)?;
         let percent = match percent.trim() {
             "" => None,
             percent => Some(percent.parse::<u32>().ok().filter(|percent| *percent <= 100)?),

@@ -156,6 +156,23 @@ fn sizes_that_no_drive_takes_are_rounded_or_refused() {
     );
 }
 
+/// Sizes near 2^64 overflowed where they were rounded up (found by fuzzing).
+#[test]
+fn sizes_above_the_largest_request_are_refused() {
+    assert_eq!(job("bs=16m size=1g number_ios=1").read.largest, ByteSize(16 << 20));
+    let keys = [
+        "bs=18446744073709551615",
+        "bs=5g",
+        "bsrange=1-18446744073709551614",
+        "bssplit=4k/50:8g/50",
+        "blockalign=8g",
+    ];
+    for key in keys {
+        let refused = problems(&format!("[a]\nrw=write\n{key}\nsize=1m\n"));
+        assert!(refused.contains("job.fio:3:") && refused.contains("up to 4g"), "{refused}");
+    }
+}
+
 #[test]
 fn paces_and_pauses_are_those_of_the_job() {
     let rates = |keys: &str| {
