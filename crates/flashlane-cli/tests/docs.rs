@@ -64,13 +64,17 @@ fn write_files(folder: &Path, blocks: &[Block]) {
 fn clone_after_demo() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
-    for made in ["target/release", "bin", "out"] {
+    for made in ["target/release", "bin", "out", "scripts"] {
         std::fs::create_dir_all(at(made)).expect("made");
     }
     let program = at("target/release/flashlane");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_flashlane"), program).expect("linked");
     std::os::unix::fs::symlink("/bin/true", at("bin/cargo")).expect("linked");
-    std::fs::copy(repository().join("Makefile"), at("Makefile")).expect("copied");
+    for copied in ["Makefile", "scripts/demo.sh"] {
+        std::fs::copy(repository().join(copied), at(copied)).expect("copied");
+    }
+    // Finds no libraries for browsers: the demonstration does without.
+    std::os::unix::fs::symlink("/bin/true", at("scripts/what-if.sh")).expect("linked");
     write_files(folder.path(), &blocks(&page("docs/tutorial.md")));
     folder
 }

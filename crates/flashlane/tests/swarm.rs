@@ -92,14 +92,18 @@ fn is_empty(error: &Error) -> bool {
 }
 
 /// True if all problems are refusals without time, because the clocks of dies do not follow the
-/// order of collection closely. Such a problem names the scheduler or dynamic allocation. It needs
-/// several planes, dynamic allocation, or a scheduler that does not say its order.
-fn hangs_on_order(case: &Case, problems: &[Problem]) -> bool {
+/// drive closely. A problem of the order of collection names the scheduler or dynamic allocation. It
+/// needs several planes, dynamic allocation, or a scheduler that does not say its order. Others name
+/// the threshold of collection, or the rate of the channels.
+fn hangs_on_time(case: &Case, problems: &[Problem]) -> bool {
     let may = case.device.ftl.allocation.name().contains("dynamic")
         || case.device.flash.planes_per_die > 1
         || case.device.scheduler.name().starts_with("sprinkler");
-    let place = |p: &Problem| p.place == "scheduler" || p.place == "ftl.allocation";
-    may && !problems.is_empty() && problems.iter().all(place)
+    let is_known = |problem: &Problem| match problem.place.as_str() {
+        "scheduler" | "ftl.allocation" => may,
+        place => place == "ftl.gc.threshold" || place == "flash.channel_rate",
+    };
+    !problems.is_empty() && problems.iter().all(is_known)
 }
 
 /// Runs the case without time. It must finish with its audits, or be refused by name.
@@ -128,7 +132,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
             assert!(!problems.is_empty());
             return;
         }
-        Err(flashlane::Error::Config(problems)) if hangs_on_order(case, &problems) => return,
+        Err(flashlane::Error::Config(problems)) if hangs_on_time(case, &problems) => return,
         Err(error) if is_empty(&error) => return,
         Err(error) => panic!("without time: {error}"),
     };
