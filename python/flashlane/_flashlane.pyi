@@ -54,7 +54,7 @@ class Device:
         set: dict[str, Any] | None = None,
         **keys: Unpack[DeviceKeys],
     ) -> Device:
-        """This device with some keys changed.
+        """A copy of this device with some keys changed.
 
         Args:
             compat: ``"mqsim"`` for the arithmetic of the released MQSim.
