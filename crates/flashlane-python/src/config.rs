@@ -130,10 +130,13 @@ impl Device {
 
     /// A copy of this device with some keys changed.
     ///
-    /// Args: compat: ``"mqsim"`` for the arithmetic of the released MQSim. set: keys by their
-    /// paths. keys: keys of a device file by name, as ``Device`` takes them.
+    /// Args:
+    ///     compat: ``"mqsim"`` for the arithmetic of the released MQSim.
+    ///     set: keys by their paths.
+    ///     keys: keys of a device file by name, as ``Device`` takes them.
     ///
-    /// Raises: flashlane.errors.ConfigError: with the key, what was found and what is allowed.
+    /// Raises:
+    ///     flashlane.errors.ConfigError: with the key, what was found and what is allowed.
     #[pyo3(signature = (*, compat = None, set = None, **keys))]
     fn replace(
         &self,
