@@ -7,7 +7,8 @@ use crate::request::Requests;
 use crate::transaction::Transactions;
 
 /// The clock, the events, and what is under way. The driver owns it and lends it to a stage with
-/// every call. A stage has no clock of its own, and keeps only handles of requests and transactions.
+/// every call. A stage has no clock of its own, and keeps only handles of requests and
+/// transactions.
 #[derive(Clone)]
 pub(crate) struct Context {
     /// The time of the event that is handled.

@@ -2,7 +2,8 @@
 //! without it.
 //!
 //! `cargo test -p flashlane --test slow blame_truth:: -- --ignored --nocapture` measures 300
-//! scenarios; with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` measures 40 scenarios.
+//! scenarios; with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` measures 40
+//! scenarios.
 
 pub(crate) mod draw;
 pub(crate) mod measure;

@@ -92,9 +92,9 @@ fn is_empty(error: &Error) -> bool {
 }
 
 /// True if all problems are refusals without time, because the clocks of dies do not follow the
-/// drive closely. A problem of the order of collection names the scheduler or dynamic allocation. It
-/// needs several planes, dynamic allocation, or a scheduler that does not say its order. Others name
-/// the threshold of collection, or the rate of the channels.
+/// drive closely. A problem of the order of collection names the scheduler or dynamic allocation.
+/// It needs several planes, dynamic allocation, or a scheduler that does not say its order. Others
+/// name the threshold of collection, or the rate of the channels.
 fn hangs_on_time(case: &Case, problems: &[Problem]) -> bool {
     let may = case.device.ftl.allocation.name().contains("dynamic")
         || case.device.flash.planes_per_die > 1
