@@ -88,7 +88,14 @@ fn is_empty(error: &Error) -> bool {
             || p.place.ends_with(".starts_after")
             || p.place == "workload" && p.message.starts_with("found no request")
     };
-    matches!(error, Error::Config(problems) if problems.iter().all(is_empty))
+    let is_overload = |why: &str| {
+        why.contains("outstanding_max") && why.contains("no request would be counted")
+    };
+    match error {
+        Error::Config(problems) => problems.iter().all(is_empty),
+        Error::Stuck(why) => is_overload(why),
+        _ => false,
+    }
 }
 
 /// True if all problems are refusals without time, because the clocks of dies do not follow the

@@ -176,10 +176,12 @@ impl Untimed {
     }
 
     /// Collects on all dies in the time up to `at` that requests left.
-    pub(crate) fn collect_until(&mut self, at: u64) {
+    pub(crate) fn collect_until(&mut self, at: u64) -> Result<(), Error> {
         for die in self.jobs.numbers() {
             self.catch_up(die, at);
         }
+        // Collection changes the mapping of the pages that it moves.
+        self.settle(at)
     }
 
     /// Does [`Ftl::let_go`].
