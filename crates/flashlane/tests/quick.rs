@@ -30,6 +30,7 @@ mod mqsim_results;
 mod mqsim_source;
 mod mqsim_xml;
 mod observe;
+mod pacing;
 mod rates;
 mod starved;
 mod steady;

@@ -11,7 +11,7 @@ pub use crate::flash::config::{
 };
 use crate::ftl::config::FtlSettings;
 pub use crate::ftl::config::{
-    FtlConfig, GcConfig, MappingConfig, MappingKind, Placement, PreconditionConfig,
+    FtlConfig, GcConfig, MappingConfig, MappingKind, Pacing, Placement, PreconditionConfig,
     ScrubbingConfig, UnwrittenRead, WearConfig,
 };
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};

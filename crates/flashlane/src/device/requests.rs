@@ -43,6 +43,7 @@ impl Device {
         cookie: u64,
     ) {
         let now = self.context.now;
+        self.leave_idle();
         let window = &mut self.recorder.window;
         let counted = window.admits(now) || window.may_open() && self.open_window();
         let id = self.context.requests.insert(Request {
@@ -149,6 +150,7 @@ impl Device {
             self.keep_completion(id);
         }
         self.context.requests.remove(id);
+        self.look_for_idle();
         flow
     }
 }

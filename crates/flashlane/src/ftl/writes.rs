@@ -102,6 +102,7 @@ impl Ftl {
             self.read_physical(ctx, merge);
         }
         self.pool_changed(plane);
+        self.pace_write(ctx, plane);
         self.collect(ctx, plane);
         if source != Source::Mapping {
             self.mapping_changed(ctx, flow, lpa);
@@ -134,6 +135,9 @@ impl Ftl {
     /// Makes a physical page invalid.
     pub(super) fn invalidate(&mut self, ctx: &mut Context, ppa: Ppa) {
         let plane = self.release(ppa);
+        if self.pacing.is_some() {
+            self.page_lost(ctx, ppa);
+        }
         if self.blocks.planes[plane].gc_wanted && !self.is_free() {
             self.collect(ctx, plane);
         }

@@ -8,6 +8,7 @@ mod arrival;
 mod clock;
 mod collection;
 mod job;
+mod pace;
 mod programs;
 mod translation;
 mod write_backs;
