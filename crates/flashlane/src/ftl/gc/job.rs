@@ -137,10 +137,12 @@ impl Ftl {
     fn move_over(&mut self, ctx: &mut Context, job: JobId) {
         let state = &mut self.jobs[job];
         state.moves -= 1;
+        let block = state.block;
         if state.moves == 0 {
-            let block = state.block;
             self.erase_if_empty(ctx, block);
-            self.go_on_idle(ctx, self.blocks.plane_of(block));
+        }
+        if self.is_paced() {
+            self.go_on(ctx, self.blocks.plane_of(block));
         }
     }
 

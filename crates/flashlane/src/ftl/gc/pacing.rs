@@ -2,11 +2,14 @@
 //! the host writes, instead of all at once.
 //!
 //! A victim of `b` pages with `V` valid ones gives `b - V` pages of room. After `w` pages that were
-//! written to its plane since, `floor(w V / (b - V))` of its pages have been *released*: their moves
-//! are in the queue of the die, or over. So the block is empty when the host has used the room that
-//! its erase gives back. The rest is released at once if a plane is below its low watermark
-//! (`ftl.gc.hard_threshold`) or lets writes wait, because then nothing else would free a block. A
-//! drive that the host leaves idle (`ftl.gc.idle_after`) goes on page by page without any writes.
+//! written to its plane since, `floor(w V / (b - V))` of its pages are *released*. So the block is
+//! empty when the host has used the room that its erase gives back. The rest is released at once if
+//! a plane is below its low watermark (`ftl.gc.hard_threshold`) or lets writes wait, because then
+//! nothing else would free a block. A drive that the host leaves idle (`ftl.gc.idle_after`) goes on
+//! page by page without any writes.
+//!
+//! A released page is read and programmed soon: a read of a page that moves waits for its program,
+//! and so only a few pages of a plane move at the same time ([`MOVES_MAX`]).
 
 use std::collections::VecDeque;
 
@@ -46,17 +49,39 @@ impl Pace {
     }
 }
 
-/// A block in collection with pages that are not released.
+/// Pages of a block that move at the same time: while one is programmed, the next is read.
+const MOVES_MAX: u32 = 2;
+
+/// Released pages of a block all of whose pages are released.
+const ALL: u32 = u32::MAX;
+
+/// A block in collection with pages that have not begun to move.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     job: JobId,
     block: BlockId,
-    /// The pages of the block before this one are released, or were not valid.
+    /// The pages of the block before this one have begun to move, or were not valid.
     next: Ppa,
+    /// Released pages that have not begun to move.
+    released: u32,
     pace: Pace,
 }
 
-/// Blocks in collection whose pages wait for writes of the host.
+impl Held {
+    fn release(&mut self, count: u32) {
+        self.released = self.released.saturating_add(count);
+    }
+
+    /// Notes that a page begins to move.
+    fn begin_move(&mut self, ppa: Ppa) {
+        self.next = ppa.plus(1);
+        if self.released != ALL {
+            self.released = self.released.saturating_sub(1);
+        }
+    }
+}
+
+/// Blocks in collection whose pages wait for writes of the host, or for each other.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct PacedJobs {
     /// The blocks of each plane, the oldest first. Writes release the pages of the oldest.
@@ -73,7 +98,7 @@ impl PacedJobs {
             .then(|| Self { held: Array::of(jobs, planes), idle: false })
     }
 
-    /// True if the block has pages that are not released.
+    /// True if the block has pages that have not begun to move.
     pub(in crate::ftl) fn holds(&self, plane: PlaneId, block: BlockId) -> bool {
         self.held[plane].iter().any(|held| held.block == block)
     }
@@ -103,8 +128,8 @@ impl Ftl {
         let pace = Pace::of(valid, self.blocks.pages_per_block());
         let next = self.blocks.first_page(block);
         let paced = self.pacing.as_mut().expect("collection is paced");
-        paced.held[plane].push_back(Held { job, block, next, pace });
-        self.go_on_idle(ctx, plane);
+        paced.held[plane].push_back(Held { job, block, next, released: 0, pace });
+        self.go_on(ctx, plane);
     }
 
     /// Counts a page that was written to the plane, and releases the moves that it asks for.
@@ -113,7 +138,8 @@ impl Ftl {
         let Some(paced) = &mut self.pacing else { return };
         if let Some(held) = paced.held[plane].front_mut() {
             let moves = held.pace.write();
-            self.release_moves(ctx, plane, moves);
+            held.release(moves);
+            self.go_on(ctx, plane);
         }
     }
 
@@ -132,15 +158,23 @@ impl Ftl {
 
     /// Releases all pages of the plane's blocks in collection.
     pub(in crate::ftl) fn release_all(&mut self, ctx: &mut Context, plane: PlaneId) {
-        self.release_moves(ctx, plane, u32::MAX);
+        let Some(paced) = &mut self.pacing else { return };
+        paced.held[plane].iter_mut().for_each(|held| held.release(ALL));
+        self.go_on(ctx, plane);
     }
 
-    /// Releases the next `count` pages of the plane's blocks in collection, or all if there are
-    /// fewer.
-    fn release_moves(&mut self, ctx: &mut Context, plane: PlaneId, count: u32) {
-        for _ in 0..count {
+    /// Begins to move the next released pages of the plane's oldest block in collection, as far as
+    /// they may move now. In idle time, one page at a time moves without being released.
+    pub(super) fn go_on(&mut self, ctx: &mut Context, plane: PlaneId) {
+        loop {
             let Some(paced) = &self.pacing else { return };
-            let Some(&Held { job, block, next, .. }) = paced.held[plane].front() else { return };
+            let Some(&Held { job, block, next, released, .. }) = paced.held[plane].front() else {
+                return;
+            };
+            let moves = self.jobs[job].moves();
+            if moves >= MOVES_MAX || released == 0 && !(paced.idle && moves == 0) {
+                return;
+            }
             let end = self.blocks.first_page(block).plus(self.blocks.pages_per_block());
             let mut ppa = next;
             while ppa < end && self.pages.lpa(ppa) == Lpa::NONE {
@@ -149,10 +183,10 @@ impl Ftl {
             let held = &mut self.pacing.as_mut().expect("collection is paced").held[plane];
             if ppa == end {
                 held.pop_front();
-                // The last pages may have been overwritten before they were released.
+                // The last pages may have been overwritten before they began to move.
                 self.erase_if_empty(ctx, block);
             } else {
-                held[0].next = ppa.plus(1);
+                held[0].begin_move(ppa);
                 self.start_move(ctx, job, ppa);
             }
         }
@@ -168,23 +202,12 @@ impl Ftl {
         }
     }
 
-    /// In idle time: releases the next page of a plane if none is on its way.
-    pub(super) fn go_on_idle(&mut self, ctx: &mut Context, plane: PlaneId) {
-        let Some(paced) = &self.pacing else { return };
-        if let Some(held) = paced.held[plane].front()
-            && paced.idle
-            && self.jobs[held.job].moves() == 0
-        {
-            self.release_moves(ctx, plane, 1);
-        }
-    }
-
     /// The host has left the drive idle for long enough: blocks in collection are emptied without
     /// waiting for writes.
     pub(crate) fn idle_begins(&mut self, ctx: &mut Context) {
         self.pacing.as_mut().expect("only paced collection waits for idle time").idle = true;
         for plane in self.blocks.planes.numbers() {
-            self.go_on_idle(ctx, plane);
+            self.go_on(ctx, plane);
         }
     }
 
@@ -201,36 +224,31 @@ impl Ftl {
         let Some(paced) = &self.pacing else { return };
         for (plane, held) in paced.held.numbered() {
             assert!(
-                held.is_empty() || !self.is_pressed(plane),
+                !self.is_pressed(plane) || held.iter().all(|held| held.released == ALL),
                 "plane {plane} is short of free blocks, but moves of its collection wait for writes"
             );
-            for &Held { job, block, next, pace } in held {
-                assert_eq!(self.jobs[job].block(), block, "pages are held for their job");
-                assert!(pace.credit < pace.gain, "moves that writes asked for are released");
-                let state = self.blocks.block(block);
-                assert_eq!(
-                    state.state,
-                    BlockState::Collected,
-                    "held block {block} is in collection"
-                );
-                let held = self.blocks.pages_of(block).filter(|&ppa| ppa >= next);
-                let left = held.filter(|&ppa| self.pages.lpa(ppa) != Lpa::NONE).count();
-                let moving = self.jobs[job].moves() as usize;
-                assert!(
-                    left + moving >= usize::from(state.valid),
-                    "every valid page of block {block} is held or moves"
-                );
+            if let Some(oldest) = held.front() {
+                let goes_on = oldest.released > 0 || paced.idle;
+                let moves = self.jobs[oldest.job].moves();
+                assert!(moves > 0 || !goes_on, "released pages of plane {plane} move");
+                assert!(moves <= MOVES_MAX, "few pages of plane {plane} move at the same time");
             }
-            let moving = |plane| {
-                self.jobs
-                    .iter()
-                    .any(|(_, job)| job.moves() > 0 && self.blocks.plane_of(job.block()) == plane)
-            };
-            assert!(
-                !paced.idle || held.is_empty() || moving(plane),
-                "collection of plane {plane} goes on in idle time"
-            );
+            held.iter().for_each(|held| self.audit_held(held));
         }
+    }
+
+    fn audit_held(&self, held: &Held) {
+        let &Held { job, block, next, pace, .. } = held;
+        assert_eq!(self.jobs[job].block(), block, "pages are held for their job");
+        assert!(pace.credit < pace.gain, "moves that writes asked for are released");
+        let state = self.blocks.block(block);
+        assert_eq!(state.state, BlockState::Collected, "held block {block} is in collection");
+        let later = self.blocks.pages_of(block).filter(|&ppa| ppa >= next);
+        let left = later.filter(|&ppa| self.pages.lpa(ppa) != Lpa::NONE).count();
+        assert!(
+            left + self.jobs[job].moves() as usize >= usize::from(state.valid),
+            "every valid page of block {block} is held or moves"
+        );
     }
 }
 
