@@ -419,6 +419,9 @@ Victim: TypeAlias = (
 BlockShare: TypeAlias = str
 """Text with a unit, such as ``5%``."""
 
+Pacing: TypeAlias = Literal["burst", "proportional"]
+"""When the valid pages of a block in collection move."""
+
 
 class GcConfig(TypedDict, total=False):
     """Garbage collection. Source: MQSim (FAST'18) section 4.2.3."""
@@ -443,6 +446,18 @@ class GcConfig(TypedDict, total=False):
     copyback: bool
     """Valid pages move inside their plane, by way of its page register: read and programmed at once, their
     data never on the channel. Not with hybrid mapping."""
+
+    pacing: Pacing
+    """When the valid pages of a block move. Default: ``burst``."""
+
+    read_wait_max: Span
+    """With ``pacing = 'proportional'``: longest time for which collection goes before the reads of a die
+    that wait. After it, these reads go first. At least one command of collection goes in each such turn.
+    Range: 1us..=1s. Default: 1ms."""
+
+    idle_after: Span
+    """With ``pacing = 'proportional'``: collection goes on without writes, page by page, when no request
+    has been in the drive for this time. Range: 1us..=1000s. Default: never."""
 
 
 class WearConfig(TypedDict, total=False):
