@@ -47,13 +47,13 @@ impl Untimed {
             return;
         }
         let blocks = &self.ftl.blocks;
-        let held = self.jobs[die].iter_mut().find(|job| {
-            job.plane == plane && u32::from(blocks.block(job.block).valid) > job.released
-        });
+        let held = self.jobs[die]
+            .iter_mut()
+            .find(|job| job.plane == plane && blocks.block(job.block).valid > 0);
         if let Some(job) = held
             && let Some(pace) = &mut job.pace
         {
-            job.released += pace.write();
+            job.released = job.released.saturating_add(pace.write());
             self.has_work(die);
         }
     }
