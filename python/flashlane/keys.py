@@ -839,6 +839,12 @@ Technology: TypeAlias = Literal["slc", "mlc", "tlc", "qlc", "in-place"]
 ChannelClass: TypeAlias = Literal["nv-ddr2", "nv-ddr3", "nv-lpddr4"]
 """Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1."""
 
+Programming: TypeAlias = Literal["page"]
+"""How a die programs pages."""
+
+PageOrder: TypeAlias = Literal["turns", "mqsim"]
+"""The types of the pages of a block, in order."""
+
 
 class SmallReadConfig(TypedDict, total=False):
     """Reads of small parts of a page. Source: NVMeVirt (FAST'23) gives such times for real drives."""
@@ -921,8 +927,14 @@ class FlashConfig(TypedDict, total=False):
     command_time: Span
     """Channel time of the command and address of a page, instead of that of the interface."""
 
-    read_time: list[Span]
-    """tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
+    programming: Programming
+    """How pages are programmed. Default: ``page``."""
+
+    page_order: PageOrder
+    """The types of the pages of a block, in order. Default: ``turns``."""
+
+    read_time: Span | list[Span]
+    """tR by page type: one value, or a list with one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
 
     program_time: list[Span]
     """tPROG by page type, as ``read_time``."""

@@ -31,6 +31,7 @@ mod mqsim_source;
 mod mqsim_xml;
 mod observe;
 mod pacing;
+mod page_types;
 mod rates;
 mod starved;
 mod steady;

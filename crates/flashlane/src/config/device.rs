@@ -9,6 +9,7 @@ pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
     ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
 };
+pub use crate::flash::page_types::{PageOrder, Programming};
 use crate::ftl::config::FtlSettings;
 pub use crate::ftl::config::{
     FtlConfig, GcConfig, MappingConfig, MappingKind, Pacing, Placement, PreconditionConfig,

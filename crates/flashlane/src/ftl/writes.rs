@@ -101,9 +101,7 @@ impl Ftl {
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
         }
-        self.pool_changed(plane);
-        self.pace_write(ctx, plane);
-        self.collect(ctx, plane);
+        self.room_taken(ctx, plane);
         if source != Source::Mapping {
             self.mapping_changed(ctx, flow, lpa);
         }
@@ -114,6 +112,14 @@ impl Ftl {
             self.unpark(ctx, plane);
         }
         Ok(())
+    }
+
+    /// A page was written to the plane: collection may be due, or go on.
+    #[inline(always)]
+    fn room_taken(&mut self, ctx: &mut Context, plane: PlaneId) {
+        self.pool_changed(plane);
+        self.pace_write(ctx, plane);
+        self.collect(ctx, plane);
     }
 
     /// Points a logical page at its new place and adds to the sectors that it holds.
