@@ -6,7 +6,7 @@ use flashlane::config::units::{
 use flashlane::config::validate::{gc_reserve, validate_device};
 use flashlane::config::{
     CacheMechanism, ChannelClass, CompatConfig, DeviceConfig, InterfaceKind, MappingKind, Pacing,
-    ProcessorsConfig, SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
+    PageOrder, ProcessorsConfig, SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -334,9 +334,11 @@ pub(super) fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
     device.ftl.gc.threshold = BlockShare::Blocks((least + more).min(blocks - 1));
 }
 
-/// Paced collection where the rest allows it. Drawn apart, so that the rest is what it was before.
+/// Paced collection where the rest allows it, and the order of page types. Drawn apart, so that the
+/// rest is what it was before.
 pub(super) fn pacing(seed: u64, device: &mut DeviceConfig) {
     let mut draw = Draw(Rng::stream(seed, "swarm.pacing", 0));
+    device.flash.page_order = draw.pick(&[PageOrder::Turns, PageOrder::Mqsim]);
     if !draw.chance(0.5) {
         return;
     }
