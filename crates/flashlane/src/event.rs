@@ -46,6 +46,8 @@ pub(crate) enum Event {
     /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,
+    /// No request may have been in the drive for a while.
+    Idle,
     /// A tenant asked to be woken.
     Wake { flow: FlowId },
 }

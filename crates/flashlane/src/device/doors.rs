@@ -45,7 +45,7 @@ impl Device {
         self.host.upcoming()
     }
 
-    /// True if a submission beyond so many outstanding requests is refused.
+    /// True if no request may be added to `outstanding` ones.
     pub(crate) fn is_full(&self, outstanding: usize) -> bool {
         self.host.is_full(outstanding)
     }

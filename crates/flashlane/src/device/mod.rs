@@ -17,6 +17,7 @@ mod commands;
 mod caching;
 mod dispatch;
 mod doors;
+mod idle;
 mod pages;
 pub(crate) mod reading;
 mod translation;
@@ -43,6 +44,7 @@ use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
 use crate::scheduler::Scheduler;
+use idle::IdleWatch;
 use queue_pairs::Ringing;
 use reading::TransactionTimes;
 use watcher::Watcher;
@@ -89,6 +91,8 @@ pub(crate) struct Device {
     /// Number of sectors of a page.
     pub(crate) page_sectors: Divisor,
     check: bool,
+    /// Idle time; `None` if collection does not use it.
+    idle: Option<IdleWatch>,
     /// Set from outside: the run then ends at the next look around.
     stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
@@ -127,7 +131,8 @@ impl Device {
                 device.ftl.gc.preemptible,
                 geometry,
                 layout.flows.len(),
-            ),
+            )
+            .with_turns(device.ftl.gc.read_wait_max().map(|span| Time(span.0))),
             flash: Flash::new(
                 &device.flash,
                 &device.compat,
@@ -145,6 +150,7 @@ impl Device {
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
+            idle: IdleWatch::new(&device.ftl.gc),
             stop: None,
             failure: None,
         }
@@ -177,6 +183,7 @@ impl Device {
     /// Begins the run: work of the drive before the first event.
     pub(crate) fn start(&mut self) {
         self.start_collection();
+        self.watch_idle();
         self.dispatch_offered();
     }
 
@@ -302,6 +309,7 @@ impl Device {
             Event::DataSent { channel } => self.on_data_sent(channel),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),
+            Event::Idle => self.on_idle(before),
         }
         Up::Nothing
     }

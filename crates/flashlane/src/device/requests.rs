@@ -43,6 +43,7 @@ impl Device {
         counted: bool,
     ) {
         let now = self.context.now;
+        self.leave_idle();
         let id = self.context.requests.insert(Request {
             flow,
             op: planned.op,
@@ -153,5 +154,6 @@ impl Device {
     #[inline(always)]
     pub(crate) fn forget(&mut self, id: RequestId) {
         self.context.requests.remove(id);
+        self.look_for_idle();
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Metered {
     pub(crate) completed_cookie: u64,
 }
 
-/// What is measured of a drive.
+/// Counts, times and records of a run.
 #[derive(Clone)]
 pub(crate) struct Meters {
     pub(crate) recorder: Recorder,
