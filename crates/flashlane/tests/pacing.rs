@@ -8,7 +8,7 @@ use flashlane::config::validate::validate;
 use flashlane::drive::{Command, Drive, DriveOptions, Tenant};
 use flashlane::metrics::{FlashSummary, Summary};
 
-/// One plane.
+/// The smallest drive: each block that is collected delays every read.
 const ONE_PLANE: &str = r#"
 name = "one plane"
 [ftl]

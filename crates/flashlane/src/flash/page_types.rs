@@ -76,7 +76,7 @@ pub(super) fn one_or_list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Span
     from.deserialize_any(Times)
 }
 
-/// The schema of [`one_or_list`].
+/// What a JSON schema says of a time or a list of times.
 pub(super) fn one_or_list_schema(generator: &mut SchemaGenerator) -> Schema {
     let time = generator.subschema_for::<Span>();
     json_schema!({ "anyOf": [time, { "type": "array", "items": time }] })
