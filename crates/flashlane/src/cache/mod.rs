@@ -156,6 +156,7 @@ impl Cache {
     }
 
     /// Sectors of a page that the cache holds.
+    #[cfg(test)]
     pub(crate) fn held(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
         self.slots(flow).lookup(lpa).1
     }

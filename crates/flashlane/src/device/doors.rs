@@ -3,7 +3,6 @@
 use std::slice::Iter;
 
 use flashlane_engine::Time;
-use flashlane_units::{FlowId, Lpa};
 
 use super::Device;
 use crate::ftl::moving::IsolationSummary;
@@ -98,7 +97,8 @@ impl Device {
     }
 
     /// Sectors of a page that hold data, on flash or in the data cache: bit 0 is the first sector.
-    pub(crate) fn held(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn held(&mut self, flow: flashlane_units::FlowId, lpa: flashlane_units::Lpa) -> u64 {
         self.ftl.held(lpa) | self.cache.held(flow, lpa)
     }
 

@@ -91,6 +91,7 @@ impl<'a> FlashView<'a> {
 
 impl Ftl {
     /// Sectors of a logical page that hold data on flash.
+    #[cfg(test)]
     pub(crate) fn held(&self, lpa: flashlane_units::Lpa) -> u64 {
         if self.pages.ppa(lpa) == Ppa::new(flashlane_engine::NONE) {
             0
