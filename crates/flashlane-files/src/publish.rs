@@ -58,7 +58,8 @@ impl std::fmt::Display for Refusal {
 }
 
 /// Holds a folder for the results of this process, so that other processes are refused. Waits for
-/// up to a second, because a process that was killed keeps its locks until its memory is given back.
+/// up to a second, because a process that was killed keeps its locks until its memory is given
+/// back.
 ///
 /// # Errors
 ///
@@ -76,8 +77,8 @@ pub fn hold_folder(folder: &Path) -> Result<Option<Lock>, Refusal> {
     }
 }
 
-/// Waits for a lock, at most for `patience`, and returns it or its holder. The lock is `None` if the
-/// file system has no locks.
+/// Waits for a lock, at most for `patience`, and returns it or its holder. The lock is `None` if
+/// the file system has no locks.
 fn lock_within(path: &Path, patience: Duration) -> io::Result<Result<Option<Lock>, Holder>> {
     let mut last = None;
     let lock = Lock::wait(path, |holder, waited| {

@@ -85,8 +85,8 @@ impl Device {
         self.ftl.sets_summary()
     }
 
-    /// The work of the scheduling policy, if the policy counts it. `room`: transactions that the DRAM
-    /// of the drive has room for.
+    /// The work of the scheduling policy, if the policy counts it. `room`: transactions that the
+    /// DRAM of the drive has room for.
     pub(crate) fn scheduler_overhead(&self, room: u64) -> Option<SchedulerOverhead> {
         self.scheduler.overhead(room)
     }

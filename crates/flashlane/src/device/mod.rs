@@ -189,8 +189,8 @@ impl Device {
 
     /// Handles the next event up to the point where the host hears of it, and returns that news.
     /// `None`: no event is left. The caller continues with the calls that [`Up`] names, and with
-    /// [`Device::step_over`]. If the event comes after `edge`, calls `passed` before, with the time of
-    /// the event.
+    /// [`Device::step_over`]. If the event comes after `edge`, calls `passed` before, with the time
+    /// of the event.
     #[inline(always)]
     pub(crate) fn step(&mut self, edge: Time, passed: impl FnOnce(&mut Self, Time)) -> Option<Up> {
         let (now, event) = self.context.events.pop()?;

@@ -1,5 +1,5 @@
-//! Readings: the counters of a drive at an instant, as values. The difference of two readings is the
-//! work between them.
+//! Readings: the counters of a drive at an instant, as values. The difference of two readings is
+//! the work between them.
 
 use flashlane_engine::Time;
 use flashlane_units::FlowId;

@@ -96,8 +96,8 @@ pub(crate) trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// A translation page of a flow is on flash.
     fn translation_program(&mut self, id: TransactionId, tr: &Transaction) {}
 
-    /// A transaction waited for a translation page since `since`. `read`: the transaction that reads
-    /// the page.
+    /// A transaction waited for a translation page since `since`. `read`: the transaction that
+    /// reads the page.
     fn translation(
         &mut self,
         now: Time,
@@ -142,9 +142,9 @@ pub(crate) trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// Collection of a block begins. `owner`: the flow of its valid pages; `valid`: their number.
     fn job(&mut self, plane: PlaneId, job: JobId, owner: FlowId, valid: u32) {}
 
-    /// An access to the memory of the data cache begins. `times`: until when the memory is busy, and
-    /// the end of the access; `asked`: when it was asked for, unless it waited for its turn; `done`:
-    /// the event at its end.
+    /// An access to the memory of the data cache begins. `times`: until when the memory is busy,
+    /// and the end of the access; `asked`: when it was asked for, unless it waited for its turn;
+    /// `done`: the event at its end.
     fn dram(
         &mut self,
         now: Time,

@@ -53,7 +53,8 @@ impl HostFlow {
         }
     }
 
-    /// True if the flow once had no completion for longer than [`STARVATION`], while others had some.
+    /// True if the flow once had no completion for longer than [`STARVATION`], while others had
+    /// some.
     pub(crate) fn has_starved(&self) -> bool {
         self.starved
     }

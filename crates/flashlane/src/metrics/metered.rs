@@ -1,5 +1,5 @@
-//! A drive with its meters. The drive reports arrivals and completions, and gives readings; the meters
-//! count and keep them. Nothing here changes what the drive does.
+//! A drive with its meters. The drive reports arrivals and completions, and gives readings; the
+//! meters count and keep them. Nothing here changes what the drive does.
 
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, RequestId, SubmissionId};
