@@ -8,8 +8,7 @@
 //! | `block_bio_queue` | `Q` | `maj,min rwbs sector + blocks [process]` |
 //! | `block_rq_issue` | `D` | `maj,min rwbs bytes (command) sector + blocks [process]` |
 //! | `block_rq_complete` | `C` | `maj,min rwbs (command) sector + blocks [error]` |
-//! | `nvme_setup_cmd` | `D` | `nvme0: disk=nvme0n1, qid=1, cmdid=2, nsid=1, ..., cmd=(nvme_cmd_read
-//! slba=0, len=7, ...)` |
+//! | `nvme_setup_cmd` | `D` | `nvme0: disk=nvme0n1, qid=1, cmdid=2, nsid=1, ..., cmd=(nvme_cmd_read slba=0, len=7, ...)` |
 //! | `nvme_complete_rq` | `C` | `nvme0: disk=nvme0n1, qid=1, cmdid=2, ...` |
 //!
 //! ftrace prints `process-pid [cpu] flags seconds: event:` in front, perf `process pid [cpu]

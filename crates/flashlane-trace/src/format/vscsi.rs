@@ -6,8 +6,7 @@
 //! | version | bytes | fields |
 //! | --- | --- | --- |
 //! | 1 | 32 | serial u32, length u32, segments u32, command u16, version u16, block u64, time u64 |
-//! | 2 | 40 | command u16, version u16, serial u32, length u32, segments u32, block u64, time u64,
-//! response u64 |
+//! | 2 | 40 | command u16, version u16, serial u32, length u32, segments u32, block u64, time u64, response u64 |
 //!
 //! Lengths in bytes, blocks of 512 bytes, times in microseconds. Commands are those of SCSI; what
 //! neither moves data nor frees or flushes it is skipped and counted. (The order of version 2 is

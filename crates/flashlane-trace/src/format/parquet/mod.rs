@@ -4,14 +4,12 @@
 //!
 //! | what | names | types |
 //! | --- | --- | --- |
-//! | time | `t_ps`, `t_ns`, `t_us`, or `arrival_ps`, `arrival_ns`, `arrival_us` | integer or float,
-//! or a timestamp, whose own unit counts |
+//! | time | `t_ps`, `t_ns`, `t_us`, or `arrival_ps`, `arrival_ns`, `arrival_us` | integer or float, or a timestamp, whose own unit counts |
 //! | time | `t`, `time`, `timestamp`, `ts`, `arrival` | a timestamp |
 //! | operation | `op` | text: read, write, trim or flush, or its first letter, in either case |
 //! | offset | `offset`, `offset_bytes` (bytes), `lba` (512-byte sectors) | integer |
 //! | length | `length`, `length_bytes`, `bytes`, `size` (bytes) | integer |
-//! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0
-//! as it appears |
+//! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0 as it appears |
 //!
 //! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536
 //! and leave it by time. Pages may be compressed by Zstandard, Snappy, gzip, LZ4 or Brotli; values
