@@ -25,7 +25,7 @@ pub(crate) struct TransactionTimes {
 impl TransactionTimes {
     /// Adds a transaction that is over.
     #[inline(always)]
-    fn note(&mut self, tr: &Transaction) {
+    pub(super) fn note(&mut self, tr: &Transaction) {
         self.count += 1;
         self.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
         self.transfer += u128::from(tr.chain.bus);

@@ -115,9 +115,8 @@ impl Device {
     /// Data of a host page, or of the old part of a partial write, is in the controller.
     #[inline(always)]
     fn user_read_done(&mut self, id: TransactionId) {
-        let tr = self.context.transactions[id];
-        self.transaction_over(&tr);
         let tr = &mut self.context.transactions[id];
+        self.transaction_times[tr.flow][0].note(tr);
         let held = std::mem::take(&mut tr.holds_block);
         let (merging, request, chain) = (tr.merging, tr.request, tr.chain);
         let (flow, lpa, ppa, mask) = (tr.flow, tr.lpa, tr.ppa, tr.mask());
