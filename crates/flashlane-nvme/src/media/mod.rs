@@ -88,6 +88,18 @@ impl Media {
     ///
     /// Those of [`Drive::with_options`]; [`Error::Config`] for a block size that is not allowed.
     pub fn new(config: MediaConfig, store: Box<dyn Store>) -> Result<Self, Error> {
+        Self::with_store(config, |_| Ok(store))
+    }
+
+    /// A preconditioned drive at time 0. `open` makes the store for a number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Media::new`] and of `open`.
+    pub fn with_store(
+        config: MediaConfig,
+        open: impl FnOnce(u64) -> Result<Box<dyn Store>, Error>,
+    ) -> Result<Self, Error> {
         let block = config.block_bytes;
         if block != 512 && block != 4096 {
             let message = format!("found {block} bytes, allowed: 512, 4096");
@@ -97,8 +109,9 @@ impl Media {
         let drive = Drive::with_options(device, tenants, config.seed, &config.options)?;
         let spaces: Vec<u64> = (0..tenants.len()).map(|tenant| drive.sectors(tenant)).collect();
         let blocks = u64::from(block) / SECTOR_BYTES;
-        let lengths = config.tenancy.namespaces(&spaces);
-        let namespaces = lengths.into_iter().map(|sectors| sectors - sectors % blocks).collect();
+        let lengths = config.tenancy.namespaces(&spaces).into_iter();
+        let namespaces: Vec<u64> = lengths.map(|sectors| sectors - sectors % blocks).collect();
+        let store = open(namespaces.iter().sum::<u64>() * SECTOR_BYTES)?;
         let (queues, dirty) = (vec![0; spaces.len()], vec![false; spaces.len()]);
         Ok(Self {
             drive,
