@@ -18,7 +18,7 @@ pub(crate) struct Wire {
 pub(crate) struct Ended(pub(crate) &'static str);
 
 /// A conversation with a client.
-pub(crate) trait Session {
+pub(crate) trait Session: Send {
     /// Reads whole messages from the input, as far as there are any, and answers.
     ///
     /// # Errors
