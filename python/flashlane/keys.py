@@ -419,6 +419,9 @@ Victim: TypeAlias = (
 BlockShare: TypeAlias = str
 """Text with a unit, such as ``5%``."""
 
+Pacing: TypeAlias = Literal["burst", "proportional"]
+"""When the valid pages of a block in collection move."""
+
 
 class GcConfig(TypedDict, total=False):
     """Garbage collection. Source: MQSim (FAST'18) section 4.2.3."""
@@ -443,6 +446,18 @@ class GcConfig(TypedDict, total=False):
     copyback: bool
     """Valid pages move inside their plane, by way of its page register: read and programmed at once, their
     data never on the channel. Not with hybrid mapping."""
+
+    pacing: Pacing
+    """When the valid pages of a block move. Default: ``burst``."""
+
+    read_wait_max: Span
+    """With ``pacing = 'proportional'``: longest time for which collection goes before the reads of a die
+    that wait. After it, these reads go first. At least one command of collection goes in each such turn.
+    Range: 1us..=1s. Default: 1ms."""
+
+    idle_after: Span
+    """With ``pacing = 'proportional'``: collection goes on without writes, page by page, when no request
+    has been in the drive for this time. Range: 1us..=1000s. Default: never."""
 
 
 class WearConfig(TypedDict, total=False):
@@ -824,6 +839,12 @@ Technology: TypeAlias = Literal["slc", "mlc", "tlc", "qlc", "in-place"]
 ChannelClass: TypeAlias = Literal["nv-ddr2", "nv-ddr3", "nv-lpddr4"]
 """Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1."""
 
+Programming: TypeAlias = Literal["page"]
+"""How a die programs pages."""
+
+PageOrder: TypeAlias = Literal["turns", "mqsim"]
+"""The types of the pages of a block, in order."""
+
 
 class SmallReadConfig(TypedDict, total=False):
     """Reads of small parts of a page. Source: NVMeVirt (FAST'23) gives such times for real drives."""
@@ -906,8 +927,14 @@ class FlashConfig(TypedDict, total=False):
     command_time: Span
     """Channel time of the command and address of a page, instead of that of the interface."""
 
-    read_time: list[Span]
-    """tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
+    programming: Programming
+    """How pages are programmed. Default: ``page``."""
+
+    page_order: PageOrder
+    """The types of the pages of a block, in order. Default: ``turns``."""
+
+    read_time: Span | list[Span]
+    """tR by page type: one value, or a list with one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
 
     program_time: list[Span]
     """tPROG by page type, as ``read_time``."""

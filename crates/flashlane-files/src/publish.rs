@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use crate::lock::{Lock, Try};
+use crate::lock::{Holder, Lock};
 use crate::manifest::{Content, FileOwner, MANIFEST, Manifest};
+
+/// Time that a process which was killed may take to end.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// Lock of the process that writes results into a folder.
 const FOLDER_LOCK: &str = ".flashlane-lock";
@@ -54,23 +57,42 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Holds a folder for the results of this process, so that other processes are refused.
+/// Holds a folder for the results of this process, so that other processes are refused. Waits for
+/// up to a second, because a process that was killed keeps its locks until its memory is given
+/// back.
 ///
 /// # Errors
 ///
 /// If another process writes there, with a text for people.
 pub fn hold_folder(folder: &Path) -> Result<Option<Lock>, Refusal> {
     let folder = or_here(folder);
-    match Lock::take(&folder.join(FOLDER_LOCK)) {
-        Ok(Try::Held(lock)) => Ok(Some(lock)),
-        Ok(Try::Taken(holder)) => Err(Refusal::Taken(format!(
+    match lock_within(&folder.join(FOLDER_LOCK), ENDING) {
+        Ok(Ok(lock)) => Ok(lock),
+        Ok(Err(holder)) => Err(Refusal::Taken(format!(
             "{}: {holder} writes results there; allowed: another folder, or the same one when that \
              process has ended",
             folder.display()
         ))),
-        // The file system has no locks.
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(Refusal::Failed(folder.to_owned(), error)),
+    }
+}
+
+/// Waits for a lock, at most for `patience`, and returns it or its holder. The lock is `None` if
+/// the file system has no locks.
+fn lock_within(path: &Path, patience: Duration) -> io::Result<Result<Option<Lock>, Holder>> {
+    let mut last = None;
+    let lock = Lock::wait(path, |holder, waited| {
+        if waited < patience {
+            return Ok(());
+        }
+        last = Some(holder.clone());
+        Err(io::ErrorKind::WouldBlock.into())
+    });
+    match (lock, last) {
+        (Ok(lock), _) => Ok(Ok(Some(lock))),
+        (Err(_), Some(holder)) => Ok(Err(holder)),
+        (Err(error), None) if error.kind() == io::ErrorKind::Unsupported => Ok(Ok(None)),
+        (Err(error), None) => Err(error),
     }
 }
 
@@ -175,16 +197,8 @@ pub fn publish(folder: &Path, files: Vec<Staged>, rules: &Rules<'_>) -> Result<(
 }
 
 fn manifest_lock(root: &Path) -> io::Result<Option<Lock>> {
-    let locked = Lock::wait(&root.join(MANIFEST_LOCK), |holder, waited| {
-        if waited < PATIENCE {
-            return Ok(());
-        }
-        Err(io::Error::other(format!("{holder} holds it")))
-    });
-    match locked {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
-        locked => locked.map(Some),
-    }
+    lock_within(&root.join(MANIFEST_LOCK), PATIENCE)?
+        .map_err(|holder| io::Error::other(format!("{holder} holds it")))
 }
 
 fn write_manifest(root: &Path, manifest: &Manifest) -> io::Result<()> {

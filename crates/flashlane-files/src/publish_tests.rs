@@ -103,3 +103,16 @@ fn a_folder_has_one_writer_at_a_time() {
     assert!(hold_folder(folder.path()).is_ok_and(|lock| lock.is_some()));
     assert!(names(folder.path()).is_empty(), "nothing is left");
 }
+
+#[test]
+fn a_folder_waits_for_a_writer_that_is_about_to_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let held = hold_folder(folder.path()).expect("free");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(ENDING / 10);
+            drop(held);
+        });
+        assert!(hold_folder(folder.path()).is_ok_and(|lock| lock.is_some()));
+    });
+}

@@ -75,7 +75,9 @@ pub(crate) fn next_of_lines(
                 state.admit(raw, Unit::Line, wanted)
             }
             Ok(None) => {
-                state.note_skipped(parser.skipped(), line.number, line.bytes);
+                if state.keeps_skipped(parser) {
+                    state.note_skipped(line.number, line.bytes);
+                }
                 Outcome::Passed
             }
             Err(reason) => Outcome::Rejected(reason),
@@ -120,11 +122,8 @@ pub(crate) fn next_by_arrival(
                     return Err(binary(lines, text.format, byte));
                 }
             }
-            Some(Ok(None))
-                if state.skipped_first.len() < Rejected::KEPT
-                    && parser.skipped() > state.skipped_first.len() as u64 =>
-            {
-                state.note_skipped(parser.skipped(), line.number, line.bytes);
+            Some(Ok(None)) if state.keeps_skipped(parser) => {
+                state.note_skipped(line.number, line.bytes);
             }
             _ => {}
         }
@@ -220,14 +219,18 @@ impl Pass {
         byte
     }
 
-    /// Remembers a line if the parser skipped it. `skipped`: lines that it has skipped so far.
-    #[cold]
-    fn note_skipped(&mut self, skipped: u64, line: u64, bytes: &[u8]) {
+    /// True if the parser skipped the line that it read last, and that line is one of the first.
+    #[inline]
+    fn keeps_skipped(&self, parser: &dyn LineParser) -> bool {
         let kept = self.skipped_first.len();
-        if kept < Rejected::KEPT && skipped > kept as u64 {
-            let text = String::from_utf8_lossy(bytes);
-            self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim()));
-        }
+        kept < Rejected::KEPT && parser.skipped() > kept as u64
+    }
+
+    /// Remembers a line that the parser skipped.
+    #[cold]
+    fn note_skipped(&mut self, line: u64, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        self.skipped_first.push(NamedLine::skipped(Unit::Line, line, text.trim()));
     }
 
     /// Remembers a record that is earlier than the record before it.

@@ -46,23 +46,26 @@ pub(crate) enum Event {
     /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,
+    /// No request may have been in the drive for a while.
+    Idle,
     /// A tenant asked to be woken.
     Wake { flow: FlowId },
 }
 
-/// News for the host from an event. The host may submit requests before the event is over; then it
-/// must call the function that is named here.
+/// News from an event. The host may submit requests before the event is over; then it must call the
+/// function that is named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Up {
     /// Nothing.
     Nothing,
-    /// A request of the flow that was submitted for this time has arrived. Then:
-    /// [`crate::device::Device::ring`].
-    Arrived { flow: FlowId },
-    /// A request of the flow is complete. Then: [`crate::device::Device::completion_over`].
-    Completed { flow: FlowId },
-    /// A request of the flow is complete on a SATA drive. Then: nothing.
-    TagFreed { flow: FlowId },
+    /// A request of the flow that was submitted for this time arrives. First:
+    /// [`crate::device::Device::enter`]. Then: [`crate::device::Device::ring`].
+    Arrived { flow: FlowId, submission: SubmissionId },
+    /// A request of the flow is complete. First: [`crate::device::Device::forget`]. Then:
+    /// [`crate::device::Device::completion_over`].
+    Completed { flow: FlowId, request: RequestId },
+    /// A request of the flow is complete on a SATA drive. First: [`crate::device::Device::forget`].
+    TagFreed { flow: FlowId, request: RequestId },
     /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
     Woken { flow: FlowId },
 }

@@ -58,8 +58,8 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
 /// Sectors with data by logical page, from the tables and the data cache of a finished run.
 fn found(ssd: &mut Device) -> BTreeMap<u32, u64> {
     let mut held = BTreeMap::new();
-    for lpa in 0..ssd.layout.logical_pages as u32 {
-        let mask = ssd.ftl.held(Lpa::new(lpa)) | ssd.cache.held(FlowId::new(0), Lpa::new(lpa));
+    for lpa in 0..ssd.layout().logical_pages as u32 {
+        let mask = ssd.held(FlowId::new(0), Lpa::new(lpa));
         if mask != 0 {
             held.insert(lpa, mask);
         }
@@ -76,7 +76,7 @@ fn agree(sets: &[&str], flow: &str) {
         let window = Window::new(workload.window, options.warmup);
         let mut run = prepared.build(prepared.state.clone(), window, |_| true).expect("valid");
         run.run_to_end(&|_| {}).expect("the run finishes");
-        let found = found(&mut run.drive);
+        let found = found(&mut run.drive.device);
         assert_eq!(found.len(), expected.len(), "pages that hold data, {sets:?}, seed {seed}");
         assert_eq!(found, expected, "sectors that hold data, {sets:?}, seed {seed}");
     }

@@ -4,6 +4,20 @@ use flashlane_engine::{Sequence, Slab, Time};
 
 use flashlane_units::{FlowId, RequestId, RequestOp};
 
+/// A request as its source describes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Open loop: absolute arrival time. Closed loop: ignored. A request at or after [`Time::END`]
+    /// never arrives: the run ends with an error instead, so that no request is lost silently.
+    pub arrival: Time,
+    /// The operation.
+    pub op: RequestOp,
+    /// First sector, counted from the start of the flow's logical space. Unit: sectors of 512 B.
+    pub sector: u64,
+    /// Length; 0 only for flushes. Unit: sectors. `sector + sectors` never exceeds the space.
+    pub sectors: u32,
+}
+
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]

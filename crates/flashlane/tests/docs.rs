@@ -83,7 +83,14 @@ impl Schema {
     /// What a key takes, in a few words.
     fn value_of(&self, property: &Value, target: Option<(&str, &Value)>) -> String {
         if let Some((name, definition)) = target {
-            let list = if property["items"].is_object() { "list of " } else { "" };
+            let several = property["anyOf"].as_array().into_iter().flatten();
+            let list = if property["items"].is_object() {
+                "list of "
+            } else if several.clone().any(|one| one["items"].is_object()) {
+                "one, or a list of "
+            } else {
+                ""
+            };
             let names = choices(definition);
             if POLICIES.contains(&name) {
                 return "a policy, below".to_owned();

@@ -30,6 +30,8 @@ mod mqsim_results;
 mod mqsim_source;
 mod mqsim_xml;
 mod observe;
+mod pacing;
+mod page_types;
 mod rates;
 mod starved;
 mod steady;

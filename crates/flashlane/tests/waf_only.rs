@@ -223,6 +223,23 @@ fn amplification_is_near_that_of_the_timed_run_for_drives_at_their_limit() {
 
 /// Work and requests that do not depend on time are the same to the last one.
 #[test]
+fn amplification_is_that_of_the_timed_run_for_paced_collection() {
+    const PACED: (&str, &str) = ("ftl.gc.pacing", "proportional");
+    let near = [
+        writes(&[PACED, (DEPTH, "1")]),
+        writes(&[PACED, (DEPTH, "2")]),
+        writes(&[PACED, (DEPTH, "1"), ("ftl.over_provisioning", "0.12")]),
+        writes(&[PACED, (DEPTH, "2"), (VICTIM, "rga"), (ADDRESS, HOT_COLD)]),
+        writes(&[PACED, (DEPTH, "2"), ("ftl.allocation", "dynamic")]),
+        writes(&[PACED, (DEPTH, "2"), ("ftl.gc.max_concurrent_per_plane", "3")]),
+        ("tenants".to_owned(), TENANTS, vec![PACED]),
+    ];
+    agree(&near, AT_LIMIT);
+    let at_limit = ["16", "64"].map(|depth| writes(&[PACED, (DEPTH, depth)]));
+    agree(&at_limit, AT_LIMIT);
+}
+
+#[test]
 fn the_same_requests_and_host_programs() {
     let scenario = scenario(WRITES, &[("flow[0].synthetic.read_ratio", "0.3")]);
     let (timed, untimed) = (scenario.run(), untimed(&scenario).run());

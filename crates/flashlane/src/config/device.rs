@@ -9,9 +9,10 @@ pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
     ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
 };
+pub use crate::flash::page_types::{PageOrder, Programming};
 use crate::ftl::config::FtlSettings;
 pub use crate::ftl::config::{
-    FtlConfig, GcConfig, MappingConfig, MappingKind, Placement, PreconditionConfig,
+    FtlConfig, GcConfig, MappingConfig, MappingKind, Pacing, Placement, PreconditionConfig,
     ScrubbingConfig, UnwrittenRead, WearConfig,
 };
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};

@@ -6,10 +6,17 @@ use flashlane_units::{ChannelId, DieId, TransactionId};
 use super::Device;
 use crate::flash::DiePlace;
 use crate::interface::processors::OwnWork;
-use crate::scheduler::Surroundings;
+use crate::scheduler::{Scheduler, Surroundings};
 use crate::transaction::Source;
 
 impl Device {
+    /// The scheduler, and the parts of the drive that it gets with a call.
+    #[inline(always)]
+    fn scheduling(&mut self) -> (&mut Scheduler, Surroundings<'_>) {
+        let surroundings = Surroundings::of(&mut self.context, &self.ftl, &mut self.flash);
+        (&mut self.scheduler, surroundings)
+    }
+
     /// Gives a transaction that is ready for the flash to the scheduler.
     #[inline]
     pub(super) fn enlist(&mut self, id: TransactionId) {
@@ -17,49 +24,43 @@ impl Device {
             self.attend(id);
         }
         if !self.scheduler.keep_lone(id) {
-            self.scheduler
-                .enlist(&mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), id);
+            let (scheduler, mut at) = self.scheduling();
+            scheduler.enlist(&mut at, id);
         }
     }
 
     /// Queues the transaction that was kept out of the queues, if there is one.
     #[inline]
     pub(super) fn queue_lone(&mut self) {
-        self.scheduler.queue_lone(&mut Surroundings::of(
-            &mut self.context,
-            &self.ftl,
-            &mut self.flash,
-        ));
+        let (scheduler, mut at) = self.scheduling();
+        scheduler.queue_lone(&mut at);
     }
 
     /// Notes that a queued write has received the old data of its page.
     pub(super) fn unblock(&mut self, id: TransactionId) {
-        self.scheduler
-            .unblocked(&mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), id);
+        let (scheduler, mut at) = self.scheduling();
+        scheduler.unblocked(&mut at, id);
     }
 
     /// Notes that a chip or its queue changed.
     #[inline]
     pub(super) fn offer_at(&mut self, place: DiePlace) {
-        self.scheduler
-            .offer_at(&mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), place);
+        let (scheduler, mut at) = self.scheduling();
+        scheduler.offer_at(&mut at, place);
     }
 
     /// Notes that a transaction is over the bus or out of the array.
     #[inline]
     pub(super) fn tell_policy(&mut self, id: TransactionId) {
-        self.scheduler
-            .completed(&Surroundings::of(&mut self.context, &self.ftl, &mut self.flash), id);
+        let (scheduler, at) = self.scheduling();
+        scheduler.completed(&at, id);
     }
 
     /// The policy wanted to be woken now. A void alarm takes no time, because it must not make a
     /// finished simulation longer.
     pub(super) fn on_alarm(&mut self, before: Time) {
-        if !self.scheduler.wake(&mut Surroundings::of(
-            &mut self.context,
-            &self.ftl,
-            &mut self.flash,
-        )) {
+        let (scheduler, mut at) = self.scheduling();
+        if !scheduler.wake(&mut at) {
             self.context.now = before;
         }
     }
@@ -74,11 +75,9 @@ impl Device {
 
     fn dispatch_all(&mut self) {
         loop {
-            if let Some(lone) = self.scheduler.take_lone()
-                && let Some(place) = self.scheduler.pass_lone(
-                    &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
-                    lone,
-                )
+            let (scheduler, mut at) = self.scheduling();
+            if let Some(lone) = scheduler.take_lone()
+                && let Some(place) = scheduler.pass_lone(&mut at, lone)
             {
                 if self.attended {
                     self.work_on_decision(lone);
@@ -112,11 +111,8 @@ impl Device {
     /// Lets the scheduler look at a free channel. True if a command was sent.
     #[inline(always)]
     fn visit(&mut self, channel: ChannelId, reads: bool) -> bool {
-        let mut formed = self.scheduler.look(
-            &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
-            channel,
-            reads,
-        );
+        let (scheduler, mut at) = self.scheduling();
+        let mut formed = scheduler.look(&mut at, channel, reads);
         if !formed {
             while let Some(die) = self.scheduler.interrupted_at() {
                 self.settle_cancelled(die);
@@ -124,11 +120,8 @@ impl Device {
                 // to be asked again: nothing else would, and the rest of its queues would wait
                 // without end.
                 self.offer_at(self.flash.place_of(die));
-                formed = self.scheduler.look_on(&mut Surroundings::of(
-                    &mut self.context,
-                    &self.ftl,
-                    &mut self.flash,
-                ));
+                let (scheduler, mut at) = self.scheduling();
+                formed = scheduler.look_on(&mut at);
             }
         }
         if formed {
@@ -143,10 +136,8 @@ impl Device {
     /// An idle die has suspended something, and its channel is free: sends a command that may go
     /// before the die resumes. False if no such command waits.
     pub(super) fn stay_suspended(&mut self, die: DieId) -> bool {
-        let formed = self.scheduler.serve_suspended(
-            &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
-            die,
-        );
+        let (scheduler, mut at) = self.scheduling();
+        let formed = scheduler.serve_suspended(&mut at, die);
         if formed {
             self.send_formed();
         } else if self.scheduler.has_cancelled() {
@@ -201,10 +192,9 @@ impl Device {
     /// Removes pointless moves from their queues.
     #[inline(never)]
     fn settle_cancelled(&mut self, die: DieId) {
-        while let Some(id) = self.scheduler.take_cancelled(
-            &mut Surroundings::of(&mut self.context, &self.ftl, &mut self.flash),
-            die,
-        ) {
+        loop {
+            let (scheduler, mut at) = self.scheduling();
+            let Some(id) = scheduler.take_cancelled(&mut at, die) else { return };
             if self.observer.is_some() {
                 self.observe_cancelled(id);
             }

@@ -16,19 +16,22 @@ mod commands;
 
 mod caching;
 mod dispatch;
-mod measure;
+mod doors;
+mod idle;
 mod pages;
+pub(crate) mod reading;
 mod translation;
+pub(crate) mod watcher;
 mod watching;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flashlane_engine::{Divisor, Time};
+use flashlane_engine::{Array, Divisor, Time};
 use flashlane_units::FlowId;
 
 use crate::cache::Cache;
-use crate::config::{DeviceConfig, WorkloadConfig};
+use crate::config::DeviceConfig;
 use crate::context::Context;
 use crate::error::Error;
 use crate::event::{Event, Up};
@@ -40,10 +43,11 @@ use crate::interface::config::InterfaceConfig;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
-use crate::metrics::recorder::Recorder;
-use crate::observe::{Completions, Observer};
 use crate::scheduler::Scheduler;
+use idle::IdleWatch;
 use queue_pairs::Ringing;
+use reading::TransactionTimes;
+use watcher::Watcher;
 
 /// Least number of events between two full audits with `--check`.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
@@ -69,15 +73,14 @@ pub(crate) struct Device {
     pub(crate) ftl: Ftl,
     pub(crate) scheduler: Scheduler,
     pub(crate) flash: Flash,
-    pub(crate) recorder: Recorder,
+    /// By flow: page transactions that are over.
+    transaction_times: Array<FlowId, [TransactionTimes; 2]>,
     /// The last doorbell of the current event, as long as it is not scheduled.
     ringing: Option<Ringing>,
-    /// Observer for blame, timeline, queues and energy.
-    pub(crate) observer: Option<Box<Observer>>,
+    /// Watches the run.
+    observer: Option<Box<dyn Watcher>>,
     /// True if the run is watched or the processors are modelled.
     attended: bool,
-    /// Takes completed requests, if data is kept of them beside the summary.
-    pub(crate) completions: Option<Box<Completions>>,
     /// Number of events at which [`Device::look_around`] is due.
     next_look: u64,
     /// Number of events until then, at least one.
@@ -88,11 +91,11 @@ pub(crate) struct Device {
     /// Number of sectors of a page.
     pub(crate) page_sectors: Divisor,
     check: bool,
+    /// Idle time; `None` if collection does not use it.
+    idle: Option<IdleWatch>,
     /// Set from outside: the run then ends at the next look around.
     stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
-    /// The submitter's own name of the request that completed last.
-    pub(crate) completed_cookie: u64,
 }
 
 /// The sizes of the queue entries of a device.
@@ -104,11 +107,10 @@ impl Device {
     /// An idle system over a translation layer that may have been preconditioned.
     pub(crate) fn new(
         device: &DeviceConfig,
-        workload: &WorkloadConfig,
+        classes: &[u8],
         layout: Layout,
         ftl: Ftl,
         cache: Cache,
-        recorder: Recorder,
         check: bool,
     ) -> Self {
         let geometry = layout.geometry;
@@ -117,14 +119,9 @@ impl Device {
             context: Context::new(),
             horizon: Time::MAX,
             geometry,
-            host: Host::new(device.interface.queue_depth, workload.flows.len()),
+            host: Host::new(device.interface.queue_depth, classes.len()),
             link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
-            interface: Interface::new(
-                &device.interface,
-                &device.compat,
-                &workload.classes(),
-                space,
-            ),
+            interface: Interface::new(&device.interface, &device.compat, classes, space),
             cache,
             ftl,
             scheduler: Scheduler::new(
@@ -134,28 +131,28 @@ impl Device {
                 device.ftl.gc.preemptible,
                 geometry,
                 layout.flows.len(),
-            ),
+            )
+            .with_turns(device.ftl.gc.read_wait_max().map(|span| Time(span.0))),
             flash: Flash::new(
                 &device.flash,
                 &device.compat,
                 device.ftl.gc.copyback,
                 geometry,
-                workload.flows.len(),
+                classes.len(),
             ),
-            recorder,
+            transaction_times: Array::of(Default::default(), classes.len()),
             ringing: None,
             observer: None,
             attended: device.interface.processors.is_some(),
-            completions: None,
             layout,
             next_look: 1,
             until_look: 1,
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
+            idle: IdleWatch::new(&device.ftl.gc),
             stop: None,
             failure: None,
-            completed_cookie: 0,
         }
     }
 
@@ -165,7 +162,7 @@ impl Device {
     }
 
     /// Sets the observer of the run, if there is one.
-    pub(crate) fn watch(&mut self, observer: Option<Box<Observer>>) {
+    pub(crate) fn watch(&mut self, observer: Option<Box<dyn Watcher>>) {
         if observer.is_some() {
             self.ftl.watch();
         }
@@ -173,20 +170,32 @@ impl Device {
         self.observer = observer;
     }
 
+    /// The watcher of the run, if there is one.
+    pub(crate) fn watcher(&self) -> Option<&dyn Watcher> {
+        self.observer.as_deref()
+    }
+
+    /// Takes the watcher of the run out, at its end.
+    pub(crate) fn take_watcher(&mut self) -> Option<Box<dyn Watcher>> {
+        self.observer.take()
+    }
+
     /// Begins the run: work of the drive before the first event.
     pub(crate) fn start(&mut self) {
         self.start_collection();
+        self.watch_idle();
         self.dispatch_offered();
     }
 
     /// Handles the next event up to the point where the host hears of it, and returns that news.
-    /// `None`: no event is left. The caller continues with the call that [`Up`] names, and with
-    /// [`Device::step_over`].
+    /// `None`: no event is left. The caller continues with the calls that [`Up`] names, and with
+    /// [`Device::step_over`]. If the event comes after `edge`, calls `passed` before, with the time
+    /// of the event.
     #[inline(always)]
-    pub(crate) fn step(&mut self) -> Option<Up> {
+    pub(crate) fn step(&mut self, edge: Time, passed: impl FnOnce(&mut Self, Time)) -> Option<Up> {
         let (now, event) = self.context.events.pop()?;
-        if now > self.recorder.window.edge {
-            self.pass_edges(now);
+        if now > edge {
+            passed(self, now);
         }
         let before = std::mem::replace(&mut self.context.now, now);
         Some(self.handle(event, before))
@@ -212,7 +221,6 @@ impl Device {
     ///
     /// If requests can never finish.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
-        self.settle_window();
         if !self.context.requests.is_empty() {
             if self.check {
                 self.audit();
@@ -224,7 +232,6 @@ impl Device {
             self.audit();
             self.audit_end();
         }
-        self.recorder.audit_end();
         Ok(())
     }
 
@@ -281,7 +288,8 @@ impl Device {
     fn handle(&mut self, event: Event, before: Time) -> Up {
         match event {
             Event::Arrival { submission } => {
-                return Up::Arrived { flow: self.on_arrival(submission) };
+                let flow = self.host.flow_of(submission);
+                return Up::Arrived { flow, submission };
             }
             Event::Wake { flow } => return Up::Woken { flow },
             Event::Completion { request } => return self.on_completion(request),
@@ -301,6 +309,7 @@ impl Device {
             Event::DataSent { channel } => self.on_data_sent(channel),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),
+            Event::Idle => self.on_idle(before),
         }
         Up::Nothing
     }

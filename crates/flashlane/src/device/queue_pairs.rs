@@ -207,7 +207,7 @@ impl Device {
             self.context.requests[next].enqueued = self.context.now;
             self.announce(next, flow);
         }
-        Up::Completed { flow }
+        Up::Completed { flow, request: id }
     }
 
     /// Reactions of the host to a completion are over.

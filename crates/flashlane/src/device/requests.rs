@@ -7,8 +7,7 @@ use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
 use super::Device;
 use crate::event::Event;
 use crate::host::Submission;
-use crate::request::{Chain, Request};
-use crate::workload::Planned;
+use crate::request::{Chain, Planned, Request};
 
 impl Device {
     /// Schedules the arrival of a request at `at`, which must not be in the past.
@@ -17,23 +16,23 @@ impl Device {
         self.context.events.schedule(at, Event::Arrival { submission });
     }
 
-    /// A request arrives. Returns its flow.
+    /// Enters a request that arrives. `counted`: it belongs to the measured ones.
     #[inline]
-    pub(super) fn on_arrival(&mut self, submission: SubmissionId) -> FlowId {
+    pub(crate) fn enter(&mut self, submission: SubmissionId, counted: bool) {
         let Submission { flow, planned, cookie } = self.host.arrive(submission);
         if self.host.is_full(self.context.requests.len()) {
             let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
             let error = self.stuck(&why);
             self.fail(error);
         } else {
-            self.submit(flow, &planned, None, cookie);
+            self.submit(flow, &planned, None, cookie, counted);
         }
-        flow
     }
 
     /// Enters a request into the host: into the submission queue or behind it.
     ///
-    /// `upcoming`: the first sector of the next request of the flow, if it is known.
+    /// `upcoming`: the first sector of the next request of the flow, if it is known. `counted`: the
+    /// request belongs to the measured ones.
     #[inline(always)]
     pub(crate) fn submit(
         &mut self,
@@ -41,10 +40,10 @@ impl Device {
         planned: &Planned,
         upcoming: Option<u64>,
         cookie: u64,
+        counted: bool,
     ) {
         let now = self.context.now;
-        let window = &mut self.recorder.window;
-        let counted = window.admits(now) || window.may_open() && self.open_window();
+        self.leave_idle();
         let id = self.context.requests.insert(Request {
             flow,
             op: planned.op,
@@ -133,22 +132,28 @@ impl Device {
         }
     }
 
-    /// The host sees a completion, and the request is over. Returns its flow.
+    /// The host sees a completion. Returns the flow of the request.
     #[inline(always)]
     pub(super) fn retire(&mut self, id: RequestId) -> FlowId {
-        let now = self.context.now;
         let request = &self.context.requests[id];
         let flow = request.flow;
-        self.completed_cookie = request.cookie;
-        self.host.complete(request, now);
-        self.recorder.request_completed(request, now);
+        self.host.complete(request, self.context.now);
         if self.observer.is_some() {
             self.observe_completion(id);
         }
-        if self.completions.is_some() {
-            self.keep_completion(id);
-        }
-        self.context.requests.remove(id);
         flow
+    }
+
+    /// A request that the device has just reported as complete.
+    #[inline(always)]
+    pub(crate) fn request(&self, id: RequestId) -> &Request {
+        &self.context.requests[id]
+    }
+
+    /// Lets a complete request go.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self, id: RequestId) {
+        self.context.requests.remove(id);
+        self.look_for_idle();
     }
 }

@@ -27,8 +27,8 @@ impl Device {
         }
         let idle: Vec<FlowId> = self.host.idle_flows(self.context.now).collect();
         for flow in idle {
-            if !self.recorder.is_starved(flow) && self.starves(flow) {
-                self.recorder.note_starved(flow);
+            if !self.host.is_starved(flow) && self.starves(flow) {
+                self.host.note_starved(flow);
             }
         }
         Ok(())

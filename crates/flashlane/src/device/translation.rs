@@ -81,7 +81,7 @@ impl Device {
             self.observe_program(id);
         }
         let tr = self.context.transactions[id];
-        self.recorder.transaction_done(&tr);
+        self.transaction_over(&tr);
         self.context.transactions.remove(id);
         if tr.source == Source::Cache {
             self.write_back_done(&tr);
@@ -115,8 +115,9 @@ impl Device {
     /// Data of a host page, or of the old part of a partial write, is in the controller.
     #[inline(always)]
     fn user_read_done(&mut self, id: TransactionId) {
+        let tr = self.context.transactions[id];
+        self.transaction_over(&tr);
         let tr = &mut self.context.transactions[id];
-        self.recorder.transaction_done(tr);
         let held = std::mem::take(&mut tr.holds_block);
         let (merging, request, chain) = (tr.merging, tr.request, tr.chain);
         let (flow, lpa, ppa, mask) = (tr.flow, tr.lpa, tr.ppa, tr.mask());

@@ -4,88 +4,12 @@ use flashlane_engine::Time;
 use flashlane_units::{ChannelId, DieId, FlowId, RequestId, TransactionId};
 
 use super::Device;
-use crate::config::WorkloadConfig;
-use crate::error::Error;
+use super::watcher::{DieAt, Front};
 use crate::event::Event;
-use crate::metrics::window::Edge;
-use crate::observe::{Counters, DieAt, Front, Observed};
 use crate::request::{HostWork, Request};
 use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
-    /// Keeps data of a completed request.
-    pub(crate) fn keep_completion(&mut self, id: RequestId) {
-        let Some(mut completions) = self.completions.take() else { return };
-        let kept =
-            completions.add(&self.context.requests[id], || self.page_count(id), self.context.now);
-        self.completions = Some(completions);
-        if let Err(error) = kept {
-            self.fail(error);
-        }
-    }
-
-    /// Sets the edge at the end of a window of the time series.
-    pub(crate) fn start_rows(&mut self) {
-        if let Some(at) = self.completions.as_ref().and_then(|completions| completions.row_end()) {
-            self.recorder.window.set(Edge::Row, at);
-        }
-    }
-
-    /// Ends a window of the time series.
-    pub(super) fn row_ends(&mut self, at: Time) {
-        // Nothing happens between that instant and the end of the window.
-        let (counters, chips) = self.counters(Time(at.0 + 1));
-        let Some(completions) = &mut self.completions else { return };
-        match completions.row_ends(counters, &chips) {
-            Ok(()) => self.start_rows(),
-            Err(error) => self.fail(error),
-        }
-    }
-
-    /// Counters of the device up to `at`, and the chips that each flow may write to, where sets of
-    /// chips move.
-    fn counters(&self, at: Time) -> (Counters, Vec<Option<u32>>) {
-        let free = self.ftl.free_blocks();
-        let flash = self.flash.counters();
-        let each_chip: Vec<u64> = self.flash.busy_chips(at).into_iter().collect();
-        let counters = Counters {
-            free_blocks_min: free.clone().min().unwrap_or(0).into(),
-            free_blocks: free.map(u64::from).sum(),
-            user_programs: flash.user_programs,
-            gc_programs: flash.gc_programs,
-            mapping_programs: flash.mapping_programs,
-            erases: flash.erases,
-            channels: self
-                .flash
-                .taken(at, &self.context.transactions)
-                .into_iter()
-                .map(u128::from)
-                .sum(),
-            chips: each_chip.iter().copied().map(u128::from).sum(),
-            each_chip,
-        };
-        let flows = (0..self.host.flows().len()).map(FlowId::at);
-        (counters, flows.map(|flow| self.ftl.chips_of(flow)).collect())
-    }
-
-    /// Results of observation at the end of the run.
-    ///
-    /// # Errors
-    ///
-    /// Errors of the sink of request records.
-    pub(crate) fn observed(&mut self, workload: &WorkloadConfig) -> Result<Observed, Error> {
-        let mut observed = Observed::default();
-        let names: Vec<String> = workload.flows.iter().map(|flow| flow.name.clone()).collect();
-        if let Some(observer) = self.observer.take() {
-            observer.finish(self.context.now, &names, &mut observed);
-        }
-        if let Some(completions) = self.completions.take() {
-            let last = || self.counters(self.context.now);
-            completions.finish(self.context.now, last, names, &mut observed)?;
-        }
-        Ok(observed)
-    }
-
     /// A submission entry is about to be fetched.
     #[cold]
     pub(crate) fn observe_fetch(&mut self, id: RequestId) {

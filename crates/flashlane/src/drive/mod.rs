@@ -38,16 +38,18 @@ pub use recording::{Submissions, Submitted};
 
 use crate::config::validate::validate_tenants;
 use crate::config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
-use crate::device::Device;
+use crate::device::watcher::Watcher;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
+use crate::metrics::metered::Metered;
 use crate::metrics::window::Window;
 use crate::metrics::{Summary, report};
 use crate::need;
 use crate::observe::{Blame, Completions, Observe, Observer};
+use crate::request::Planned;
 use crate::run::{Prepared, RunOptions, Warmup};
-use crate::workload::{Planned, SourceReport};
+use crate::workload::SourceReport;
 use flashlane_units::{FlowId, RequestOp};
 
 /// A tenant of a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
@@ -126,7 +128,7 @@ pub enum Report {
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Drive {
-    device: Device,
+    drive: Metered,
     config: DeviceConfig,
     workload: WorkloadConfig,
     options: RunOptions,
@@ -140,7 +142,7 @@ pub struct Drive {
 
 /// The state of a drive at an instant; see [`Drive::snapshot`].
 pub struct Snapshot {
-    device: Device,
+    drive: Metered,
     begun: bool,
 }
 
@@ -182,31 +184,32 @@ impl Drive {
         let make = || Prepared::new(device, &workload, &options)?.into_drive();
         let mut made = need::guarded(make)?;
         let unprompted = vec![true; tenants.len()];
-        let pages = made.layout.logical_pages;
-        made.watch(Observer::new(&options.observe, device, &workload, pages, &unprompted));
-        made.completions = Some(Completions::returned());
-        made.horizon = Time::ZERO;
+        let pages = made.device.layout().logical_pages;
+        let observer = Observer::new(&options.observe, device, &workload, pages, &unprompted);
+        made.device.watch(observer.map(|observer| observer as Box<dyn Watcher>));
+        made.meters.completions = Some(Completions::returned());
+        made.device.set_horizon(Time::ZERO);
         let config = device.clone();
-        Ok(Self { device: made, config, workload, options, open: None, begun: false, dead: false })
+        Ok(Self { drive: made, config, workload, options, open: None, begun: false, dead: false })
     }
 
     /// Time of the last event, from the start; 0 before the first event.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.device.context.now
+        self.drive.device.now()
     }
 
     /// Number of commands that were submitted and are not complete, including those that have not
     /// arrived yet.
     #[must_use]
     pub fn outstanding(&self) -> usize {
-        self.device.context.requests.len() + self.device.host.upcoming()
+        self.drive.device.outstanding() + self.drive.device.upcoming()
     }
 
     /// Sectors of a tenant's space, which are numbered from 0; 0 for a tenant that does not exist.
     #[must_use]
     pub fn sectors(&self, tenant: usize) -> u64 {
-        self.device.layout.flows.get(tenant).map_or(0, |space| space.sectors)
+        self.drive.device.layout().flows.get(tenant).map_or(0, |space| space.sectors)
     }
 
     /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive
@@ -222,14 +225,14 @@ impl Drive {
         command: Command,
         cookie: u64,
     ) -> Result<(), Refused> {
-        if at > self.device.context.now {
+        if at > self.drive.device.now() {
             return self.schedule(at, tenant, command, cookie);
         }
         let submission = self.accept(at, tenant, command, cookie)?;
-        self.device.submit(submission.flow, &submission.planned, None, cookie);
+        self.drive.submit(submission.flow, &submission.planned, None, cookie);
         if self.open.is_none() && self.begun {
-            self.device.schedule_ringing();
-            self.device.dispatch_offered();
+            self.drive.device.schedule_ringing();
+            self.drive.device.dispatch_offered();
         }
         Ok(())
     }
@@ -248,7 +251,7 @@ impl Drive {
         cookie: u64,
     ) -> Result<(), Refused> {
         let submission = self.accept(at, tenant, command, cookie)?;
-        self.device.submit_at(at, submission);
+        self.drive.device.submit_at(at, submission);
         Ok(())
     }
 
@@ -260,7 +263,7 @@ impl Drive {
         command: Command,
         cookie: u64,
     ) -> Result<Submission, Refused> {
-        let now = self.device.context.now;
+        let now = self.drive.device.now();
         if self.dead {
             return Err(Refused::Dead);
         }
@@ -272,7 +275,7 @@ impl Drive {
             return Err(Refused::Time { at, now });
         }
         let op = command.check(self.sectors(tenant), self.config.interface.max_transfer)?;
-        if self.device.host.is_full(self.outstanding()) {
+        if self.drive.device.is_full(self.outstanding()) {
             return Err(Refused::Full);
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };
@@ -288,12 +291,12 @@ impl Drive {
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
-        Ok(Snapshot { device: self.device.clone(), begun: self.begun })
+        Ok(Snapshot { drive: self.drive.clone(), begun: self.begun })
     }
 
     /// Returns to a snapshot of this drive; this also revives a dead drive.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.device = snapshot.device.clone();
+        self.drive = snapshot.drive.clone();
         (self.open, self.begun, self.dead) = (None, snapshot.begun, false);
     }
 
@@ -307,13 +310,13 @@ impl Drive {
         let settled = self.settle();
         self.dies_with(settled)?;
         // The end changes only the recorder.
-        let recorder = self.device.recorder.clone();
-        self.device.settle_window();
-        self.device.recorder.settle();
-        let ended = self.device.ended(&self.config);
+        let recorder = self.drive.meters.recorder.clone();
+        self.drive.settle_window();
+        self.drive.settle();
+        let ended = self.drive.ended(&self.config);
         let input = |_| SourceReport::default();
         let summary = report::summarise(&ended, input, &self.config, &self.workload, &self.options);
-        self.device.recorder = recorder;
+        self.drive.meters.recorder = recorder;
         Ok(summary)
     }
 
@@ -325,10 +328,11 @@ impl Drive {
     pub fn blame(&mut self) -> Result<Option<Blame>, Error> {
         let settled = self.settle();
         self.dies_with(settled)?;
-        let (observer, completions) =
-            (self.device.observer.clone(), self.device.completions.take());
-        let observed = self.device.observed(&self.workload);
-        (self.device.observer, self.device.completions) = (observer, completions);
+        let watcher = self.drive.device.watcher().map(dyn_clone::clone_box);
+        let completions = self.drive.meters.completions.take();
+        let observed = self.drive.observed(&self.workload);
+        self.drive.device.watch(watcher);
+        self.drive.meters.completions = completions;
         Ok(observed?.blame)
     }
 }
@@ -340,7 +344,7 @@ struct Page;
 
 impl Prepared<'_> {
     /// The prepared drive, without tenants that load it.
-    fn into_drive(mut self) -> Result<Device, Error> {
+    fn into_drive(mut self) -> Result<Metered, Error> {
         let state = self.take_state();
         let window = Window::new(WindowRule::WholeRun, Warmup::None);
         Ok(self.build(state, window, |_| false)?.drive)

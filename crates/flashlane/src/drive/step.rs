@@ -17,10 +17,10 @@ impl Drive {
             return None;
         }
         if self.open.is_some() || !self.begun {
-            return Some(self.device.context.now);
+            return Some(self.drive.device.now());
         }
-        let stuck = || (self.outstanding() > 0).then_some(self.device.context.now);
-        self.device.context.events.next_time().or_else(stuck)
+        let stuck = || (self.outstanding() > 0).then_some(self.drive.device.now());
+        self.drive.device.next_time().or_else(stuck)
     }
 
     /// Handles one event, and adds the completed command, if there is one, to `completions`. `None`
@@ -46,14 +46,14 @@ impl Drive {
         completions: &mut Vec<Completion>,
     ) -> Result<Option<Report>, Error> {
         let stepped = self.settle().and_then(|()| {
-            let Some(at) = self.device.context.events.next_time() else {
+            let Some(at) = self.drive.device.next_time() else {
                 return self.nothing_left().map(|()| None);
             };
             if at > until {
                 return Ok(None);
             }
-            self.device.horizon = at;
-            self.open = self.device.step();
+            self.drive.device.set_horizon(at);
+            self.open = self.drive.step();
             let report = self.open.map(|up| match up {
                 Up::Nothing | Up::Woken { .. } => Report::Nothing,
                 Up::Arrived { .. } => Report::Arrived,
@@ -63,7 +63,7 @@ impl Drive {
                 // The caller has nothing to react to, so its next commands come after the event.
                 self.settle()?;
             }
-            self.device.failed().map_or(Ok(report), Err)
+            self.drive.device.failed().map_or(Ok(report), Err)
         });
         self.take_completions(completions);
         self.dies_with(stepped)
@@ -83,12 +83,12 @@ impl Drive {
 
     fn advance_to(&mut self, until: Time) -> Result<(), Error> {
         self.settle()?;
-        self.device.horizon = until;
-        while self.device.context.events.next_time().is_some_and(|at| at <= until) {
-            self.open = self.device.step();
+        self.drive.device.set_horizon(until);
+        while self.drive.device.next_time().is_some_and(|at| at <= until) {
+            self.open = self.drive.step();
             self.settle()?;
         }
-        match self.device.context.events.next_time() {
+        match self.drive.device.next_time() {
             Some(_) => Ok(()),
             None => self.nothing_left(),
         }
@@ -96,10 +96,12 @@ impl Drive {
 
     /// No event is left before the end of simulated time: fails if commands are outstanding.
     fn nothing_left(&self) -> Result<(), Error> {
-        match (self.outstanding(), self.device.context.events.is_empty()) {
+        match (self.outstanding(), self.drive.device.is_over()) {
             (0, _) => Ok(()),
-            (_, true) => Err(self.device.stuck("nothing is left that could move them")),
-            (_, false) => Err(self.device.stuck("simulated time ends after 213 days (2^64 ps)")),
+            (_, true) => Err(self.drive.device.stuck("nothing is left that could move them")),
+            (_, false) => {
+                Err(self.drive.device.stuck("simulated time ends after 213 days (2^64 ps)"))
+            }
         }
     }
 
@@ -110,19 +112,19 @@ impl Drive {
         }
         if !self.begun {
             self.begun = true;
-            self.device.schedule_ringing();
-            self.device.start();
+            self.drive.device.schedule_ringing();
+            self.drive.device.start();
         }
         match self.open.take() {
             None => return Ok(()),
             Some(Up::Nothing | Up::TagFreed { .. }) => {}
-            Some(Up::Completed { .. }) => self.device.completion_over(),
-            Some(Up::Arrived { .. } | Up::Woken { .. }) => self.device.ring(),
+            Some(Up::Completed { .. }) => self.drive.device.completion_over(),
+            Some(Up::Arrived { .. } | Up::Woken { .. }) => self.drive.device.ring(),
         }
-        if self.device.step_over() {
-            self.device.look_around(&|_| {})?;
+        if self.drive.device.step_over() {
+            self.drive.device.look_around(&|_| {})?;
         }
-        self.device.failed().map_or(Ok(()), Err)
+        self.drive.device.failed().map_or(Ok(()), Err)
     }
 
     /// Marks the drive as dead after an error.
@@ -132,34 +134,8 @@ impl Drive {
     }
 
     pub(super) fn take_completions(&mut self, completions: &mut Vec<Completion>) {
-        if let Some(kept) = &mut self.device.completions {
+        if let Some(kept) = &mut self.drive.meters.completions {
             kept.hand_over(completions);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use flashlane_engine::EventQueue;
-
-    use super::*;
-    use crate::config::load::{self, Overrides};
-    use crate::drive::{Command, Tenant};
-
-    #[test]
-    fn a_drive_that_has_lost_its_events_is_stuck() {
-        let device = load::device("tiny", &Overrides::default()).expect("a preset").config;
-        let mut drive = Drive::new(&device, &[Tenant::named("a")], 1).expect("a valid drive");
-        drive.submit(Time::ZERO, 0, Command::read(0, 8), 7).expect("a valid command");
-        let mut completions = Vec::new();
-        drive.step(&mut completions).expect("a first event");
-        drive.settle().expect("nothing fails");
-        drive.device.context.events = EventQueue::new();
-        assert_eq!(drive.next_event(), Some(drive.now()), "the next step says what is wrong");
-        let error = drive.step(&mut completions).expect_err("nothing moves the read");
-        let message = error.to_string();
-        assert!(message.contains("nothing is left that could move them"), "{message}");
-        assert!(message.contains("flow 0 Read sector 0 + 8"), "{message}");
-        assert_eq!((drive.next_event(), drive.outstanding()), (None, 1));
     }
 }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::page_types::{self, PageOrder, Programming};
 use crate::layout::{Geometry, SECTOR_BYTES};
 use flashlane_units::{ByteSize, Span, TransferRate};
 
@@ -55,7 +56,15 @@ pub struct FlashConfig {
     pub channel_class: Option<ChannelClass>,
     /// Channel time of the command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,
-    /// tR by page type: one value, or one per type (2 for MLC, 3 for TLC, 4 for QLC).
+    /// How pages are programmed.
+    #[serde(default)]
+    pub programming: Programming,
+    /// The types of the pages of a block, in order.
+    #[serde(default)]
+    pub page_order: PageOrder,
+    /// tR by page type: one value, or a list with one per type (2 for MLC, 3 for TLC, 4 for QLC).
+    #[serde(deserialize_with = "page_types::one_or_list")]
+    #[schemars(schema_with = "page_types::one_or_list_schema")]
     pub read_time: Vec<Span>,
     /// tPROG by page type, as `read_time`.
     pub program_time: Vec<Span>,
@@ -84,7 +93,7 @@ fn default_width() -> ByteSize {
 pub enum Technology {
     /// One bit per cell.
     Slc,
-    /// Two: pages alternate LSB, MSB.
+    /// Two: LSB, MSB.
     Mlc,
     /// Three: LSB, CSB, MSB.
     Tlc,

@@ -14,6 +14,7 @@ mod command;
 pub(crate) mod config;
 mod copyback;
 mod die;
+pub(crate) mod page_types;
 mod sets;
 mod suspension;
 pub(crate) mod timing;

@@ -7,6 +7,7 @@ use flashlane_units::{ByteSize, Span};
 
 use crate::compat::CompatConfig;
 use crate::flash::config::{ChannelClass, FlashConfig, Technology};
+use crate::flash::page_types::time_by_page;
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::Op;
 
@@ -112,12 +113,7 @@ impl FlashTiming {
             }
         };
         let by_page = |times: &[Span], extra: u64| -> Vec<u64> {
-            (0..flash.pages_per_block)
-                .map(|page| {
-                    let kind = page_type(flash.technology, page).min(times.len() - 1);
-                    times[kind].0 + extra
-                })
-                .collect()
+            time_by_page(flash, times).map(|time| time + extra).collect()
         };
         let small = flash.small_read.as_ref();
         let accesses = |time: Span, unit: Option<ByteSize>, extra: u64| {
@@ -202,27 +198,11 @@ impl FlashTiming {
     }
 }
 
-/// Page type, 0 for the fastest, by position in the block.
-///
-/// MLC alternates; TLC starts with the six LSB and two CSB pages that MQSim's layout has and then
-/// goes by pairs; QLC alternates over its four types.
-pub(crate) fn page_type(technology: Technology, page: u32) -> usize {
-    match technology {
-        Technology::Slc | Technology::InPlace => 0,
-        Technology::Mlc => (page % 2) as usize,
-        Technology::Tlc => match page {
-            0..=5 => 0,
-            6..=7 => 1,
-            _ => (((page - 8) >> 1) % 3) as usize,
-        },
-        Technology::Qlc => (page % 4) as usize,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::flash::config::SmallReadConfig;
+    use crate::flash::page_types::{PageOrder, Programming, page_type};
     use flashlane_units::TransferRate;
 
     fn flash() -> FlashConfig {
@@ -242,6 +222,8 @@ mod tests {
             small_read: None,
             read_unit: None,
             write_unit: None,
+            programming: Programming::Page,
+            page_order: PageOrder::Turns,
             read_time: vec![Span(75_000_000), Span(90_000_000)],
             program_time: vec![Span(750_000_000)],
             erase_time: Span(3_800_000_000),
@@ -320,8 +302,16 @@ mod tests {
         assert_eq!(timing.array(Op::Read, 1, 16), ns(90_020));
         assert_eq!(timing.array(Op::Program, 1, 16), ns(750_000));
         assert_eq!(timing.array(Op::Erase, 3, 16), ns(3_800_000));
-        let tlc: Vec<usize> = (0..14).map(|p| page_type(Technology::Tlc, p)).collect();
+        let order = |technology, page_order, types: usize| {
+            let flash = FlashConfig { technology, page_order, ..flash() };
+            (0..14).map(|page| page_type(&flash, page, types)).collect::<Vec<_>>()
+        };
+        let (turns, mqsim) = (PageOrder::Turns, PageOrder::Mqsim);
+        let tlc = order(Technology::Tlc, mqsim, 3);
         assert_eq!(tlc, [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2]);
-        assert_eq!(page_type(Technology::Qlc, 7), 3);
+        assert_eq!(order(Technology::Tlc, turns, 3)[..5], [0, 1, 2, 0, 1]);
+        assert_eq!(order(Technology::Qlc, mqsim, 4), order(Technology::Qlc, turns, 4));
+        assert_eq!(order(Technology::Qlc, turns, 4)[..6], [0, 1, 2, 3, 0, 1]);
+        assert_eq!(order(Technology::Tlc, mqsim, 1), [0; 14], "one time is for all pages");
     }
 }

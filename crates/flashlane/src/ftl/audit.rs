@@ -14,6 +14,7 @@ impl Ftl {
         self.audit_tables(layout);
         self.audit_work(transactions);
         self.audit_chips(transactions);
+        self.audit_pacing();
         assert!(self.outcomes.is_empty(), "what happened is handed on");
     }
 

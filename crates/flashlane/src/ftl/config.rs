@@ -9,10 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::allocation::Allocation;
 use super::gc::Victim;
 use crate::compat::CompatConfig;
-use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing};
+use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing, Span};
 
 /// (physical - logical) / logical.
 pub const OVER_PROVISIONING: RangeInclusive<f64> = 0.005..=10.0;
+
+/// Longest time for which paced collection goes before reads that wait, by default.
+const READ_WAIT_MAX: Span = Span(1_000_000_000);
 
 /// Flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,6 +152,37 @@ pub struct GcConfig {
     /// Valid pages move inside their plane, by way of its page register: read and programmed at
     /// once, their data never on the channel. Not with hybrid mapping.
     pub copyback: bool,
+    /// When the valid pages of a block move.
+    pub pacing: Pacing,
+    /// With `pacing = "proportional"`: longest time for which collection goes before the reads of a
+    /// die that wait. After it, these reads go first. At least one command of collection goes in
+    /// each such turn. Range: 1us..=1s. Default: 1ms.
+    pub read_wait_max: Option<Span>,
+    /// With `pacing = "proportional"`: collection goes on without writes, page by page, when no
+    /// request has been in the drive for this time. Range: 1us..=1000s. Default: never.
+    pub idle_after: Option<Span>,
+}
+
+/// When the valid pages of a block in collection move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// All at once, when the collection of the block starts.
+    #[default]
+    Burst,
+    /// In proportion to the writes: for each page that is written to the plane, as many pages move
+    /// as the block has valid pages for each page that its erase gains. Below `hard_threshold` the
+    /// rest moves at once. Reads wait for collection no longer than `read_wait_max`.
+    Proportional,
+}
+
+impl GcConfig {
+    /// Longest time for which collection goes before reads that wait; `None` if nothing bounds it.
+    #[must_use]
+    pub fn read_wait_max(&self) -> Option<Span> {
+        let paced = self.pacing == Pacing::Proportional;
+        paced.then_some(self.read_wait_max.unwrap_or(READ_WAIT_MAX))
+    }
 }
 
 impl Default for GcConfig {
@@ -160,6 +194,9 @@ impl Default for GcConfig {
             preemptible: true,
             max_concurrent_per_plane: 1,
             copyback: false,
+            pacing: Pacing::Burst,
+            read_wait_max: None,
+            idle_after: None,
         }
     }
 }

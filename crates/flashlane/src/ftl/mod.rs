@@ -48,7 +48,7 @@ use blocks::{BlockState, Blocks};
 use budget::{data_limits, plane_limits};
 use config::{FtlSettings, GcConfig, UnwrittenRead};
 use counts::FlowPages;
-use gc::{Collector, Job};
+use gc::{Collector, Job, PacedJobs};
 use hybrid::Hybrid;
 use mapping::MappingTable;
 use moving::MovingSets;
@@ -93,6 +93,8 @@ pub(crate) struct Ftl {
     sets: Option<Box<dyn MovingSets>>,
     /// Read scrubbing; `None` where it is off.
     scrubbing: Option<Scrubbing>,
+    /// Blocks whose pages move while the host writes; `None` if they move at once.
+    pacing: Option<PacedJobs>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
@@ -176,6 +178,7 @@ impl Ftl {
             allocator: Allocator::new(&config.allocation, layout),
             sets,
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
+            pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),

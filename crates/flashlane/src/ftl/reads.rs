@@ -122,6 +122,7 @@ impl Ftl {
         self.blocks.written_at_once(ppa);
         self.bind_page(ctx, lpa, ppa, mask);
         self.pool_changed(plane);
+        self.press(ctx, plane);
         self.mapping_changed(ctx, flow, lpa);
         true
     }

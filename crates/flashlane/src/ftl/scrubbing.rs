@@ -64,6 +64,9 @@ impl Ftl {
         if movable && plane_state.jobs < max_jobs && !plane_state.urgent {
             scrubbing.moves += 1;
             self.scrub(ctx, plane, block);
+        } else if movable && self.pacing.is_some() {
+            // The jobs of the plane may wait for writes that never come.
+            self.release_all(ctx, plane);
         }
     }
 

@@ -101,8 +101,7 @@ impl Ftl {
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
         }
-        self.pool_changed(plane);
-        self.collect(ctx, plane);
+        self.room_taken(ctx, plane);
         if source != Source::Mapping {
             self.mapping_changed(ctx, flow, lpa);
         }
@@ -113,6 +112,14 @@ impl Ftl {
             self.unpark(ctx, plane);
         }
         Ok(())
+    }
+
+    /// A page was written to the plane: collection may be due, or go on.
+    #[inline(always)]
+    fn room_taken(&mut self, ctx: &mut Context, plane: PlaneId) {
+        self.pool_changed(plane);
+        self.pace_write(ctx, plane);
+        self.collect(ctx, plane);
     }
 
     /// Points a logical page at its new place and adds to the sectors that it holds.
@@ -134,6 +141,9 @@ impl Ftl {
     /// Makes a physical page invalid.
     pub(super) fn invalidate(&mut self, ctx: &mut Context, ppa: Ppa) {
         let plane = self.release(ppa);
+        if self.pacing.is_some() {
+            self.page_lost(ctx, ppa);
+        }
         if self.blocks.planes[plane].gc_wanted && !self.is_free() {
             self.collect(ctx, plane);
         }

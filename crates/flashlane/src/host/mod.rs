@@ -14,8 +14,7 @@ use flashlane_engine::{Array, Ring, Slab, Time};
 use flashlane_units::{FlowId, RequestId, SubmissionId};
 
 use crate::layout::SECTOR_BYTES;
-use crate::request::Request;
-use crate::workload::Planned;
+use crate::request::{Planned, Request};
 use counts::{ByteCounts, RequestCounts};
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
@@ -36,6 +35,8 @@ pub(crate) struct HostFlow {
     submitted: u64,
     done: Done,
     last_completion: Time,
+    /// True if the flow had no completion for so long that a run does not wait for it.
+    starved: bool,
 }
 
 impl HostFlow {
@@ -48,7 +49,14 @@ impl HostFlow {
             submitted: 0,
             done: Done::default(),
             last_completion: Time::ZERO,
+            starved: false,
         }
+    }
+
+    /// True if the flow once had no completion for longer than [`STARVATION`], while others had
+    /// some.
+    pub(crate) fn has_starved(&self) -> bool {
+        self.starved
     }
 
     /// Requests that entered the host so far.
@@ -153,6 +161,12 @@ impl Host {
         self.upcoming.insert(submission)
     }
 
+    /// The flow of a request that has not arrived yet.
+    #[inline]
+    pub(crate) fn flow_of(&self, submission: SubmissionId) -> FlowId {
+        self.upcoming[submission].flow
+    }
+
     /// Takes the request of a submission that arrives.
     #[inline]
     pub(crate) fn arrive(&mut self, submission: SubmissionId) -> Submission {
@@ -225,6 +239,21 @@ impl Host {
         let host = &mut self.flows[request.flow];
         host.done.add(request);
         host.last_completion = now;
+    }
+
+    /// True if the flow is known to starve.
+    pub(crate) fn is_starved(&self, flow: FlowId) -> bool {
+        self.flows[flow].starved
+    }
+
+    /// True if some flow is known to starve.
+    pub(crate) fn some_starve(&self) -> bool {
+        self.flows.iter().any(HostFlow::has_starved)
+    }
+
+    /// Notes that a flow starves.
+    pub(crate) fn note_starved(&mut self, flow: FlowId) {
+        self.flows[flow].starved = true;
     }
 
     /// True if some request has completed at `since` or later.

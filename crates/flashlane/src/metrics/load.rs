@@ -10,6 +10,7 @@ use std::ops::Range;
 use flashlane_engine::Time;
 
 use super::window::TimeRange;
+use crate::device::reading::Level;
 
 /// The first distance between two counts.
 const FIRST_INTERVAL: Time = Time::from_us(16);
@@ -34,15 +35,6 @@ const STARVED_OTHERS_MIN: u64 = 1_000;
 /// Requests of other flows that must complete in that time, as a multiple of those that were
 /// outstanding. The drive has then served many that came later.
 const STARVED_OTHERS_TIMES: u64 = 10;
-
-/// Requests of a flow at an instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Level {
-    /// Requests that arrived since the start of the run.
-    pub(crate) arrived: u64,
-    /// Requests that arrived and are not complete.
-    pub(crate) outstanding: u64,
-}
 
 impl Level {
     fn completed(self) -> u64 {

@@ -7,6 +7,7 @@ mod input_changes;
 pub(crate) mod latency;
 pub(crate) mod load;
 mod measured;
+pub(crate) mod metered;
 mod mqsim_xml;
 mod partial_writes;
 pub mod queues;

@@ -2,78 +2,19 @@
 //! the work between them: in the summary's window, before it, or after it.
 
 use flashlane_engine::Time;
-use flashlane_units::FlowId;
 
 use super::energy::FlowEnergy;
-use super::load::{Level, Load};
+use super::load::Load;
 use super::recorder::Recorder;
 use super::steady::{ROUNDS_MAX, WINDOW_ROUNDS};
 use super::window::{Edge, TimeRange};
 use crate::config::WindowRule;
-use crate::flash::FlashCounters;
-use crate::ftl::counts::FtlCounts;
-use crate::interface::processors::ProcessorReading;
-use crate::metrics::summary::{ByteCounts, RequestCounts};
-
-/// Counters of a chip up to an instant. Unit: picoseconds, unless named otherwise.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ChipReading {
-    /// Time with at least one die in an array operation.
-    pub(crate) busy: u64,
-    /// Array time of the dies: host, collection, mapping.
-    pub(crate) by_source: [u128; 3],
-    /// Transactions times the time that they waited.
-    pub(crate) waited: u128,
-    /// Largest number of waiting transactions since the window opened, or in the whole run if all
-    /// of it counts. Unit: transactions.
-    pub(crate) longest: u64,
-}
-
-/// Work of the device for a flow since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowWork {
-    /// Host pages programmed.
-    pub(crate) host_programs: u64,
-    /// Pages programmed by collection and for translation on behalf of the flow.
-    pub(crate) other_programs: u64,
-    /// Writes of a part of a page for which the rest of the page was read first.
-    pub(crate) read_modify_writes: u64,
-    pub(crate) cmt_hits: u64,
-    pub(crate) cmt_misses: u64,
-    pub(crate) cache_hits: u64,
-    pub(crate) cache_misses: u64,
-}
-
-/// Counters of a flow up to an instant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowReading {
-    /// Requests that arrived, counted or not.
-    pub(crate) arrived: u64,
-    /// Requests that completed, counted or not.
-    pub(crate) completed: RequestCounts,
-    pub(crate) bytes: ByteCounts,
-    pub(crate) work: FlowWork,
-    /// Array time of all dies: host, collection, mapping. Unit: picoseconds.
-    pub(crate) device_time: [u128; 3],
-    /// Transactions times the time that they waited. Unit: picoseconds.
-    pub(crate) waited: u128,
-}
+use crate::device::reading::{DeviceReading, Level};
 
 /// All counters up to an instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    pub(crate) at: Time,
-    pub(crate) flash: FlashCounters,
-    pub(crate) ftl: FtlCounts,
-    /// Pages that the data cache evicted.
-    pub(crate) evictions: u64,
-    pub(crate) processors: ProcessorReading,
-    /// Erases of each block; empty before the first one.
-    pub(crate) block_erases: Vec<u32>,
-    /// Time that each channel was taken. Unit: picoseconds.
-    pub(crate) channels: Vec<u64>,
-    pub(crate) chips: Vec<ChipReading>,
-    pub(crate) flows: Vec<FlowReading>,
+    pub(crate) drive: DeviceReading,
     /// Expenses by flow, where energy is counted.
     pub(crate) spent: Vec<FlowEnergy>,
 }
@@ -82,17 +23,9 @@ impl Reading {
     /// The reading at the start of the run of `later`, before anything happened.
     pub(crate) fn start(later: &Self) -> Self {
         Self {
-            channels: vec![0; later.channels.len()],
-            chips: vec![ChipReading::default(); later.chips.len()],
-            flows: vec![FlowReading::default(); later.flows.len()],
+            drive: DeviceReading::start(&later.drive),
             spent: vec![FlowEnergy::default(); later.spent.len()],
-            ..Self::default()
         }
-    }
-
-    /// Number of completed requests of all flows.
-    pub(crate) fn completed(&self) -> u64 {
-        self.flows.iter().map(|flow| flow.completed.all()).sum()
     }
 }
 
@@ -169,22 +102,6 @@ impl Recorder {
         self.readings.starved = load.starved(range, levels);
     }
 
-    /// Notes that a flow starves: it has had no completion for too long, while other flows had
-    /// some.
-    pub(crate) fn note_starved(&mut self, flow: FlowId) {
-        self.starved[flow] = true;
-    }
-
-    /// True if the flow is known to starve.
-    pub(crate) fn is_starved(&self, flow: FlowId) -> bool {
-        self.starved[flow]
-    }
-
-    /// True if some flow starves, so that the load may end without it.
-    pub(crate) fn some_starve(&self) -> bool {
-        self.starved.contains(&true)
-    }
-
     /// Start of the window that ends at `at`.
     pub(crate) fn window_since(&self, at: Time) -> Time {
         self.window.opened().unwrap_or(at)
@@ -200,13 +117,14 @@ impl Recorder {
     /// With `--until-steady`: start of the window, if it ended with the round that ends at `at`.
     pub(crate) fn rounds_since(&self, at: Time) -> Time {
         let rounds = &self.readings.rounds;
-        let first = rounds.len().checked_sub(WINDOW_ROUNDS).map(|first| rounds[first].reading.at);
+        let first =
+            rounds.len().checked_sub(WINDOW_ROUNDS).map(|first| rounds[first].reading.drive.at);
         first.or(self.window.opened()).unwrap_or(at)
     }
 
     /// Ends a round of `--until-steady`.
     pub(crate) fn round_ends(&mut self, round: RoundReading) {
-        let next = self.watch.as_ref().and_then(|watch| watch.next_end(round.reading.at));
+        let next = self.watch.as_ref().and_then(|watch| watch.next_end(round.reading.drive.at));
         self.readings.rounds.push(round);
         // Short rounds may all end before a request completes, which is when they are judged.
         let next = next.filter(|_| self.readings.rounds.len() < ROUNDS_MAX);
@@ -220,9 +138,9 @@ impl Recorder {
         if self.watch.as_ref().is_some_and(|watch| watch.finished()) {
             let TimeRange { from, to } = self.window.span();
             for round in rounds {
-                if round.reading.at == from {
+                if round.reading.drive.at == from {
                     self.readings.opened = Some(round.reading);
-                } else if round.reading.at == to {
+                } else if round.reading.drive.at == to {
                     self.judge_load(to, &round.levels);
                     self.window_ends(round.reading, round.backlog);
                 }

@@ -11,9 +11,10 @@ use super::steady::Watch;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
 use super::window::{Edge, Window};
 use super::windows::Windows;
+use crate::device::Device;
+use crate::device::reading::TransactionTimes;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Chain, Request};
-use crate::transaction::{Op, Transaction};
 
 /// Operations with separate latencies: reads, writes, trims, flushes.
 pub(crate) const OPERATIONS: usize = 4;
@@ -26,35 +27,6 @@ struct StageSums {
     firmware: u128,
     chain: [u128; 5],
     transfer_out: u128,
-}
-
-/// Page transactions of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TransactionSums {
-    pub(crate) count: u64,
-    wait: u128,
-    transfer: u128,
-    execution: u128,
-}
-
-impl TransactionSums {
-    fn add(&mut self, more: Self) {
-        self.count += more.count;
-        self.wait += more.wait;
-        self.transfer += more.transfer;
-        self.execution += more.execution;
-    }
-
-    fn summary(&self) -> TransactionSummary {
-        let mean =
-            |sum: u128| if self.count == 0 { 0.0 } else { sum as f64 / self.count as f64 / 1e6 };
-        TransactionSummary {
-            count: self.count,
-            wait_us: mean(self.wait),
-            transfer_us: mean(self.transfer),
-            execution_us: mean(self.execution),
-        }
-    }
 }
 
 /// Figures of a flow.
@@ -73,7 +45,7 @@ pub(crate) struct FlowRecord {
     pub(crate) bytes: ByteCounts,
     stages: StageSums,
     /// Sums for reads and for writes.
-    pub(crate) transactions: [TransactionSums; 2],
+    pub(crate) transactions: [TransactionTimes; 2],
     pub(crate) series: Option<Series>,
     pub(crate) windows: Option<Windows>,
 }
@@ -88,8 +60,8 @@ pub(crate) struct Recorder {
     /// Outstanding requests over time, if some flow is an open loop.
     pub(super) load: Option<Load>,
     pub(super) readings: Readings,
-    /// Flows without a completion for so long that the run does not wait for them.
-    pub(super) starved: Array<FlowId, bool>,
+    /// By flow: the page transactions up to the start of the round.
+    transactions_before: Array<FlowId, [TransactionTimes; 2]>,
     /// Ends the run when it reaches steady state.
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -99,7 +71,7 @@ impl Recorder {
     pub(crate) fn new(open_loops: Vec<bool>, window: Window) -> Self {
         Self {
             flows: Array::of(FlowRecord::default(), open_loops.len()),
-            starved: Array::of(false, open_loops.len()),
+            transactions_before: Array::of(Default::default(), open_loops.len()),
             window,
             open_loops,
             load: None,
@@ -130,14 +102,14 @@ impl Recorder {
         self.flows[flow].windows = Some(windows);
     }
 
-    /// Adds a completed request.
+    /// Adds a completed request of a drive.
     #[inline(always)]
-    pub(crate) fn request_completed(&mut self, request: &Request, now: Time) {
+    pub(crate) fn request_completed(&mut self, request: &Request, now: Time, device: &Device) {
         if !request.counted {
             return;
         }
         self.window.completed(now);
-        if self.watch.is_some() && !self.end_rounds_by_time(now) {
+        if self.watch.is_some() && !self.end_rounds_by_time(now, device) {
             return;
         }
         let flow = &mut self.flows[request.flow];
@@ -196,32 +168,33 @@ impl Recorder {
             "stages span the device work"
         );
         if self.watch.is_some() {
-            self.end_round_by_count(now);
+            self.end_round_by_count(now, device);
         }
     }
 
     /// Ends the rounds whose time is over; false if the last round has ended.
-    fn end_rounds_by_time(&mut self, now: Time) -> bool {
+    fn end_rounds_by_time(&mut self, now: Time, device: &Device) -> bool {
         loop {
             let opened = self.window.opened().unwrap_or(Time::ZERO);
             let Some(watch) = self.watch.as_mut().filter(|watch| !watch.finished()) else {
                 return false;
             };
             let Some(end) = watch.over_by_time(opened, now) else { return true };
-            self.end_round(end);
+            self.end_round(end, device);
         }
     }
 
     /// Ends the round if it has all its requests.
-    fn end_round_by_count(&mut self, now: Time) {
+    fn end_round_by_count(&mut self, now: Time, device: &Device) {
         let completed = self.flows.iter().map(FlowRecord::completed).sum();
         if self.watch.as_ref().is_some_and(|watch| watch.over_by_count(completed)) {
             self.window.set(Edge::Round, now);
-            self.end_round(now);
+            self.end_round(now, device);
         }
     }
 
-    fn end_round(&mut self, end: Time) {
+    fn end_round(&mut self, end: Time, device: &Device) {
+        self.take_transactions(device);
         let Some(watch) = &mut self.watch else { return };
         let fresh = |old: &mut FlowRecord| {
             let series = old.series.take();
@@ -235,7 +208,8 @@ impl Recorder {
 
     /// Reduces the records to the rounds of the window, at the end of the run. Without a whole
     /// round, keeps everything.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self, device: &Device) {
+        self.take_transactions(device);
         let Some(records) = self.watch.as_mut().and_then(|watch| watch.take_records()) else {
             return;
         };
@@ -245,15 +219,15 @@ impl Recorder {
         }
     }
 
-    /// Adds a completed transaction of a host request.
-    #[inline(always)]
-    pub(crate) fn transaction_done(&mut self, tr: &Transaction) {
-        let side = usize::from(tr.op != Op::Read);
-        let sums = &mut self.flows[tr.flow].transactions[side];
-        sums.count += 1;
-        sums.wait += u128::from(tr.chain.total() - tr.chain.bus - tr.chain.array);
-        sums.transfer += u128::from(tr.chain.bus);
-        sums.execution += u128::from(tr.chain.array);
+    /// Moves the page transactions since the start of the round into the records.
+    fn take_transactions(&mut self, device: &Device) {
+        let flows = self.flows.iter_mut().zip(&mut self.transactions_before);
+        for ((flow, before), now) in flows.zip(device.transaction_times()) {
+            for ((times, before), now) in flow.transactions.iter_mut().zip(before).zip(now) {
+                times.add(now.since(before));
+                *before = *now;
+            }
+        }
     }
 }
 
@@ -342,6 +316,6 @@ impl FlowRecord {
         let [reads, writes] = self.transactions;
         let mut both = reads;
         both.add(writes);
-        [reads, writes, both].map(|sums| sums.summary())
+        [reads, writes, both].map(TransactionSummary::of)
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn summarise(
         isolation: device.isolation.name().to_owned(),
         seed: options.seed,
         compat: options.compat.clone(),
-        simulated_s: run.end.at.as_s(),
+        simulated_s: run.end.drive.at.as_s(),
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),
         saturated: flows.iter().any(|flow| flow.saturated),
@@ -142,7 +142,7 @@ fn flow_summary(
         backlog_at_end: readings.backlog.get(flow).copied().unwrap_or(0),
         saturated: readings.saturated.get(flow).copied().unwrap_or(false),
         starved: readings.starved.get(flow).copied().unwrap_or(false)
-            || run.recorder.is_starved(FlowId::at(flow)),
+            || run.end.drive.flows[flow].starved,
         response_time_us: record.response().summary(),
         read_response_time_us: reads,
         write_response_time_us: writes,

@@ -4,7 +4,7 @@ use flashlane_engine::Time;
 use flashlane_units::ChipId;
 
 use super::energy::FlowEnergy;
-use super::reading::{FlowWork, Reading};
+use super::reading::Reading;
 use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
@@ -12,6 +12,7 @@ use super::summary::{
     ProcessorsSummary, RequestCounts,
 };
 use crate::config::WindowRule;
+use crate::device::reading::FlowWork;
 use crate::interface::processors::ProcessorReading;
 use crate::layout::Geometry;
 
@@ -67,7 +68,7 @@ pub(crate) fn amplification(host: u64, all: u64) -> f64 {
 impl Span<'_> {
     /// Length of the span. Unit: picoseconds.
     pub(crate) fn length(&self) -> u64 {
-        self.to.at.saturating_sub(self.from.at).0
+        self.to.drive.at.saturating_sub(self.from.drive.at).0
     }
 
     fn count(&self, of: impl Fn(&Reading) -> u64) -> u64 {
@@ -89,13 +90,14 @@ impl Span<'_> {
 
     /// Requests of a flow that arrived.
     pub(crate) fn arrived(&self, flow: usize) -> u64 {
-        self.count(|reading| reading.flows[flow].arrived)
+        self.count(|reading| reading.drive.flows[flow].arrived)
     }
 
     /// Requests of a flow that completed.
     pub(crate) fn completed(&self, flow: usize) -> CompletedInWindow {
-        let count = |of: fn(&RequestCounts) -> u64| self.count(|r| of(&r.flows[flow].completed));
-        let bytes = |of: fn(&ByteCounts) -> u64| self.count(|r| of(&r.flows[flow].bytes));
+        let count =
+            |of: fn(&RequestCounts) -> u64| self.count(|r| of(&r.drive.flows[flow].completed));
+        let bytes = |of: fn(&ByteCounts) -> u64| self.count(|r| of(&r.drive.flows[flow].bytes));
         CompletedInWindow {
             requests: RequestCounts {
                 read: count(|c| c.read),
@@ -109,7 +111,7 @@ impl Span<'_> {
 
     /// Work of the device for a flow.
     pub(crate) fn work(&self, flow: usize) -> FlowWork {
-        let count = |of: fn(&FlowWork) -> u64| self.count(|r| of(&r.flows[flow].work));
+        let count = |of: fn(&FlowWork) -> u64| self.count(|r| of(&r.drive.flows[flow].work));
         FlowWork {
             host_programs: count(|w| w.host_programs),
             other_programs: count(|w| w.other_programs),
@@ -123,7 +125,7 @@ impl Span<'_> {
 
     /// Work of the device for all flows together.
     fn work_of_all(&self, of: fn(&FlowWork) -> u64) -> u64 {
-        self.count(|reading| reading.flows.iter().map(|flow| of(&flow.work)).sum())
+        self.count(|reading| reading.drive.flows.iter().map(|flow| of(&flow.work)).sum())
     }
 
     /// Expenses of each flow; empty where they are not counted.
@@ -133,14 +135,16 @@ impl Span<'_> {
 
     /// Mean number of a flow's waiting transactions per chip.
     pub(crate) fn mean_queue_length(&self, flow: usize) -> f64 {
-        self.average(|reading| reading.flows[flow].waited) / self.to.chips.len().max(1) as f64
+        self.average(|reading| reading.drive.flows[flow].waited)
+            / self.to.drive.chips.len().max(1) as f64
     }
 
     /// Array time by host, collection and mapping; of a flow, or of all.
     pub(crate) fn device_time(&self, geometry: Geometry, flow: Option<usize>) -> DeviceTime {
-        let flows = || (0..self.to.flows.len()).filter(|&f| flow.is_none_or(|flow| flow == f));
+        let flows =
+            || (0..self.to.drive.flows.len()).filter(|&f| flow.is_none_or(|flow| flow == f));
         let seconds = |by: usize| {
-            let sum = |r: &Reading| flows().map(|flow| r.flows[flow].device_time[by]).sum();
+            let sum = |r: &Reading| flows().map(|flow| r.drive.flows[flow].device_time[by]).sum();
             let (from, to): (u128, u128) = (sum(self.from), sum(self.to));
             to.saturating_sub(from) as f64 / 1e12
         };
@@ -161,36 +165,36 @@ impl Span<'_> {
     pub(crate) fn flash(&self) -> FlashSummary {
         let commands = |kinds: [usize; 2]| {
             let of = |reading: &Reading| {
-                let of = reading.flash.commands.iter().map(|op| op[kinds[0]] + op[kinds[1]]);
+                let of = reading.drive.flash.commands.iter().map(|op| op[kinds[0]] + op[kinds[1]]);
                 of.sum()
             };
             self.count(of)
         };
-        let user_programs = self.count(|r| r.flash.user_programs);
-        let gc_programs = self.count(|r| r.flash.gc_programs);
-        let mapping_programs = self.count(|r| r.flash.mapping_programs);
+        let user_programs = self.count(|r| r.drive.flash.user_programs);
+        let gc_programs = self.count(|r| r.drive.flash.gc_programs);
+        let mapping_programs = self.count(|r| r.drive.flash.mapping_programs);
         FlashSummary {
-            user_reads: self.count(|r| r.flash.user_reads),
-            zero_fill_reads: self.count(|r| r.ftl.zero_fill_reads),
+            user_reads: self.count(|r| r.drive.flash.user_reads),
+            zero_fill_reads: self.count(|r| r.drive.ftl.zero_fill_reads),
             user_programs,
-            gc_reads: self.count(|r| r.flash.gc_reads),
+            gc_reads: self.count(|r| r.drive.flash.gc_reads),
             gc_programs,
-            mapping_reads: self.count(|r| r.flash.mapping_reads),
+            mapping_reads: self.count(|r| r.drive.flash.mapping_reads),
             mapping_programs,
-            erases: self.count(|r| r.flash.erases),
-            wear_leveling_moves: self.count(|r| r.ftl.wear_leveling_moves),
-            read_scrubbing_moves: self.count(|r| r.ftl.read_scrubbing_moves),
+            erases: self.count(|r| r.drive.flash.erases),
+            wear_leveling_moves: self.count(|r| r.drive.ftl.wear_leveling_moves),
+            read_scrubbing_moves: self.count(|r| r.drive.ftl.read_scrubbing_moves),
             block_erases: self.block_erases(),
-            copybacks: self.count(|r| r.flash.copybacks),
+            copybacks: self.count(|r| r.drive.flash.copybacks),
             multiplane_commands: commands([1, 3]),
             interleaved_commands: commands([2, 3]),
-            program_suspends: self.count(|r| r.flash.program_suspends),
-            erase_suspends: self.count(|r| r.flash.erase_suspends),
-            gc_invocations: self.count(|r| r.ftl.gc_invocations),
-            blocks_owed_at_end: self.to.ftl.blocks_owed,
-            full_merges: self.count(|r| r.ftl.merges[0]),
-            partial_merges: self.count(|r| r.ftl.merges[1]),
-            switch_merges: self.count(|r| r.ftl.merges[2]),
+            program_suspends: self.count(|r| r.drive.flash.program_suspends),
+            erase_suspends: self.count(|r| r.drive.flash.erase_suspends),
+            gc_invocations: self.count(|r| r.drive.ftl.gc_invocations),
+            blocks_owed_at_end: self.to.drive.ftl.blocks_owed,
+            full_merges: self.count(|r| r.drive.ftl.merges[0]),
+            partial_merges: self.count(|r| r.drive.ftl.merges[1]),
+            switch_merges: self.count(|r| r.drive.ftl.merges[2]),
             write_amplification: amplification(
                 user_programs,
                 user_programs + gc_programs + mapping_programs,
@@ -200,19 +204,19 @@ impl Span<'_> {
 
     /// Erases of a block.
     fn erases_of(&self, block: usize) -> u32 {
-        let of = |reading: &Reading| reading.block_erases.get(block).copied().unwrap_or(0);
+        let of = |reading: &Reading| reading.drive.block_erases.get(block).copied().unwrap_or(0);
         of(self.to) - of(self.from)
     }
 
     fn block_erases(&self) -> EraseSummary {
-        EraseSummary::of((0..self.to.block_erases.len()).map(|block| self.erases_of(block)))
+        EraseSummary::of((0..self.to.drive.block_erases.len()).map(|block| self.erases_of(block)))
     }
 
     /// Flash commands.
     pub(crate) fn commands(&self) -> CommandSummary {
         let of = |op: usize| {
             let [single, multiplane, interleaved, interleaved_multiplane] =
-                [0, 1, 2, 3].map(|kind| self.count(|r| r.flash.commands[op][kind]));
+                [0, 1, 2, 3].map(|kind| self.count(|r| r.drive.flash.commands[op][kind]));
             CommandCounts { single, multiplane, interleaved, interleaved_multiplane }
         };
         CommandSummary { read: of(0), program: of(1), erase: of(2) }
@@ -223,7 +227,7 @@ impl Span<'_> {
         CacheSummary {
             hits: self.work_of_all(|w| w.cache_hits),
             misses: self.work_of_all(|w| w.cache_misses),
-            evictions: self.count(|r| r.evictions),
+            evictions: self.count(|r| r.drive.evictions),
         }
     }
 
@@ -232,15 +236,15 @@ impl Span<'_> {
         CmtSummary {
             hits: self.work_of_all(|w| w.cmt_hits),
             misses: self.work_of_all(|w| w.cmt_misses),
-            writebacks: self.count(|r| r.ftl.writebacks),
+            writebacks: self.count(|r| r.drive.ftl.writebacks),
         }
     }
 
     /// The controller's processors; `None` where they are not modelled.
     pub(crate) fn processors(&self) -> Option<ProcessorsSummary> {
-        let cores = self.to.processors.cores;
+        let cores = self.to.drive.processors.cores;
         let share = |of: fn(&ProcessorReading) -> u128| {
-            self.average(|reading| of(&reading.processors)) / f64::from(cores)
+            self.average(|reading| of(&reading.drive.processors)) / f64::from(cores)
         };
         (cores > 0).then(|| {
             let parts = [share(|p| p.commands), share(|p| p.own_pages), share(|p| p.decisions)];
@@ -249,41 +253,42 @@ impl Span<'_> {
                 commands: parts[0],
                 own_pages: parts[1],
                 decisions: parts[2],
-                lookups: self.count(|reading| reading.processors.lookups),
-                lookup_misses: self.count(|reading| reading.processors.misses),
+                lookups: self.count(|reading| reading.drive.processors.lookups),
+                lookup_misses: self.count(|reading| reading.drive.processors.misses),
             }
         })
     }
 
     /// Every channel.
     pub(crate) fn channels(&self) -> Vec<ChannelSummary> {
-        (0..self.to.channels.len())
+        (0..self.to.drive.channels.len())
             .map(|index| ChannelSummary {
                 channel: index as u32,
-                busy_fraction: self.share(|reading| reading.channels[index]),
+                busy_fraction: self.share(|reading| reading.drive.channels[index]),
             })
             .collect()
     }
 
     /// Every chip.
     pub(crate) fn chips(&self, geometry: Geometry) -> Vec<ChipSummary> {
-        let blocks = self.to.block_erases.len() / self.to.chips.len().max(1);
-        (0..self.to.chips.len())
+        let blocks = self.to.drive.block_erases.len() / self.to.drive.chips.len().max(1);
+        (0..self.to.drive.chips.len())
             .map(|chip| {
-                let source = |by: usize| self.average(|reading| reading.chips[chip].by_source[by]);
+                let source =
+                    |by: usize| self.average(|reading| reading.drive.chips[chip].by_source[by]);
                 let blocks = chip * blocks..(chip + 1) * blocks;
                 let erases = blocks.map(|block| u64::from(self.erases_of(block)));
                 ChipSummary {
                     channel: geometry.channel_of(ChipId::at(chip)).get(),
                     chip: geometry.way_of(ChipId::at(chip)),
-                    busy_fraction: self.share(|reading| reading.chips[chip].busy),
+                    busy_fraction: self.share(|reading| reading.drive.chips[chip].busy),
                     busy_by_source: BusyBySource {
                         host: source(0),
                         gc: source(1),
                         mapping: source(2),
                     },
-                    mean_queue_length: self.average(|reading| reading.chips[chip].waited),
-                    max_queue_length: self.to.chips[chip].longest,
+                    mean_queue_length: self.average(|reading| reading.drive.chips[chip].waited),
+                    max_queue_length: self.to.drive.chips[chip].longest,
                     erases: erases.sum(),
                 }
             })
@@ -294,7 +299,7 @@ impl Span<'_> {
     pub(crate) fn outside(&self) -> OutsideWindow {
         OutsideWindow {
             length_s: Time(self.length()).as_s(),
-            requests_completed: self.to.completed() - self.from.completed(),
+            requests_completed: self.to.drive.completed() - self.from.drive.completed(),
             flash: self.flash(),
             cache: self.cache(),
             cmt: self.cmt(),

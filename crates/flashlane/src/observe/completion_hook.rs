@@ -6,8 +6,8 @@ use flashlane_units::RequestId;
 
 use super::Observer;
 use super::blame::account::{Account, RequestWaits, Who};
-use super::hooks::Front;
 use super::timeline::recorder::TimelineRecorder;
+use crate::device::watcher::Front;
 use crate::request::{Request, Requests};
 use crate::transaction::{Source, Transactions};
 

@@ -3,8 +3,9 @@
 use flashlane_engine::Time;
 
 use super::requests::{Records, RequestRecord};
-use super::series::recorder::{Counters, SeriesRecorder};
+use super::series::recorder::SeriesRecorder;
 use super::{Observe, Observed, SeriesOptions};
+use crate::device::reading::Counters;
 use crate::drive::command::Completion;
 use crate::error::Error;
 use crate::layout::Geometry;

@@ -2,35 +2,17 @@
 //! run.
 
 use flashlane_engine::Time;
-use flashlane_units::{ChannelId, DieId, FlowId, Lpa, RequestId, TransactionId};
+use flashlane_units::{DieId, FlowId, Lpa, RequestId, TransactionId};
 
 use super::Observer;
 use super::blame::account::Obstacle;
 use super::blame::log::State;
 use super::timeline::recorder::{Page, TimelineRecorder};
 use crate::cause::Cause;
+use crate::device::watcher::DieAt;
 use crate::event::Event;
 use crate::flash::Running;
-use crate::request::HostWork;
 use crate::transaction::{Op, Source, Transaction, Transactions};
-
-/// A die and its channel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DieAt {
-    pub(crate) channel: ChannelId,
-    pub(crate) die: DieId,
-}
-
-/// The way of a completed request through the front of the drive.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Front {
-    /// True if the request came by the single queue of a SATA drive.
-    pub(crate) sata: bool,
-    /// Pool of the data cache that the flow uses.
-    pub(crate) pool: usize,
-    /// Time that the request itself needed outside of cache and flash.
-    pub(crate) work: HostWork,
-}
 
 impl Observer {
     /// A submission entry is about to be fetched. `at_limit`: the request takes the last place of

@@ -16,6 +16,7 @@ pub(crate) mod energy;
 mod hooks;
 pub(crate) mod options;
 mod waiting_hooks;
+mod watcher;
 
 use flashlane_engine::Time;
 
@@ -26,9 +27,8 @@ use blame::account::Account;
 pub(crate) use completions::Completions;
 use credit::Credits;
 use energy::EnergyMeter;
-pub(crate) use hooks::{DieAt, Front};
 use queues::QueueRecorder;
-pub(crate) use series::recorder::{Counters, fill_ones, fill_slowdowns};
+pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
 
 pub use crate::metrics::queues::QueueStatistics;

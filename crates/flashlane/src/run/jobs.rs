@@ -6,6 +6,7 @@ use flashlane_units::FlowId;
 
 use super::{Details, Outcome, Prepared, Simulation, measured, runs_alone, wants_slowdowns};
 use crate::config::WorkloadConfig;
+use crate::device::watcher::Watcher;
 use crate::drive::recording::Recorder as Recording;
 use crate::error::Error;
 use crate::ftl::{FrozenState, FtlState};
@@ -111,24 +112,25 @@ impl<'a> Runs<'a> {
         run.recorder = submissions.map(|sink| Box::new(Recording::new(sink)));
         let shared = &mut run.drive;
         if let Some(rule) = options.until_steady {
-            shared.recorder.watch_for(Watch::new(rule));
+            shared.meters.recorder.watch_for(Watch::new(rule));
         }
-        let pages = shared.layout.logical_pages;
-        shared.watch(Observer::new(&options.observe, device, workload, pages, &open_loops));
+        let pages = shared.device.layout().logical_pages;
+        let observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
+        shared.device.watch(observer.map(|observer| observer as Box<dyn Watcher>));
         let geometry = Geometry::new(&device.flash);
-        shared.completions = Completions::new(&options.observe, &geometry, &open_loops);
+        shared.meters.completions = Completions::new(&options.observe, &geometry, &open_loops);
         run.run_to_end(&|share| (self.progress)(job, share / runs as f64))?;
         let Run { drive: mut shared, tenants, .. } = run;
-        let window = &shared.recorder.window;
+        let window = &shared.meters.recorder.window;
         if window.is_empty() {
             if let Some(overload) = tenants.overload {
                 let overload = overload_summary(overload, workload, false);
                 return Err(empty::overloaded(&overload));
             }
-            let generated = shared.host.flows().map(|flow| flow.submitted()).sum();
+            let generated = shared.device.flows().map(|flow| flow.submitted()).sum();
             return Err(empty::found(workload, options, generated, window.load_ended()));
         }
-        shared.recorder.settle();
+        shared.settle();
         let wall_s = begun.seconds();
 
         let mut summary = report::summarise(
@@ -141,13 +143,13 @@ impl<'a> Runs<'a> {
         let overload = tenants.overload.map(|one| overload_summary(one, workload, false));
         summary.overload.extend(overload);
         let mut observed = shared.observed(workload)?;
-        let (counted, series) = (shared.recorder.window.span(), &mut observed.time_series);
+        let (counted, series) = (shared.meters.recorder.window.span(), &mut observed.time_series);
         measured::fill(&mut summary, series.as_mut(), workload, counted)?;
         summary.verdict = summary.verdict();
         summary.wall_s = wall_s;
         summary.precondition_wall_s = precondition_wall_s;
         summary.requests_per_wall_s = summary.requests_completed as f64 / wall_s.max(1e-9);
-        let flows = &mut shared.recorder.flows;
+        let flows = &mut shared.meters.recorder.flows;
         let mut by_operation: [Vec<_>; OPERATIONS] = Default::default();
         for flow in flows.iter() {
             for (all, one) in by_operation.iter_mut().zip(flow.responses()) {
@@ -169,7 +171,7 @@ impl<'a> Runs<'a> {
             queues: std::mem::take(&mut observed.queues),
         };
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
-        let window = shared.recorder.window.clone();
+        let window = shared.meters.recorder.window.clone();
         let done = AtomicUsize::new(1);
         let together =
             Together { prepared, start, window, over_time, summary, details, observed, done };
@@ -221,14 +223,16 @@ impl<'a> Runs<'a> {
         if together.details.time_series.is_some() {
             let open_loop = run.tenants.unprompted()[flow];
             let window = together.observed.series_window;
-            run.drive.completions = Some(Completions::alone(window, open_loop));
+            run.drive.meters.completions = Some(Completions::alone(window, open_loop));
         }
         run.run_to_end(&|_| {})?;
         let Run { drive: mut ssd, tenants, .. } = run;
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
-        let windows = ssd.recorder.flows[FlowId::at(flow)].windows.take();
-        let observed = ssd.completions.take().and_then(|completions| completions.into_alone());
+        ssd.settle();
+        let windows = ssd.meters.recorder.flows[FlowId::at(flow)].windows.take();
+        let observed =
+            ssd.meters.completions.take().and_then(|completions| completions.into_alone());
         Ok(Alone {
             summary: report::flow_alone(
                 &ssd.ended(prepared.device),

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::ftl::{FrozenState, Ftl, FtlState};
 use crate::layout::Layout;
+use crate::metrics::metered::Metered;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::window::Window;
 use crate::metrics::windows::Windows;
@@ -170,16 +171,15 @@ impl<'a> Prepared<'a> {
         }
         let mut ssd = Device::new(
             self.device,
-            self.workload,
+            &self.workload.classes(),
             self.layout.clone(),
             ftl,
             self.cache.clone(),
-            recorder,
             self.options.check,
         );
         // The tenants limit the outstanding requests themselves.
-        ssd.host.limit_outstanding(usize::MAX);
-        let drive = ssd.with_stop(self.options.stop.clone());
+        ssd.limit_outstanding(usize::MAX);
+        let drive = Metered::new(ssd.with_stop(self.options.stop.clone()), recorder);
         Ok(Run { drive, tenants, recorder: None })
     }
 }

@@ -20,6 +20,7 @@ impl Scheduler {
             assert_eq!(waiting > 0, flash.is_awaited(die), "die {die} is known to be awaited");
             of_chip[flash.chip_of(die)] += waiting;
         }
+        self.audit_turns(transactions, flash);
         let chips = self.chips_per_channel as usize;
         for (chip, &waiting) in of_chip.numbered() {
             assert_eq!(self.chips[chip].length, waiting, "the queue of chip {chip} is counted");

@@ -57,6 +57,9 @@ impl Scheduler {
         if !self.policy.push(place.die, id, tr) {
             self.with_policy(at, false, |policy, view| policy.enqueue(place.die, id, view));
         }
+        if let Some(turns) = &mut self.turns {
+            turns.entered(place.die, &at.transactions[id], at.now);
+        }
         self.entered(place, flow);
         at.flash.begin_waiting(place, interrupts);
         self.offer_at(at, place);

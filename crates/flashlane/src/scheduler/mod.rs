@@ -15,6 +15,7 @@ pub(crate) mod queues;
 mod rotating;
 #[cfg(test)]
 mod tests;
+mod turns;
 pub(crate) mod view;
 mod visit;
 
@@ -99,8 +100,7 @@ pub(crate) struct Scheduler {
     waiting: Array<DieId, u32>,
     /// For each channel, the chip that is asked first.
     turn: Array<ChannelId, u32>,
-    /// Read commands that each die got before waiting read data, since it last chose among all its
-    /// commands.
+    /// Read commands that each die got before waiting read data, since it last chose among all.
     reads_first: Array<DieId, u32>,
     /// After this many read commands a die chooses among all: the number of dies of a channel.
     reads_first_max: u32,
@@ -133,6 +133,8 @@ pub(crate) struct Scheduler {
     in_vain: u32,
     /// A transaction that has waited longer than this goes first.
     starving: Time,
+    /// Turns of reads and of collection that goes first; `None` if nothing bounds the latter.
+    turns: Option<Box<turns::Turns>>,
     /// True if writes may interrupt a program or an erase as well; otherwise only reads may.
     writes_interrupt: bool,
     /// True if host writes wait for the erases of urgent collection.
@@ -188,6 +190,7 @@ impl Scheduler {
             order: strict.then_some(0),
             rotates,
             in_vain: 0,
+            turns: None,
             starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,

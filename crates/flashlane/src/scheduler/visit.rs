@@ -177,7 +177,14 @@ impl Scheduler {
         let idle = visit.reads || at.flash.is_idle(die);
         let formed = match visit.reads {
             true => self.serve_read(at, die),
-            false => self.serve_die(at, die, idle, visit.urgent),
+            false => {
+                let urgent = visit.urgent && self.collection_goes_first(die, at.now);
+                let formed = self.serve_die(at, die, idle, urgent);
+                if formed {
+                    self.note_turn(at, die, urgent);
+                }
+                formed
+            }
         };
         if formed {
             self.served(visit.channel, visit.way);
@@ -206,10 +213,17 @@ impl Scheduler {
         let reads = &mut self.reads_first[die];
         if *reads == self.reads_first_max {
             *reads = 0;
-            return self.serve_die(&mut at.again(), die, true, false);
+            let formed = self.serve_die(&mut at.again(), die, true, false);
+            if formed {
+                self.note_turn(at, die, false);
+            }
+            return formed;
         }
         self.command.pages.clear();
         let formed = self.with_policy(at, false, |policy, view| policy.take_read(die, view));
+        if formed {
+            self.note_turn(at, die, false);
+        }
         self.reads_first[die] += u32::from(formed);
         formed
     }
@@ -292,6 +306,7 @@ impl Scheduler {
         self.command.pages.clear();
         let formed = self.with_policy(at, urgent, |policy, view| policy.interrupt(die, view));
         if formed {
+            self.note_turn(at, die, false);
             self.served(channel, chip_in_channel);
             (self.command.die, self.command.interrupts) = (die, false);
         }

@@ -4,7 +4,8 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use super::Run;
-use crate::workload::{JobStep, Planned};
+use crate::request::Planned;
+use crate::workload::JobStep;
 
 impl Run {
     /// A request of a job is complete.
@@ -22,7 +23,7 @@ impl Run {
     /// come.
     #[cold]
     pub(super) fn ask_job(&mut self, flow: FlowId, woken: bool) {
-        let now = self.drive.context.now;
+        let now = self.drive.device.now();
         if woken && self.tenants.flows[flow].wakes_at == Some(now) {
             self.tenants.flows[flow].wakes_at = None;
         }
@@ -55,12 +56,12 @@ impl Run {
 
     /// The pass of a job is over: the job starts over or falls silent.
     fn job_ended(&mut self, flow: FlowId) {
-        let now = self.drive.context.now;
+        let now = self.drive.device.now();
         if !std::mem::replace(&mut self.tenants.flows[flow].passed, true) {
             self.pass_ended(flow);
         }
         let tenant = &mut self.tenants.flows[flow];
-        let window = &self.drive.recorder.window;
+        let window = &self.drive.meters.recorder.window;
         let repeat = tenant.repeat || window.is_until_steady();
         if !repeat || window.generation_over(now) {
             tenant.stopped = true;
@@ -68,13 +69,13 @@ impl Run {
         }
         let source = tenant.source.as_mut().expect("a running flow has a source");
         if let Err(error) = source.restart(now) {
-            self.drive.fail(error);
+            self.drive.device.fail(error);
         }
     }
 
     fn submit_of_job(&mut self, flow: FlowId, planned: &Planned, cookie: u64, woken: bool) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.submit(self.drive.context.now, flow, planned, !woken);
+            recorder.submit(self.drive.device.now(), flow, planned, !woken);
             if woken {
                 // A drive that replays the recording reports the arrival.
                 recorder.report();
@@ -86,9 +87,9 @@ impl Run {
     /// Asks a job again at a time.
     pub(super) fn wake_job(&mut self, flow: FlowId, at: Time) {
         let tenant = &mut self.tenants.flows[flow];
-        if tenant.wakes_at.is_none_or(|wakes| at < wakes || wakes < self.drive.context.now) {
+        if tenant.wakes_at.is_none_or(|wakes| at < wakes || wakes < self.drive.device.now()) {
             tenant.wakes_at = Some(at);
-            self.drive.wake_at(at, flow);
+            self.drive.device.wake_at(at, flow);
         }
     }
 }

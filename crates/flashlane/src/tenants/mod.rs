@@ -18,7 +18,10 @@ use crate::drive::recording::Recorder;
 use crate::error::Error;
 use crate::event::Up;
 use crate::host::Submission;
-use crate::workload::{Planned, RequestSource, SourceReport};
+use crate::metrics::metered::Metered;
+use crate::metrics::recorder::Recorder as Meter;
+use crate::request::Planned;
+use crate::workload::{RequestSource, SourceReport};
 pub(crate) use overload::Overload;
 
 /// A flow with its source of requests.
@@ -128,7 +131,7 @@ impl Tenants {
 
 /// A drive and the tenants that load it.
 pub(crate) struct Run {
-    pub(crate) drive: Device,
+    pub(crate) drive: Metered,
     pub(crate) tenants: Tenants,
     /// Records the submissions, if they are to be submitted again.
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -141,38 +144,40 @@ impl Run {
     ///
     /// A trace that cannot be read further; requests that can never finish.
     pub(crate) fn run_to_end(&mut self, progress: &dyn Fn(f64)) -> Result<(), Error> {
-        self.drive.start_rows();
+        self.drive.meters.start_rows();
         self.start_flows();
-        self.drive.start();
+        self.drive.device.start();
         while let Some(up) = self.drive.step() {
             match up {
                 Up::Nothing => {}
-                Up::Arrived { flow } => {
+                Up::Arrived { flow, .. } => {
                     self.note_report();
                     self.plan_arrival(flow);
-                    self.drive.ring();
+                    self.drive.device.ring();
                 }
-                Up::Completed { flow } => {
+                Up::Completed { flow, .. } => {
                     self.note_report();
                     self.next_in_loop(flow);
-                    self.drive.completion_over();
+                    self.drive.device.completion_over();
                 }
-                Up::TagFreed { flow } => {
+                Up::TagFreed { flow, .. } => {
                     self.note_report();
                     self.next_in_loop(flow);
                 }
                 Up::Woken { flow } => {
                     self.resume(flow);
-                    self.drive.ring();
+                    self.drive.device.ring();
                 }
             }
-            if self.drive.step_over() {
+            if self.drive.device.step_over() {
                 self.check_depths();
-                self.drive.look_around(&|drive| progress(self.tenants.progress(drive)))?;
+                let Metered { device, meters, .. } = &mut self.drive;
+                let share = |drive: &Device| self.tenants.progress(drive, &meters.recorder);
+                device.look_around(&|drive| progress(share(drive)))?;
                 self.end_where_flows_starve();
             }
         }
-        if let Some(error) = self.drive.failed() {
+        if let Some(error) = self.drive.device.failed() {
             return Err(error);
         }
         self.check_end_of_time()?;
@@ -180,11 +185,11 @@ impl Run {
             recorder.end();
         }
         self.drive.end()?;
-        let over = self.drive.recorder.window.generation_over(self.drive.context.now);
+        let over = self.drive.meters.recorder.window.generation_over(self.drive.device.now());
         let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
         // The events left in the queue come after the end of simulated time, which has been
         // checked.
-        let time_ended = !self.drive.context.events.is_empty();
+        let time_ended = !self.drive.device.is_over();
         assert!(over || stopped || time_ended, "every flow ends before the run does");
         Ok(())
     }
@@ -192,7 +197,7 @@ impl Run {
     /// Checks that a closed loop has no more requests outstanding than its queue depth.
     #[cold]
     fn check_depths(&self) {
-        for (tenant, flow) in self.tenants.flows.iter().zip(self.drive.host.flows()) {
+        for (tenant, flow) in self.tenants.flows.iter().zip(self.drive.device.flows()) {
             let depth = tenant.source.as_ref().and_then(|source| source.closed_loop());
             let depth = depth.map_or(u64::MAX, u64::from);
             assert!(flow.outstanding() <= depth, "a closed loop keeps its queue depth");
@@ -238,14 +243,14 @@ impl Run {
                 None => self.plan_arrival(flow),
             }
         }
-        self.drive.schedule_ringing();
+        self.drive.device.schedule_ringing();
     }
 
     /// Asks a source for its next request, and handles the end of a pass. `None` if the flow is
     /// silent.
     #[inline(always)]
     fn next_request(&mut self, flow: FlowId) -> Option<Planned> {
-        let now = self.drive.context.now;
+        let now = self.drive.device.now();
         // A pass without a single request would start over without end.
         for _ in 0..2 {
             let tenant = &mut self.tenants.flows[flow];
@@ -262,7 +267,7 @@ impl Run {
                         self.pass_ended(flow);
                     }
                     let tenant = &mut self.tenants.flows[flow];
-                    let window = &self.drive.recorder.window;
+                    let window = &self.drive.meters.recorder.window;
                     let repeat = tenant.repeat || window.is_until_steady();
                     if !repeat || window.generation_over(now) {
                         tenant.stopped = true;
@@ -270,13 +275,13 @@ impl Run {
                     }
                     let source = tenant.source.as_mut().expect("a running flow has a source");
                     if let Err(error) = source.restart(now) {
-                        self.drive.fail(error);
+                        self.drive.device.fail(error);
                         return None;
                     }
                 }
                 Err(error) => {
                     tenant.stopped = true;
-                    self.drive.fail(error);
+                    self.drive.device.fail(error);
                     return None;
                 }
             }
@@ -302,7 +307,7 @@ impl Run {
     #[cold]
     fn record_submission(&mut self, flow: FlowId, planned: &Planned) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.submit(self.drive.context.now, flow, planned, true);
+            recorder.submit(self.drive.device.now(), flow, planned, true);
         }
     }
 
@@ -332,10 +337,10 @@ impl Run {
     #[inline(never)]
     fn plan_arrival(&mut self, flow: FlowId) {
         self.tenants.flows[flow].planned = None;
-        if self.drive.context.now >= self.tenants.overdue {
+        if self.drive.device.now() >= self.tenants.overdue {
             self.end_overdue_passes();
         }
-        if self.drive.context.requests.len() as u64 >= self.tenants.outstanding_max {
+        if self.drive.device.outstanding() as u64 >= self.tenants.outstanding_max {
             self.check_outstanding();
         }
         if self.generation_is_over() {
@@ -343,11 +348,11 @@ impl Run {
         }
         let Some(planned) = self.next_request(flow) else { return };
         self.tenants.flows[flow].planned = Some(planned.arrival);
-        let at = planned.arrival.max(self.drive.context.now);
+        let at = planned.arrival.max(self.drive.device.now());
         if let Some(recorder) = &mut self.recorder {
             recorder.submit(at, flow, &planned, false);
         }
-        self.drive.submit_at(at, Submission { flow, planned, cookie: 0 });
+        self.drive.device.submit_at(at, Submission { flow, planned, cookie: 0 });
     }
 
     /// A request of the flow is over: a closed loop submits the next one.
@@ -357,11 +362,11 @@ impl Run {
         if tenant.closed_loop {
             self.generate(flow);
         } else if tenant.think_time > Time::ZERO {
-            let at = self.drive.context.now + tenant.think_time;
+            let at = self.drive.device.now() + tenant.think_time;
             if let Some(recorder) = &mut self.recorder {
                 recorder.pause(at, flow);
             }
-            self.drive.wake_at(at, flow);
+            self.drive.device.wake_at(at, flow);
         } else if tenant.is_job {
             self.job_request_over(flow);
         }
@@ -370,13 +375,13 @@ impl Run {
 
 impl Tenants {
     /// Share of the work that is done, as far as it is known.
-    fn progress(&self, drive: &Device) -> f64 {
-        if let Some(share) = drive.recorder.progress() {
+    fn progress(&self, drive: &Device, recorder: &Meter) -> f64 {
+        if let Some(share) = recorder.progress() {
             return share;
         }
         let share = |flow: &Tenant| {
             let source = flow.source.as_ref()?;
-            Some(if flow.passed { 1.0 } else { source.progress(drive.context.now) })
+            Some(if flow.passed { 1.0 } else { source.progress(drive.now()) })
         };
         self.flows.iter().filter_map(share).fold(1.0, f64::min)
     }

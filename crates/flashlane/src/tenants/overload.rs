@@ -20,7 +20,7 @@ impl Run {
     /// have that many, the load of all flows ends now, and everything that has arrived completes.
     #[cold]
     pub(super) fn check_outstanding(&mut self) {
-        let flows = self.tenants.flows.iter().zip(self.drive.host.flows()).enumerate();
+        let flows = self.tenants.flows.iter().zip(self.drive.device.flows()).enumerate();
         let open = flows.filter(|(_, (tenant, _))| tenant.is_open_loop());
         let (mut all, mut flow, mut most) = (0, 0, 0);
         for (index, (_, host)) in open {
@@ -33,11 +33,11 @@ impl Run {
         if all < self.tenants.outstanding_max || self.tenants.overload.is_some() {
             return;
         }
-        let at = self.drive.context.now;
+        let at = self.drive.device.now();
         self.tenants.overload = Some(Overload { at, flow, outstanding: all });
         for tenant in &mut self.tenants.flows {
             tenant.stopped = true;
         }
-        self.drive.recorder.window.cut(at);
+        self.drive.meters.recorder.window.cut(at);
     }
 }

@@ -12,7 +12,7 @@ impl Run {
     /// may.
     #[inline(always)]
     pub(super) fn generation_is_over(&mut self) -> bool {
-        if !self.drive.recorder.window.generation_over(self.drive.context.now) {
+        if !self.drive.meters.recorder.window.generation_over(self.drive.device.now()) {
             return false;
         }
         for flow in &mut self.tenants.flows {
@@ -23,12 +23,12 @@ impl Run {
 
     /// A flow has ended its first pass; the window may close.
     pub(super) fn pass_ended(&mut self, flow: FlowId) {
-        let now = self.drive.context.now;
+        let now = self.drive.device.now();
         let flows = &self.tenants.flows;
         let tenant = &flows[flow];
         let all = flows.iter().all(|f| f.passed);
         let load_goes_on = all && flows.iter().any(|f| f.repeat);
-        let window = &mut self.drive.recorder.window;
+        let window = &mut self.drive.meters.recorder.window;
         if all {
             window.passes_ended(now);
         }
@@ -50,7 +50,7 @@ impl Run {
             let overdue = source.and_then(|source| source.overdue_at());
             let Some(at) = overdue.filter(|_| !tenant.passed) else { continue };
             let at = tenant.start + at;
-            if self.drive.context.now < at {
+            if self.drive.device.now() < at {
                 self.tenants.overdue = self.tenants.overdue.min(at);
                 continue;
             }
@@ -65,9 +65,8 @@ impl Run {
     /// starved. Rounds end by themselves.
     #[cold]
     pub(super) fn end_where_flows_starve(&mut self) {
-        let recorder = &mut self.drive.recorder;
-        let (now, starved) = (self.drive.context.now, recorder.some_starve());
-        let window = &mut recorder.window;
+        let (now, starved) = (self.drive.device.now(), self.drive.device.some_starve());
+        let window = &mut self.drive.meters.recorder.window;
         let open_for_long = window.opened().is_some_and(|opened| has_starved(opened, now));
         if !starved || !open_for_long || window.is_until_steady() {
             return;
@@ -82,14 +81,14 @@ impl Run {
     /// No more events can be handled. Fails if some are left that come after the end of simulated
     /// time, unless the load that was asked for is over and complete.
     pub(super) fn check_end_of_time(&mut self) -> Result<(), Error> {
-        if self.drive.context.events.is_empty() {
+        if self.drive.device.is_over() {
             return Ok(());
         }
-        self.drive.context.events.audit();
+        self.drive.device.audit_events();
         self.end_passes_in_pauses();
         let stopped = self.tenants.flows.iter().all(|flow| flow.stopped);
-        let over = stopped || self.drive.recorder.window.generation_over(Time::MAX);
-        if over && self.drive.context.requests.is_empty() {
+        let over = stopped || self.drive.meters.recorder.window.generation_over(Time::MAX);
+        if over && (self.drive.device.outstanding() == 0) {
             return Ok(());
         }
         let flows = (0..).zip(self.tenants.flows.iter());
@@ -103,7 +102,7 @@ impl Run {
             why += ", before the next request of flow ";
             why += &silent.join(", ");
         }
-        Err(self.drive.stuck(&why))
+        Err(self.drive.device.stuck(&why))
     }
 
     /// Ends the pass of flows that pause beyond the end of simulated time and have no request left.

@@ -13,7 +13,7 @@ impl Run {
         let Some(source) = &mut tenant.source else { return };
         // The clock of the source and the time of its pass begin now.
         if let Err(error) = source.restart(at) {
-            self.drive.fail(error);
+            self.drive.device.fail(error);
             return;
         }
         if tenant.is_job {
@@ -24,7 +24,7 @@ impl Run {
             if let Some(recorder) = &mut self.recorder {
                 recorder.pause(at, flow);
             }
-            self.drive.wake_at(at, flow);
+            self.drive.device.wake_at(at, flow);
         }
     }
 }

@@ -112,7 +112,7 @@ impl WafRun<'_> {
                 self.drive.prefetch_place(self.first_page(flow, soon));
             }
             if self.generated == self.warmup {
-                self.drive.collect_until(self.flows.now);
+                self.drive.collect_until(self.flows.now)?;
                 self.warmed_up = WorkSoFar::of(self);
             }
             self.count(flow, &planned);
@@ -130,7 +130,7 @@ impl WafRun<'_> {
                 self.drive.audit(self.layout);
             }
         }
-        self.drive.collect_until(last_end);
+        self.drive.collect_until(last_end)?;
         if check {
             self.drive.audit(self.layout);
         }

@@ -155,6 +155,11 @@ pub(crate) fn refuse(
         "ftl.read_scrubbing.limit",
         "found a limit, allowed: 0; reads are not placed in time",
     );
+    refuse(
+        device.ftl.gc.idle_after.is_some(),
+        "ftl.gc.idle_after",
+        "found a time, allowed: none; idle time is a matter of time",
+    );
     let observe = &options.observe;
     refuse(observe.energy, "energy", "found true, allowed: false; energy is power over time");
     let compat = &device.compat;

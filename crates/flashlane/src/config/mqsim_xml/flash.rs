@@ -1,7 +1,7 @@
 //! The flash memory of a device file: channels, array, latencies, suspension.
 
 use super::tags::{Section, Tag};
-use crate::config::{FlashConfig, SuspendConfig, Technology};
+use crate::config::{FlashConfig, PageOrder, Programming, SuspendConfig, Technology};
 use flashlane_units::{ByteSize, Span, TransferRate};
 
 /// Longest latency: ten seconds. Unit: nanoseconds.
@@ -79,6 +79,8 @@ pub(super) fn array(
         small_read: None,
         read_unit: None,
         write_unit: None,
+        programming: Programming::Page,
+        page_order: PageOrder::Mqsim,
         read_time: page_times(flash, technology, &READ_TAGS),
         program_time: page_times(flash, technology, &PROGRAM_TAGS),
         erase_time: latency(flash, Tag::new("Block_Erase_Latency", "3800000")),

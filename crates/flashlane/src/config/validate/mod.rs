@@ -10,6 +10,7 @@ mod horizon;
 mod isolation;
 mod media;
 mod mqsim;
+mod pacing;
 mod workload;
 
 use std::ops::RangeInclusive;

@@ -120,10 +120,13 @@ impl Ftl {
     /// `gc_wanted` is set.
     pub(in crate::ftl) fn collect(&mut self, ctx: &mut Context, plane: PlaneId) {
         match self.layer {
-            Layer::Pages(_) => self.collect_blocks(ctx, plane, |ftl, ctx, block| {
-                ftl.gc_invocations += 1;
-                ftl.start_job(ctx, plane, block, JobKind::Collection);
-            }),
+            Layer::Pages(_) => {
+                self.collect_blocks(ctx, plane, |ftl, ctx, block| {
+                    ftl.gc_invocations += 1;
+                    ftl.start_job(ctx, plane, block, JobKind::Collection);
+                });
+                self.press(ctx, plane);
+            }
             Layer::Free(_) => {
                 self.collect_blocks(ctx, plane, |ftl, ctx, block| ftl.pack(ctx, plane, block));
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_units::{BlockId, JobId, Lpa, PlaneId, TransactionId};
+use flashlane_units::{BlockId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
 
 use crate::context::Context;
 use crate::ftl::blocks::{BlockState, Stream};
@@ -13,7 +13,7 @@ use crate::transaction::{Op, Place, Source, Transaction, Transactions};
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ftl) struct Job {
     block: BlockId,
-    /// Migrations that are not done yet.
+    /// Migrations that have begun and are not done yet.
     moves: u32,
     /// True from the start of the erase on.
     erasing: bool,
@@ -41,6 +41,16 @@ impl Job {
     pub(in crate::ftl) fn of(block: BlockId) -> Self {
         Self { block, moves: 0, erasing: false, kind: JobKind::Collection }
     }
+
+    /// The block.
+    pub(super) fn block(&self) -> BlockId {
+        self.block
+    }
+
+    /// Migrations that have begun and are not done yet.
+    pub(super) fn moves(&self) -> u32 {
+        self.moves
+    }
 }
 
 impl Ftl {
@@ -57,6 +67,10 @@ impl Ftl {
         let (flow, valid) = (state.flow, u32::from(state.valid));
         let job = self.jobs.insert(Job { block, moves: valid, erasing: false, kind });
         self.tell(Seen::Collection { plane, job, owner: flow, valid });
+        if self.pacing.is_some() && kind == JobKind::Collection && valid > 0 {
+            self.jobs[job].moves = 0;
+            return self.start_paced(ctx, plane, block, job);
+        }
         self.gc_moves += u64::from(valid);
         let mut found = 0;
         for ppa in self.blocks.pages_of(block) {
@@ -65,19 +79,41 @@ impl Ftl {
                 continue;
             }
             found += 1;
-            let id = self.new_transaction(ctx, Source::Gc, Op::Read, flow, lpa);
-            let mask = self.pages.full_mask();
-            let tr = &mut ctx.transactions[id];
-            tr.ppa = ppa;
-            tr.plane = plane;
-            tr.tag = job.get();
-            tr.set_mask(mask);
-            self.schedule(ctx, id);
+            self.queue_move(ctx, job, (plane, ppa), (flow, lpa));
         }
         assert_eq!(found, valid, "valid counter and page table agree on block {block}");
         if valid == 0 {
             self.erase_if_empty(ctx, block);
         }
+    }
+
+    /// Queues the read of a page that a job moves.
+    fn queue_move(
+        &mut self,
+        ctx: &mut Context,
+        job: JobId,
+        (plane, ppa): (PlaneId, Ppa),
+        (flow, lpa): (FlowId, Lpa),
+    ) {
+        let id = self.new_transaction(ctx, Source::Gc, Op::Read, flow, lpa);
+        let mask = self.pages.full_mask();
+        let tr = &mut ctx.transactions[id];
+        tr.ppa = ppa;
+        tr.plane = plane;
+        tr.tag = job.get();
+        tr.set_mask(mask);
+        self.schedule(ctx, id);
+    }
+
+    /// Queues the migration of one more valid page of a block whose pages wait for writes.
+    pub(super) fn start_move(&mut self, ctx: &mut Context, job: JobId, ppa: Ppa) {
+        let block = self.jobs[job].block;
+        assert!(!self.jobs[job].erasing, "no page moves out of a block that is erased");
+        self.jobs[job].moves += 1;
+        self.gc_moves += 1;
+        let at = (self.blocks.plane_of(block), ppa);
+        let page = (self.blocks.block(block).flow, self.pages.lpa(ppa));
+        self.queue_move(ctx, job, at, page);
     }
 
     /// Makes host writes of the chip wait until the erase of a block starts, with
@@ -101,9 +137,12 @@ impl Ftl {
     fn move_over(&mut self, ctx: &mut Context, job: JobId) {
         let state = &mut self.jobs[job];
         state.moves -= 1;
+        let block = state.block;
         if state.moves == 0 {
-            let block = state.block;
             self.erase_if_empty(ctx, block);
+        }
+        if self.is_paced() {
+            self.go_on(ctx, self.blocks.plane_of(block));
         }
     }
 
@@ -158,6 +197,10 @@ impl Ftl {
         if self.collects_per_block() || away {
             self.collect(ctx, plane);
         }
+        if away {
+            self.pace_write(ctx, plane);
+        }
+        self.press(ctx, plane);
         true
     }
 
@@ -196,6 +239,9 @@ impl Ftl {
         self.jobs[id].erasing = true;
         let first = self.blocks.first_page(block);
         let plane = self.blocks.plane_of(block);
+        if let Some(paced) = &mut self.pacing {
+            paced.emptied(plane, block);
+        }
         if matches!(self.layer, Layer::Hybrid(_)) {
             // Only now: the erase may have waited for host writes to the block itself.
             self.erase_is_awaited(plane);
@@ -254,7 +300,10 @@ impl Ftl {
                 let [moving, erases] = under_way.get(&id).copied().unwrap_or_default();
                 assert_eq!(moving, moves, "moves of block {block} are counted");
                 assert_eq!(erases, u32::from(erasing), "block {block} is erased once");
-                let awaited = moves > 0 || erasing || state.reads > 0 || !state.quiet();
+                let held = self.pacing.as_ref().is_some_and(|paced| {
+                    state.valid > 0 && paced.holds(self.blocks.plane_of(block), block)
+                });
+                let awaited = moves > 0 || erasing || state.reads > 0 || !state.quiet() || held;
                 assert!(awaited, "an empty block {block} is erased");
             }
         }

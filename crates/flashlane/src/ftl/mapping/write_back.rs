@@ -125,6 +125,7 @@ impl Ftl {
             self.blocks.written_at_once(ppa);
             self.bind_translation_page(ctx, page, ppa);
             self.pool_changed(plane);
+            self.press(ctx, plane);
         }
     }
 }

@@ -11,6 +11,7 @@ use super::super::config::GcConfig;
 use super::arrival::Arrival;
 use crate::collection_order::{CollectionOrder, Presses, Reads, Steps};
 use crate::flash::config::FlashConfig;
+use crate::flash::page_types::time_by_page;
 use crate::layout::Geometry;
 use crate::transaction::STARVING;
 
@@ -25,7 +26,6 @@ pub(crate) const TURN_ROUND: u64 = 2_000_000;
 /// Times of operations, transfers included. Unit: picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    pub(super) read: u64,
     pub(super) program: u64,
     /// Read of a page that collection moves; with copyback without the transfer.
     pub(super) gc_read: u64,
@@ -51,7 +51,6 @@ impl Times {
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
         let over_channel = if copyback { 0 } else { transfer };
         Self {
-            read: read + transfer,
             program: program + transfer,
             gc_read: read + over_channel,
             gc_program: program + over_channel,
@@ -79,6 +78,8 @@ pub(super) struct Dies {
     die_of_plane: Array<PlaneId, DieId>,
     geometry: Geometry,
     pub(super) times: Times,
+    /// Time of a read of a host by the index of its page in its block. Unit: picoseconds.
+    reads: Array<usize, u64>,
     /// Set where collection waits its turn among the writes of hosts.
     pub(super) arrival: Option<Arrival>,
     /// When collection goes before the work of hosts.
@@ -127,6 +128,9 @@ impl Dies {
                 .collect(),
             geometry,
             times,
+            reads: time_by_page(flash, &flash.read_time)
+                .map(|read| read + page_transfer(flash))
+                .collect(),
             arrival,
             presses,
             always_first: arrival.is_none() && !gc.preemptible,
@@ -209,12 +213,12 @@ impl Dies {
         (end, false)
     }
 
-    /// Adds the read of a host page. Returns its end. The read waits for the operation under way
-    /// and for earlier reads, but not for the operations behind them; those are delayed no longer
-    /// than in the timed drive.
+    /// Adds the read of a host page, which is the page `page` of its block. Returns its end. The
+    /// read waits for the operation under way and for earlier reads, but not for the operations
+    /// behind them; those are delayed no longer than in the timed drive.
     #[inline]
-    pub(super) fn read(&mut self, die: DieId, at: u64) -> u64 {
-        let read = self.times.read;
+    pub(super) fn read(&mut self, die: DieId, page: u32, at: u64) -> u64 {
+        let read = self.reads[page as usize];
         if self.read_wait.is_none() {
             self.work(die, at, read)
         } else {
@@ -266,7 +270,8 @@ mod tests {
                 pages_per_block: 1,
                 sectors_per_page: 8,
             },
-            times: Times { read: MS, program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },
+            reads: Array::of(MS, 1),
+            times: Times { program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },
             arrival: None,
             presses: Presses::Urgent,
             always_first: false,
@@ -284,7 +289,7 @@ mod tests {
         for _ in 0..5 {
             dies.program(DieId::new(0), PlaneId::new(0), 0, 0);
         }
-        let ends = [(); 4].map(|()| dies.read(DieId::new(0), 0) / MS);
+        let ends = [(); 4].map(|()| dies.read(DieId::new(0), 0, 0) / MS);
         assert_eq!(ends, [5, 6, 7, 8], "past the programs that wait");
         assert_eq!(dies.free_at[DieId::new(0)], 24 * MS, "which are late by as much");
     }
@@ -293,10 +298,10 @@ mod tests {
     fn reads_hold_a_program_up_for_a_while_only() {
         let mut dies = die();
         for _ in 0..1_000 {
-            dies.read(DieId::new(0), 0);
+            dies.read(DieId::new(0), 0, 0);
         }
         let (end, _) = dies.program(DieId::new(0), PlaneId::new(0), 0, 0);
         assert_eq!(end, STARVING.0 + 4 * MS);
-        assert_eq!(dies.read(DieId::new(0), 0), 1_001 * MS, "behind all reads");
+        assert_eq!(dies.read(DieId::new(0), 0, 0), 1_001 * MS, "behind all reads");
     }
 }

@@ -33,7 +33,9 @@ impl Untimed {
         self.ftl.begin_job(plane, block);
         let next = self.ftl.blocks.first_page(block);
         let die = self.dies.of(plane);
-        self.jobs[die].push_back(Job::new(plane, block, next, kind));
+        let job = Job::new(plane, block, next, kind);
+        let pace = if kind == JobKind::Collection { self.pace_of(&job) } else { None };
+        self.jobs[die].push_back(job.paced(pace));
         self.has_work(die);
     }
 
@@ -68,6 +70,9 @@ impl Untimed {
     /// where free blocks are few.
     #[inline]
     pub(super) fn follow(&mut self, plane: PlaneId, at: u64) {
+        if self.ftl.is_paced() {
+            self.pace_write(plane);
+        }
         let state = &self.ftl.blocks.planes[plane];
         if state.free < self.threshold {
             self.follow_short(plane, at);
@@ -137,9 +142,13 @@ impl Untimed {
         for (start, die) in starts.iter_mut().zip(dies.clone()) {
             *start = before(self, die);
         }
+        for plane in planes.clone() {
+            if self.is_urgent(plane) {
+                self.release_all(plane);
+            }
+        }
         while planes.clone().any(|plane| self.is_urgent(plane)) {
-            let with_work =
-                dies.clone().zip(&starts).filter(|&(die, _)| !self.jobs[die].is_empty());
+            let with_work = dies.clone().zip(&starts).filter(|&(die, _)| self.can_collect(die));
             let spent = |&(die, start): &(DieId, &u64)| before(self, die) - start;
             let Some((die, _)) = with_work.min_by_key(spent) else { return };
             self.advance(die, before(self, die) + self.step * self.dies.times.gc_program);
@@ -177,6 +186,7 @@ impl Untimed {
     /// [`Error::Stuck`] if no block can be emptied.
     pub(super) fn make_room(&mut self, plane: PlaneId, at: u64) -> Result<(), Error> {
         self.collect(plane);
+        self.release_all(plane);
         let die = self.dies.of(plane);
         let goes_on = match self.dies.arrival {
             Some(_) => self.take_next_turn(die, at),
@@ -197,17 +207,16 @@ impl Untimed {
     /// in the order of the die's steps. False if the die has no job.
     fn advance(&mut self, die: DieId, until: u64) -> bool {
         let jobs = &self.jobs[die];
-        if jobs.is_empty() {
+        if !self.can_collect(die) {
             return false;
         }
         let times = self.dies.times;
         let left = until.saturating_sub(self.dies.free_at[die]);
         let most = |time: u64| left.div_ceil(time).clamp(1, u64::from(u32::MAX)) as u32;
-        let valid = |job: &Job| u32::from(self.ftl.blocks.block(job.block).valid);
         let one_by_one = self.dies.steps == Steps::ProgramsFirst;
         let programs_wait = one_by_one && jobs.iter().any(|job| job.programs > 0);
-        if let Some(at) = jobs.iter().position(|job| !programs_wait && valid(job) > 0) {
-            let mut count = most(times.gc_read).min(valid(&jobs[at]));
+        if let Some(at) = jobs.iter().position(|job| !programs_wait && self.movable(job) > 0) {
+            let mut count = most(times.gc_read).min(self.movable(&jobs[at]));
             if one_by_one {
                 // Does whole pairs of a read and its program in one step.
                 let pairs = left / (times.gc_read + times.gc_program);
@@ -233,7 +242,7 @@ impl Untimed {
     fn next_program(&self, die: DieId) -> Option<usize> {
         let jobs = &self.jobs[die];
         let next = jobs.iter().position(|job| job.programs > 0)?;
-        (self.dies.steps != Steps::OneList || jobs.iter().all(|job| job.programs > 0))
+        (self.dies.steps != Steps::OneList || jobs.iter().all(|job| !self.is_emptied(job)))
             .then_some(next)
     }
 
@@ -245,6 +254,7 @@ impl Untimed {
             job.page = self.ftl.blocks.next_page(job.plane, flow, stream.moved());
         }
         self.move_pages(&mut job, count);
+        job.begin_moves(count);
         job.programs += count;
         if self.balances && self.dies.arrival.is_none() {
             self.ftl.blocks.planes[job.plane].programs += count;
@@ -295,15 +305,17 @@ impl Untimed {
     /// Erases the emptied blocks of a die: the first block, or the blocks of several planes
     /// together.
     fn erase_emptied(&mut self, die: DieId) {
-        let jobs = &mut self.jobs[die];
-        let (first, count) = if self.dies.steps != Steps::OneList {
-            (0, jobs.len())
-        } else {
-            (jobs.iter().position(|job| job.programs == 0).expect("a block is emptied"), 1)
-        };
-        for _ in 0..count {
-            let job = self.jobs[die].remove(first).expect("counted");
+        let mut at = 0;
+        for _ in 0..self.jobs[die].len() {
+            if !self.is_emptied(&self.jobs[die][at]) {
+                at += 1;
+                continue;
+            }
+            let job = self.jobs[die].remove(at).expect("counted");
             self.erase(&job);
+            if self.dies.steps == Steps::OneList {
+                return;
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 use flashlane_units::{BlockId, PlaneId, Ppa};
 
 use super::arrival::Awaits;
-use crate::ftl::gc::JobKind;
+use super::pace::ALL;
+use crate::ftl::gc::{JobKind, Pace};
 
 /// A block being emptied: its valid pages are read and get new places, then they are programmed
 /// there, then it is erased.
@@ -18,6 +19,10 @@ pub(super) struct Job {
     /// Page number, inside its block, of the first of these pages' new places.
     pub(super) page: u32,
     pub(super) kind: JobKind,
+    /// Pages that may move now and have not begun to.
+    pub(super) released: u32,
+    /// The pace at which writes release pages; `None` if all are released at the start.
+    pub(super) pace: Option<Pace>,
     /// With collection in order of arrival: the operations that the job waits for, and the end of
     /// its last program.
     pub(super) awaits: Awaits,
@@ -26,8 +31,31 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn new(plane: PlaneId, block: BlockId, first_page: Ppa, kind: JobKind) -> Self {
-        let (awaits, programmed_at) = (Awaits::Nothing, 0);
-        Self { plane, block, next: first_page, programs: 0, page: 0, kind, awaits, programmed_at }
+        Self {
+            plane,
+            block,
+            next: first_page,
+            programs: 0,
+            page: 0,
+            kind,
+            released: ALL,
+            pace: None,
+            awaits: Awaits::Nothing,
+            programmed_at: 0,
+        }
+    }
+
+    /// Lets the pages of the job wait for writes, unless there is no pace.
+    pub(super) fn paced(self, pace: Option<Pace>) -> Self {
+        Self { released: if pace.is_some() { 0 } else { ALL }, pace, ..self }
+    }
+
+    /// Notes that `count` released pages begin to move.
+    pub(super) fn begin_moves(&mut self, count: u32) {
+        if self.released != ALL {
+            assert!(self.released >= count, "only released pages move");
+            self.released -= count;
+        }
     }
 
     /// Notes that `count` pages are programmed.

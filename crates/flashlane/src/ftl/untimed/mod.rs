@@ -8,6 +8,7 @@ mod arrival;
 mod clock;
 mod collection;
 mod job;
+mod pace;
 mod programs;
 mod translation;
 mod write_backs;
@@ -176,10 +177,12 @@ impl Untimed {
     }
 
     /// Collects on all dies in the time up to `at` that requests left.
-    pub(crate) fn collect_until(&mut self, at: u64) {
+    pub(crate) fn collect_until(&mut self, at: u64) -> Result<(), Error> {
         for die in self.jobs.numbers() {
             self.catch_up(die, at);
         }
+        // Collection changes the mapping of the pages that it moves.
+        self.settle(at)
     }
 
     /// Does [`Ftl::let_go`].
@@ -249,8 +252,8 @@ impl Untimed {
             self.read_page(ppa, known)
         } else if self.ftl.unwritten_reads_flash {
             self.work[flow.index()].host_reads += 1;
-            let (plane, _) = self.ftl.allocator.home(flow, lpa);
-            self.read_plane(plane, known)
+            let (_, home) = self.ftl.allocator.home(flow, lpa);
+            self.read_page(home, known)
         } else {
             self.work[flow.index()].zero_fill_reads += 1;
             known + ANSWER
@@ -374,13 +377,11 @@ impl Untimed {
 
     /// Reads a physical page. Returns the time when its data is there.
     fn read_page(&mut self, ppa: Ppa, at: u64) -> u64 {
-        self.read_plane(self.ftl.blocks.plane_of(self.ftl.blocks.block_of(ppa)), at)
-    }
-
-    fn read_plane(&mut self, plane: PlaneId, at: u64) -> u64 {
+        let blocks = &self.ftl.blocks;
+        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.page_of(ppa));
         let die = self.dies.of(plane);
         self.catch_up(die, at);
-        self.dies.read(die, at)
+        self.dies.read(die, page, at)
     }
 
     /// The translation layer.

@@ -32,7 +32,7 @@ impl Untimed {
         {
             self.catch_up(die, at);
             self.at_work.pop();
-            self.is_at_work[die] = !self.jobs[die].is_empty();
+            self.is_at_work[die] = self.can_collect(die);
             if self.is_at_work[die] {
                 self.at_work.push(Reverse((self.dies.free_at[die].max(at), die)));
             }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceTime, HitCounts};
+use crate::device::reading::TransactionTimes;
 use crate::host::counts::{ByteCounts, RequestCounts};
 use crate::metrics::energy::{EnergySummary, WearSummary};
 use crate::metrics::slo::SloSummary;
@@ -48,6 +49,20 @@ pub struct TransactionSummary {
     pub transfer_us: f64,
     /// In the array.
     pub execution_us: f64,
+}
+
+impl TransactionSummary {
+    /// The means of transactions that are over.
+    pub(crate) fn of(times: TransactionTimes) -> Self {
+        let count = times.count;
+        let mean = |sum: u128| if count == 0 { 0.0 } else { sum as f64 / count as f64 / 1e6 };
+        Self {
+            count,
+            wait_us: mean(times.wait),
+            transfer_us: mean(times.transfer),
+            execution_us: mean(times.execution),
+        }
+    }
 }
 
 /// A flow in a summary.

@@ -2,6 +2,7 @@
 
 use super::area::{Changes, Level};
 use super::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
+use crate::device::reading::Counters;
 use crate::error::Error;
 use crate::layout::SECTOR_BYTES;
 use crate::metrics::windows::Windows;
@@ -20,23 +21,6 @@ const FIXED_WINDOWS_MAX: usize = 1 << 16;
 
 /// Most readings of single chips in all windows together; beyond that, only their sums are kept.
 const CHIP_READINGS_MAX: usize = 1 << 22;
-
-/// Readings of the device since the start of the run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) free_blocks_min: u64,
-    pub(crate) free_blocks: u64,
-    pub(crate) user_programs: u64,
-    pub(crate) gc_programs: u64,
-    pub(crate) mapping_programs: u64,
-    pub(crate) erases: u64,
-    /// Sum over all channels of the time for which they were taken, and over all chips of the time
-    /// for which they were busy. Unit: picoseconds.
-    pub(crate) channels: u128,
-    pub(crate) chips: u128,
-    /// The busy time of each chip; empty where it is not kept. Unit: picoseconds.
-    pub(crate) each_chip: Vec<u64>,
-}
 
 /// Sums of a flow in a window.
 #[derive(Clone, Debug, Default)]

@@ -3,10 +3,10 @@
 use flashlane::config::units::{
     Bandwidth, BlockShare, ByteSize, Frequency, Ratio, Span, TransferRate,
 };
-use flashlane::config::validate::gc_reserve;
+use flashlane::config::validate::{gc_reserve, validate_device};
 use flashlane::config::{
-    CacheMechanism, ChannelClass, CompatConfig, DeviceConfig, InterfaceKind, MappingKind,
-    ProcessorsConfig, SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
+    CacheMechanism, ChannelClass, CompatConfig, DeviceConfig, InterfaceKind, MappingKind, Pacing,
+    PageOrder, ProcessorsConfig, SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -20,6 +20,7 @@ use flashlane::scheduler::policy::{
 };
 
 use super::{Draw, KIB, MS, NS, US};
+use flashlane_engine::Rng;
 
 pub(super) fn geometry(draw: &mut Draw, device: &mut DeviceConfig) {
     let flash = &mut device.flash;
@@ -331,6 +332,24 @@ pub(super) fn collection(draw: &mut Draw, device: &mut DeviceConfig) {
         _ => draw.between(0, u64::from(blocks / 4)) as u32,
     };
     device.ftl.gc.threshold = BlockShare::Blocks((least + more).min(blocks - 1));
+}
+
+/// Paced collection where the rest allows it, and the order of page types. Drawn apart, so that the
+/// rest is what it was before.
+pub(super) fn pacing(seed: u64, device: &mut DeviceConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.pacing", 0));
+    device.flash.page_order = draw.pick(&[PageOrder::Turns, PageOrder::Mqsim]);
+    if !draw.chance(0.5) {
+        return;
+    }
+    let mut paced = device.clone();
+    let gc = &mut paced.ftl.gc;
+    gc.pacing = Pacing::Proportional;
+    gc.read_wait_max = draw.chance(0.7).then(|| Span(draw.scale(US, 100 * MS)));
+    gc.idle_after = draw.chance(0.5).then(|| Span(draw.scale(US, 10 * MS)));
+    if !validate_device(&paced).iter().any(|problem| problem.place == "ftl.gc.pacing") {
+        *device = paced;
+    }
 }
 
 /// Every switch at random, those too that are added later.

@@ -125,6 +125,7 @@ pub(crate) fn case(seed: u64) -> Case {
         }
         device.ftl.over_provisioning = Ratio((ratio * 1.2 + 0.01).min(10.0));
     }
+    device::pacing(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {
