@@ -39,8 +39,8 @@ impl Page {
         self.put(at, &value.to_le_bytes());
     }
 
-    /// Places text in a field of `length` bytes that is filled up with spaces. What does not fit
-    /// is cut off; characters outside of ASCII become question marks.
+    /// Places text in a field of `length` bytes that is filled up with spaces. Text that does
+    /// not fit is cut off; characters outside of ASCII become question marks.
     pub(crate) fn padded(&mut self, at: usize, length: usize, text: &str) {
         let printable = |c: char| if (' '..='~').contains(&c) { c as u8 } else { b'?' };
         let filled = text.chars().map(printable).chain(std::iter::repeat(b' '));

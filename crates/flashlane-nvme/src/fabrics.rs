@@ -8,7 +8,7 @@ use crate::status::Status;
 /// The name of every discovery subsystem.
 pub const DISCOVERY_NQN: &str = "nqn.2014-08.org.nvmexpress.discovery";
 
-/// A fabrics command.
+/// A command that only hosts over a network send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricsCommand {
     /// Creates a queue, and with queue 0 a controller.
@@ -75,7 +75,7 @@ impl FabricsCommand {
     }
 }
 
-/// The data of Connect.
+/// The names that a host gives of itself and of the subsystem when it connects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectData {
     /// Identifier of the host.

@@ -2,35 +2,35 @@
 
 /// Admin commands.
 pub mod admin {
-    /// Get Log Page.
+    /// Reads a log of the controller.
     pub const GET_LOG_PAGE: u8 = 0x02;
-    /// Identify.
+    /// Tells what a controller or a namespace is.
     pub const IDENTIFY: u8 = 0x06;
-    /// Abort.
+    /// Takes an earlier command back.
     pub const ABORT: u8 = 0x08;
-    /// Set Features.
+    /// Changes a setting of a controller.
     pub const SET_FEATURES: u8 = 0x09;
-    /// Get Features.
+    /// Reads a setting of a controller.
     pub const GET_FEATURES: u8 = 0x0a;
-    /// Asynchronous Event Request.
+    /// Waits for an event of the controller.
     pub const ASYNC_EVENT: u8 = 0x0c;
-    /// Keep Alive.
+    /// Says that the host is still there.
     pub const KEEP_ALIVE: u8 = 0x18;
 }
 
 /// Commands of I/O queues.
 pub mod io {
-    /// Flush.
+    /// Makes earlier writes durable.
     pub const FLUSH: u8 = 0x00;
-    /// Write.
+    /// Writes blocks.
     pub const WRITE: u8 = 0x01;
-    /// Read.
+    /// Reads blocks.
     pub const READ: u8 = 0x02;
-    /// Compare. Refused.
+    /// Compares blocks with data of the host. Refused.
     pub const COMPARE: u8 = 0x05;
-    /// Write Zeroes.
+    /// Makes blocks read as zeros.
     pub const WRITE_ZEROES: u8 = 0x08;
-    /// Dataset Management.
+    /// Trims ranges of blocks.
     pub const DATASET_MANAGEMENT: u8 = 0x09;
 }
 
@@ -38,12 +38,12 @@ pub mod io {
 pub mod fabrics {
     /// Opcode of every fabrics command.
     pub const OPCODE: u8 = 0x7f;
-    /// Property Set.
+    /// Writes a register.
     pub const PROPERTY_SET: u8 = 0x00;
-    /// Connect.
+    /// Makes the connection a queue.
     pub const CONNECT: u8 = 0x01;
-    /// Property Get.
+    /// Reads a register.
     pub const PROPERTY_GET: u8 = 0x04;
-    /// Disconnect.
+    /// Ends a queue.
     pub const DISCONNECT: u8 = 0x08;
 }

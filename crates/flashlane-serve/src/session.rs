@@ -13,7 +13,7 @@ pub(crate) struct Wire {
     pub(crate) output: Vec<u8>,
 }
 
-/// Reason for which a conversation ends. What is in the output is still sent.
+/// Reason for which a conversation ends. The output so far is still sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended(pub(crate) &'static str);
 

@@ -101,7 +101,7 @@ impl Subsystem {
         if namespace == u32::MAX {
             return Ok(page.into_bytes()); // What all namespaces have in common.
         }
-        let blocks = space.sectors * SECTOR_BYTES >> shift;
+        let blocks = (space.sectors * SECTOR_BYTES) >> shift;
         for at in [0, 8, 16] {
             page.u64(at, blocks);
         }

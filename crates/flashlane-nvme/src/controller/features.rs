@@ -10,7 +10,7 @@ const ARBITRATION: u8 = 0x01;
 const POWER: u8 = 0x02;
 /// Temperature threshold.
 const TEMPERATURE: u8 = 0x04;
-/// Error recovery.
+/// How often a controller tries again before it gives up.
 const ERROR_RECOVERY: u8 = 0x05;
 /// Volatile write cache.
 const WRITE_CACHE: u8 = 0x06;

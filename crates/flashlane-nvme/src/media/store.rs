@@ -5,7 +5,7 @@ use std::io;
 
 /// Keeps the data of all namespaces as one space of bytes. Bytes that were never written are zero.
 ///
-/// An error is a media error of the command at hand; the drive goes on.
+/// An error is a media error of the current command; the drive goes on.
 pub trait Store: Send {
     /// Fills `data` with the bytes from `offset`.
     ///

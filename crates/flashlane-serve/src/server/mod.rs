@@ -31,9 +31,9 @@ use crate::tcp::TcpSession;
 /// The protocol of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// NVMe/TCP.
+    /// Queues of NVMe over TCP.
     NvmeTcp,
-    /// Network block device.
+    /// Exports of the network block device.
     Nbd,
 }
 

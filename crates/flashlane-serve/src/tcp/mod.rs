@@ -28,13 +28,13 @@ const DIGEST_STATUS: Status = Status(0x022);
 /// Where a conversation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It begins.
+    /// The parameters are not agreed yet.
     Initial,
     /// The parameters are agreed; Connect comes next.
     Agreed,
-    /// It is a queue, of a size.
+    /// A queue, with its number of entries.
     Queue(QueueKey, u16),
-    /// It is over.
+    /// No more PDUs are read.
     Over,
 }
 

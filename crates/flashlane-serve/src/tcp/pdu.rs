@@ -10,11 +10,11 @@ pub(crate) const HOST_TERMINATES: u8 = 0x02;
 pub(crate) const CONTROLLER_TERMINATES: u8 = 0x03;
 /// A command.
 pub(crate) const COMMAND: u8 = 0x04;
-/// A completion.
+/// The completion of a command.
 pub(crate) const RESPONSE: u8 = 0x05;
-/// Data of the host.
+/// Data of a write, from the host.
 pub(crate) const HOST_DATA: u8 = 0x06;
-/// Data of the controller.
+/// Data of a read, from the controller.
 pub(crate) const CONTROLLER_DATA: u8 = 0x07;
 /// The controller is ready to get data.
 pub(crate) const READY_TO_TRANSFER: u8 = 0x09;

@@ -1,84 +1,23 @@
 //! The subsystem: a drive with data, and the controllers that hosts use it through.
 
+mod connections;
+mod names;
+
 use std::collections::BTreeMap;
 
 use flashlane::{Error, Time};
 
 use crate::admin::{self, ErrorLog};
-use crate::controller::features::{self, Features};
+use crate::controller::features::Features;
 use crate::controller::io::{self, Space};
-use crate::controller::registers::{Change, QUEUE_ENTRIES_MAX, Registers};
+use crate::controller::registers::Change;
 use crate::controller::{Controller, Kind, Queue, Transfer};
 use crate::entry::{CompletionEntry, Entry};
-use crate::fabrics::{ConnectData, DISCOVERY_NQN, DiscoveryRecord, FabricsCommand};
+use crate::fabrics::FabricsCommand;
 use crate::media::{Finished, Media, Slots, WorkError};
 use crate::opcode::{fabrics, io as io_opcode};
 use crate::status::Status;
-
-/// Names of a subsystem.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    /// The name that hosts connect to.
-    pub nqn: String,
-    /// Model number.
-    pub model: String,
-    /// Serial number.
-    pub serial: String,
-    /// Where the subsystem can be reached.
-    pub records: Vec<DiscoveryRecord>,
-    /// The most I/O queues of a controller.
-    pub queues_max: u16,
-    /// The most controllers at a time.
-    pub controllers_max: u16,
-}
-
-impl Identity {
-    /// The names for a device.
-    #[must_use]
-    pub fn of(device: &str) -> Self {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        let name: String = device.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
-        Self {
-            nqn: format!("nqn.2026-11.dev.flashlane:{name}"),
-            model: format!("Flashlane {device}"),
-            serial: "0".to_owned(),
-            records: Vec::new(),
-            queues_max: 64,
-            controllers_max: 64,
-        }
-    }
-}
-
-/// A queue of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct QueueKey {
-    /// The controller.
-    pub controller: u16,
-    /// The queue; 0 is the admin queue.
-    pub queue: u16,
-}
-
-/// A queue that is connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connected {
-    /// The queue.
-    pub key: QueueKey,
-    /// Its size. Unit: entries.
-    pub size: u16,
-}
-
-/// A command that is complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
-    /// Time of the completion.
-    pub at: Time,
-    /// The queue of the command.
-    pub key: QueueKey,
-    /// The completion.
-    pub completion: CompletionEntry,
-    /// The data for the host; empty where there is none.
-    pub data: Vec<u8>,
-}
+pub use names::{Connected, Done, Identity, QueueKey};
 
 /// An I/O command that is under way.
 struct Running {
@@ -143,113 +82,6 @@ impl Subsystem {
     pub fn keep_alive_ms(&self, controller: u16) -> u32 {
         let known = self.controllers.get(&controller);
         known.map_or(0, |controller| controller.features.keep_alive_ms())
-    }
-
-    /// Connects a queue, and with an admin queue a new controller.
-    ///
-    /// # Errors
-    ///
-    /// The status that the host gets.
-    pub fn connect(&mut self, entry: &Entry, data: &[u8]) -> Result<Connected, Status> {
-        let Ok(FabricsCommand::Connect { queue, size, keep_alive_ms }) = FabricsCommand::of(entry)
-        else {
-            return Err(Status::COMMAND_SEQUENCE_ERROR);
-        };
-        let data = ConnectData::decode(data)?;
-        let size = u16::try_from(size).unwrap_or(u16::MAX);
-        if !(2..=QUEUE_ENTRIES_MAX).contains(&size) {
-            return Err(Status::CONNECT_INVALID_PARAMETERS);
-        }
-        let kind = match data.subsystem.as_str() {
-            DISCOVERY_NQN => Kind::Discovery,
-            name if name == self.identity.nqn => Kind::Io,
-            _ => return Err(Status::CONNECT_INVALID_PARAMETERS),
-        };
-        let controller = match queue {
-            0 => self.new_controller(kind, &data, keep_alive_ms)?,
-            _ => self.admit_queue(queue, kind, &data)?,
-        };
-        let tenants = if queue == 0 { Vec::new() } else { self.media.open_queue() };
-        self.last_serial += 1;
-        let opened = Queue { size, head: 0, serial: self.last_serial, tenants, outstanding: 0 };
-        if let Some(controller) = self.controllers.get_mut(&controller) {
-            controller.queues.insert(queue, opened);
-        }
-        Ok(Connected { key: QueueKey { controller, queue }, size })
-    }
-
-    fn new_controller(
-        &mut self,
-        kind: Kind,
-        data: &ConnectData,
-        keep_alive_ms: u32,
-    ) -> Result<u16, Status> {
-        if data.controller != ConnectData::NEW {
-            return Err(Status::CONNECT_INVALID_PARAMETERS);
-        }
-        if self.controllers.len() >= usize::from(self.identity.controllers_max) {
-            return Err(Status::CONNECT_CONTROLLER_BUSY);
-        }
-        // Numbers go round, so that a host does not meet another controller under its old number.
-        let after = self.last_controller;
-        let free = (1..=0xffef_u16).map(|step| (after + step - 1) % 0xffef + 1);
-        let free = free.into_iter().find(|number| !self.controllers.contains_key(number));
-        let id = free.ok_or(Status::CONNECT_CONTROLLER_BUSY)?;
-        self.last_controller = id;
-        let controller = Controller {
-            id,
-            kind,
-            host_id: data.host_id,
-            host_nqn: data.host.clone(),
-            registers: Registers::default(),
-            features: Features::new(keep_alive_ms),
-            timestamp: 0,
-            queues: BTreeMap::new(),
-            event_requests: std::collections::VecDeque::new(),
-            error_event_masked: false,
-        };
-        self.controllers.insert(id, controller);
-        Ok(id)
-    }
-
-    /// Checks the Connect of an I/O queue.
-    fn admit_queue(&self, queue: u16, kind: Kind, data: &ConnectData) -> Result<u16, Status> {
-        let known = self.controllers.get(&data.controller);
-        let controller = known.ok_or(Status::CONNECT_INVALID_PARAMETERS)?;
-        if controller.host_id != data.host_id || controller.host_nqn != data.host {
-            return Err(Status::CONNECT_INVALID_HOST);
-        }
-        if kind == Kind::Discovery || controller.kind != kind {
-            return Err(Status::CONNECT_INVALID_PARAMETERS);
-        }
-        if !controller.registers.is_ready() {
-            return Err(Status::COMMAND_SEQUENCE_ERROR);
-        }
-        let granted = controller.features.get(features::QUEUES)?;
-        if u32::from(queue) > (granted & 0xffff) + 1 {
-            return Err(Status::INVALID_QUEUE_ID);
-        }
-        match controller.queues.contains_key(&queue) {
-            true => Err(Status::CONNECT_CONTROLLER_BUSY),
-            false => Ok(controller.id),
-        }
-    }
-
-    /// Closes a queue. With the admin queue its controller ends, and with it all queues, which are
-    /// returned. Commands that are under way go on, but nobody hears of their completion.
-    pub fn disconnect(&mut self, key: QueueKey) -> Vec<QueueKey> {
-        let Some(controller) = self.controllers.get_mut(&key.controller) else { return Vec::new() };
-        let closed: Vec<(u16, Queue)> = match key.queue {
-            0 => std::mem::take(&mut controller.queues).into_iter().collect(),
-            queue => controller.queues.remove_entry(&queue).into_iter().collect(),
-        };
-        if key.queue == 0 {
-            self.controllers.remove(&key.controller);
-        }
-        for (_, queue) in &closed {
-            self.media.close_queue(&queue.tenants);
-        }
-        closed.into_iter().map(|(queue, _)| QueueKey { queue, ..key }).collect()
     }
 
     /// The data of a command.
