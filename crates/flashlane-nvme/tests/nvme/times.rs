@@ -8,9 +8,12 @@ use flashlane_nvme::{Arrival, Entry, Journal, Tenancy, io_opcode};
 
 use crate::host::{Host, config, data, memory, read, subsystem, write};
 
+/// Arrivals, and the cookies that completed with their times.
+type Record = (Vec<Arrival>, Vec<(u64, Time)>);
+
 /// Keeps arrivals and completions.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<(Vec<Arrival>, Vec<(u64, Time)>)>>);
+struct Kept(Arc<Mutex<Record>>);
 
 impl Journal for Kept {
     fn arrived(&mut self, arrival: &Arrival) {

@@ -12,9 +12,12 @@ use flashlane::{Drive, Error, Time};
 use flashlane_nvme::{Arrival, Journal, MediaConfig, Tenancy};
 use flashlane_serve::{Address, Door, Limits, Outcome, Pace, ServeConfig, Server, StoreKind};
 
+/// Arrivals, and the cookies that completed with their times.
+type Record = (Vec<Arrival>, Vec<(u64, Time)>);
+
 /// Keeps arrivals and completions.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<(Vec<Arrival>, Vec<(u64, Time)>)>>);
+pub(crate) struct Kept(Arc<Mutex<Record>>);
 
 impl Journal for Kept {
     fn arrived(&mut self, arrival: &Arrival) {

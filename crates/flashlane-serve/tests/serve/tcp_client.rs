@@ -143,7 +143,7 @@ impl Queue {
                     got.extend(unit.data);
                     assert_eq!(unit.flags & 4 != 0, got.len() == expect);
                 }
-                9 => self.send_data(&unit.header[8..12].to_vec(), data),
+                9 => self.send_data(&unit.header[8..12], data),
                 kind => panic!("a unit of kind {kind}"),
             }
         }
