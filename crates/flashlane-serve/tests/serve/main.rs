@@ -1,0 +1,9 @@
+//! Clients of ours over real sockets of this machine.
+
+mod faults;
+mod fio;
+mod nbd;
+mod nbd_client;
+mod run;
+mod tcp;
+mod tcp_client;
