@@ -53,19 +53,20 @@ pub(crate) enum Event {
 }
 
 /// News from an event. The host may submit requests before the event is over; then it must call the
-/// function that is named here.
+/// function that is named here. All variants have the same content, so that news stay in registers;
+/// the driver keeps the handle of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Up {
     /// Nothing.
     Nothing,
     /// A request of the flow that was submitted for this time arrives. First:
     /// [`crate::device::Device::enter`]. Then: [`crate::device::Device::ring`].
-    Arrived { flow: FlowId, submission: SubmissionId },
+    Arrived { flow: FlowId },
     /// A request of the flow is complete. First: [`crate::device::Device::forget`]. Then:
     /// [`crate::device::Device::completion_over`].
-    Completed { flow: FlowId, request: RequestId },
+    Completed { flow: FlowId },
     /// A request of the flow is complete on a SATA drive. First: [`crate::device::Device::forget`].
-    TagFreed { flow: FlowId, request: RequestId },
+    TagFreed { flow: FlowId },
     /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
     Woken { flow: FlowId },
 }

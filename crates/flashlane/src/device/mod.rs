@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashlane_engine::{Array, Divisor, Time};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, RequestId, SubmissionId};
 
 use crate::cache::Cache;
 use crate::config::DeviceConfig;
@@ -81,6 +81,9 @@ pub(crate) struct Device {
     observer: Option<Box<dyn Watcher>>,
     /// True if the run is watched or the processors are modelled.
     attended: bool,
+    /// The request that the last news were about: one that arrives, or one that is complete.
+    arriving: SubmissionId,
+    completed: RequestId,
     /// Number of events at which [`Device::look_around`] is due.
     next_look: u64,
     /// Number of events until then, at least one.
@@ -145,6 +148,8 @@ impl Device {
             observer: None,
             attended: device.interface.processors.is_some(),
             layout,
+            arriving: SubmissionId::NONE,
+            completed: RequestId::NONE,
             next_look: 1,
             until_look: 1,
             looked_at: (Time::ZERO, 0),
@@ -288,8 +293,8 @@ impl Device {
     fn handle(&mut self, event: Event, before: Time) -> Up {
         match event {
             Event::Arrival { submission } => {
-                let flow = self.host.flow_of(submission);
-                return Up::Arrived { flow, submission };
+                self.arriving = submission;
+                return Up::Arrived { flow: self.host.flow_of(submission) };
             }
             Event::Wake { flow } => return Up::Woken { flow },
             Event::Completion { request } => return self.on_completion(request),

@@ -207,7 +207,7 @@ impl Device {
             self.context.requests[next].enqueued = self.context.now;
             self.announce(next, flow);
         }
-        Up::Completed { flow, request: id }
+        Up::Completed { flow }
     }
 
     /// Reactions of the host to a completion are over.

@@ -2,7 +2,7 @@
 //! and the host sees its completion.
 
 use flashlane_engine::{Sequence, Time};
-use flashlane_units::{FlowId, RequestId, RequestOp, SubmissionId};
+use flashlane_units::{FlowId, RequestId, RequestOp};
 
 use super::Device;
 use crate::event::Event;
@@ -16,10 +16,10 @@ impl Device {
         self.context.events.schedule(at, Event::Arrival { submission });
     }
 
-    /// Enters a request that arrives. `counted`: it belongs to the measured ones.
+    /// Enters the request that arrives. `counted`: it belongs to the measured ones.
     #[inline]
-    pub(crate) fn enter(&mut self, submission: SubmissionId, counted: bool) {
-        let Submission { flow, planned, cookie } = self.host.arrive(submission);
+    pub(crate) fn enter(&mut self, counted: bool) {
+        let Submission { flow, planned, cookie } = self.host.arrive(self.arriving);
         if self.host.is_full(self.context.requests.len()) {
             let why = format!("the drive cannot keep up with the load, flow {flow} the latest");
             let error = self.stuck(&why);
@@ -135,6 +135,7 @@ impl Device {
     /// The host sees a completion. Returns the flow of the request.
     #[inline(always)]
     pub(super) fn retire(&mut self, id: RequestId) -> FlowId {
+        self.completed = id;
         let request = &self.context.requests[id];
         let flow = request.flow;
         self.host.complete(request, self.context.now);
@@ -144,16 +145,21 @@ impl Device {
         flow
     }
 
-    /// A request that the device has just reported as complete.
+    /// The request that is complete.
     #[inline(always)]
-    pub(crate) fn request(&self, id: RequestId) -> &Request {
-        &self.context.requests[id]
+    pub(crate) fn completed(&self) -> &Request {
+        &self.context.requests[self.completed]
     }
 
-    /// Lets a complete request go.
+    /// Number of pages that the complete request touches.
+    pub(crate) fn completed_pages(&self) -> u32 {
+        self.page_count(self.completed)
+    }
+
+    /// Lets the complete request go.
     #[inline(always)]
-    pub(crate) fn forget(&mut self, id: RequestId) {
-        self.context.requests.remove(id);
+    pub(crate) fn forget(&mut self) {
+        self.context.requests.remove(self.completed);
         self.look_for_idle();
     }
 }

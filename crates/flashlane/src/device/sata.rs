@@ -64,6 +64,6 @@ impl Device {
         }
         self.interface.sata_mut().free_tag();
         self.issue_commands();
-        Up::TagFreed { flow, request: id }
+        Up::TagFreed { flow }
     }
 }

@@ -53,7 +53,7 @@ impl Drive {
                 return Ok(None);
             }
             self.drive.device.set_horizon(at);
-            self.open = self.drive.step();
+            self.open = self.drive.step_measured();
             let report = self.open.map(|up| match up {
                 Up::Nothing | Up::Woken { .. } => Report::Nothing,
                 Up::Arrived { .. } => Report::Arrived,
@@ -85,7 +85,7 @@ impl Drive {
         self.settle()?;
         self.drive.device.set_horizon(until);
         while self.drive.device.next_time().is_some_and(|at| at <= until) {
-            self.open = self.drive.step();
+            self.open = self.drive.step_measured();
             self.settle()?;
         }
         match self.drive.device.next_time() {

@@ -2,7 +2,7 @@
 //! meters count and keep them. Nothing here changes what the drive does.
 
 use flashlane_engine::Time;
-use flashlane_units::{FlowId, RequestId, SubmissionId};
+use flashlane_units::FlowId;
 
 use super::energy::FlowEnergy;
 use super::reading::{Reading, RoundReading};
@@ -42,18 +42,24 @@ impl Metered {
         Self { device, meters, completed_cookie: 0 }
     }
 
-    /// Handles the next event as [`Device::step`] does, and measures what it reports.
+    /// Handles the next event as [`Device::step`] does, after the edges of the window before it.
+    /// What it reports is measured with [`Metered::enter`] and [`Metered::complete`].
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Option<Up> {
         let Self { device, meters, .. } = self;
         let edge = meters.recorder.window.edge;
-        let up = device.step(edge, |device, now| meters.pass_edges(device, now))?;
+        device.step(edge, |device, now| meters.pass_edges(device, now))
+    }
+
+    /// Handles the next event, and measures what it reports.
+    pub(crate) fn step_measured(&mut self) -> Option<Up> {
+        let up = self.step();
         match up {
-            Up::Arrived { submission, .. } => self.enter(submission),
-            Up::Completed { request, .. } | Up::TagFreed { request, .. } => self.complete(request),
-            Up::Nothing | Up::Woken { .. } => {}
+            Some(Up::Arrived { .. }) => self.enter(),
+            Some(Up::Completed { .. } | Up::TagFreed { .. }) => self.complete(),
+            Some(Up::Nothing | Up::Woken { .. }) | None => {}
         }
-        Some(up)
+        up
     }
 
     /// Enters a request into the drive now, as [`Device::submit`] does.
@@ -69,23 +75,23 @@ impl Metered {
         self.device.submit(flow, planned, upcoming, cookie, counted);
     }
 
-    /// Enters a request that arrives.
+    /// Enters the request that arrives.
     #[inline]
-    fn enter(&mut self, submission: SubmissionId) {
+    pub(crate) fn enter(&mut self) {
         let counted = self.meters.admits(&mut self.device);
-        self.device.enter(submission, counted);
+        self.device.enter(counted);
     }
 
-    /// Measures a completed request, and lets it go.
+    /// Measures the request that is complete, and lets it go.
     #[inline(always)]
-    fn complete(&mut self, id: RequestId) {
-        let (now, request) = (self.device.now(), self.device.request(id));
+    pub(crate) fn complete(&mut self) {
+        let (now, request) = (self.device.now(), self.device.completed());
         self.completed_cookie = request.cookie;
         self.meters.recorder.request_completed(request, now, &self.device);
         if self.meters.completions.is_some() {
-            self.meters.keep_completion(&mut self.device, id);
+            self.meters.keep_completion(&mut self.device);
         }
-        self.device.forget(id);
+        self.device.forget();
     }
 
     /// Ends a run in which no events are left.
@@ -162,9 +168,9 @@ impl Meters {
     }
 
     /// Keeps data of a completed request.
-    fn keep_completion(&mut self, device: &mut Device, id: RequestId) {
+    fn keep_completion(&mut self, device: &mut Device) {
         let Some(completions) = &mut self.completions else { return };
-        let kept = completions.add(device.request(id), || device.page_count(id), device.now());
+        let kept = completions.add(device.completed(), || device.completed_pages(), device.now());
         if let Err(error) = kept {
             device.fail(error);
         }

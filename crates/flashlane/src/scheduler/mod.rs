@@ -100,7 +100,7 @@ pub(crate) struct Scheduler {
     waiting: Array<DieId, u32>,
     /// For each channel, the chip that is asked first.
     turn: Array<ChannelId, u32>,
-    /// Read commands that each die got before waiting read data, since it last chose among all.
+    /// Read commands that each die got before waiting read data, since its last free choice.
     reads_first: Array<DieId, u32>,
     /// After this many read commands a die chooses among all: the number of dies of a channel.
     reads_first_max: u32,

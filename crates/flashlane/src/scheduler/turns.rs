@@ -119,17 +119,22 @@ impl Scheduler {
     }
 
     /// Notes the command that was formed for a die. `first`: collection went first.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_turn(&mut self, at: &Surroundings<'_>, die: DieId, first: bool) {
-        if let Some(turns) = &mut self.turns {
-            let pages = self.command.pages.iter().map(|&id| &at.transactions[id]);
-            let reads = pages.filter(|tr| is_read(tr)).count() as u32;
-            let leader = &at.transactions[self.command.pages[0]];
-            if leader.source == Source::Gc {
-                turns.collects(die, at.now, first);
-            }
-            turns.reads(die, at.now, reads);
+        if self.turns.is_some() {
+            self.count_turn(at, die, first);
         }
+    }
+
+    #[cold]
+    fn count_turn(&mut self, at: &Surroundings<'_>, die: DieId, first: bool) {
+        let Some(turns) = &mut self.turns else { return };
+        let pages = self.command.pages.iter().map(|&id| &at.transactions[id]);
+        let reads = pages.filter(|tr| is_read(tr)).count() as u32;
+        if at.transactions[self.command.pages[0]].source == Source::Gc {
+            turns.collects(die, at.now, first);
+        }
+        turns.reads(die, at.now, reads);
     }
 }
 

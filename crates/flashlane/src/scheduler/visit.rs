@@ -175,18 +175,13 @@ impl Scheduler {
     #[inline(always)]
     fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: DieId, rest: Rest) -> bool {
         let idle = visit.reads || at.flash.is_idle(die);
+        let first = !visit.reads && visit.urgent && self.collection_goes_first(die, at.now);
         let formed = match visit.reads {
             true => self.serve_read(at, die),
-            false => {
-                let urgent = visit.urgent && self.collection_goes_first(die, at.now);
-                let formed = self.serve_die(at, die, idle, urgent);
-                if formed {
-                    self.note_turn(at, die, urgent);
-                }
-                formed
-            }
+            false => self.serve_die(at, die, idle, first),
         };
         if formed {
+            self.note_turn(at, die, first);
             self.served(visit.channel, visit.way);
             (self.command.die, self.command.interrupts) = (die, !idle);
         } else if self.has_cancelled() {
@@ -213,17 +208,10 @@ impl Scheduler {
         let reads = &mut self.reads_first[die];
         if *reads == self.reads_first_max {
             *reads = 0;
-            let formed = self.serve_die(&mut at.again(), die, true, false);
-            if formed {
-                self.note_turn(at, die, false);
-            }
-            return formed;
+            return self.serve_die(&mut at.again(), die, true, false);
         }
         self.command.pages.clear();
         let formed = self.with_policy(at, false, |policy, view| policy.take_read(die, view));
-        if formed {
-            self.note_turn(at, die, false);
-        }
         self.reads_first[die] += u32::from(formed);
         formed
     }

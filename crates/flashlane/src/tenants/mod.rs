@@ -150,17 +150,20 @@ impl Run {
         while let Some(up) = self.drive.step() {
             match up {
                 Up::Nothing => {}
-                Up::Arrived { flow, .. } => {
+                Up::Arrived { flow } => {
+                    self.drive.enter();
                     self.note_report();
                     self.plan_arrival(flow);
                     self.drive.device.ring();
                 }
-                Up::Completed { flow, .. } => {
+                Up::Completed { flow } => {
+                    self.drive.complete();
                     self.note_report();
                     self.next_in_loop(flow);
                     self.drive.device.completion_over();
                 }
-                Up::TagFreed { flow, .. } => {
+                Up::TagFreed { flow } => {
+                    self.drive.complete();
                     self.note_report();
                     self.next_in_loop(flow);
                 }

@@ -142,11 +142,7 @@ impl Untimed {
         for (start, die) in starts.iter_mut().zip(dies.clone()) {
             *start = before(self, die);
         }
-        for plane in planes.clone() {
-            if self.is_urgent(plane) {
-                self.release_all(plane);
-            }
-        }
+        self.release_urgent(planes.clone());
         while planes.clone().any(|plane| self.is_urgent(plane)) {
             let with_work = dies.clone().zip(&starts).filter(|&(die, _)| self.can_collect(die));
             let spent = |&(die, start): &(DieId, &u64)| before(self, die) - start;

@@ -13,9 +13,10 @@ pub(super) const ALL: u32 = u32::MAX;
 impl Untimed {
     /// The pace of a block that is about to be emptied; `None` if its pages need not wait.
     pub(super) fn pace_of(&self, job: &Job) -> Option<Pace> {
-        let valid = u32::from(self.ftl.blocks.block(job.block).valid);
-        (self.ftl.is_paced() && !self.is_urgent(job.plane))
-            .then(|| Pace::of(valid, self.ftl.blocks.pages_per_block()))
+        (self.ftl.is_paced() && !self.is_urgent(job.plane)).then(|| {
+            let valid = u32::from(self.ftl.blocks.block(job.block).valid);
+            Pace::of(valid, self.ftl.blocks.pages_per_block())
+        })
     }
 
     /// Valid pages of a job that may move now.
@@ -29,13 +30,15 @@ impl Untimed {
     }
 
     /// True if collection has something to do on a die now.
+    #[inline]
     pub(super) fn can_collect(&self, die: DieId) -> bool {
         let jobs = &self.jobs[die];
-        // Without a pace, everything is released.
-        !self.ftl.is_paced() && !jobs.is_empty()
-            || jobs
-                .iter()
-                .any(|job| job.programs > 0 || self.movable(job) > 0 || self.is_emptied(job))
+        if !self.ftl.is_paced() {
+            // Everything is released.
+            return !jobs.is_empty();
+        }
+        let ready = |job: &Job| job.programs > 0 || self.movable(job) > 0 || self.is_emptied(job);
+        jobs.iter().any(ready)
     }
 
     /// Counts a page that was written to the plane, and releases the moves that it asks for; all of
@@ -58,8 +61,27 @@ impl Untimed {
         }
     }
 
-    /// Releases all moves of the jobs of a plane.
+    /// Releases all moves of those planes that are short of free blocks.
+    #[inline]
+    pub(super) fn release_urgent(&mut self, planes: impl Iterator<Item = PlaneId>) {
+        if self.ftl.is_paced() {
+            for plane in planes {
+                if self.is_urgent(plane) {
+                    self.release_paced(plane);
+                }
+            }
+        }
+    }
+
+    /// Releases all moves of the jobs of a plane, if moves wait at all.
+    #[inline]
     pub(super) fn release_all(&mut self, plane: PlaneId) {
+        if self.ftl.is_paced() {
+            self.release_paced(plane);
+        }
+    }
+
+    fn release_paced(&mut self, plane: PlaneId) {
         let die = self.dies.of(plane);
         for job in self.jobs[die].iter_mut().filter(|job| job.plane == plane) {
             job.released = ALL;
