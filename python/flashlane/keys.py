@@ -931,7 +931,7 @@ class FlashConfig(TypedDict, total=False):
     """How pages are programmed. Default: ``page``."""
 
     page_order: PageOrder
-    """The types of the pages of a block, in order. Default: ``turns``."""
+    """The types of the pages of a block, in order. Default: ``mqsim``."""
 
     read_time: Span | list[Span]
     """tR by page type: one value, or a list with one per type (2 for MLC, 3 for TLC, 4 for QLC)."""

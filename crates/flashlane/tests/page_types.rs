@@ -60,9 +60,10 @@ fn reads(sets: &[&str]) -> Vec<i64> {
 #[test]
 fn a_page_is_read_in_the_time_of_its_type() {
     let us = |times: [i64; 12]| times.map(|time| time * US as i64).to_vec();
-    assert_eq!(reads(&[]), us([0, 11, 23, 0, 11, 23, 0, 11, 23, 0, 11, 23]));
-    let mqsim = reads(&["flash.page_order=mqsim"]);
-    assert_eq!(mqsim, us([0, 0, 0, 0, 0, 0, 11, 11, 0, 0, 11, 11]));
+    let turns = reads(&["flash.page_order=turns"]);
+    assert_eq!(turns, us([0, 11, 23, 0, 11, 23, 0, 11, 23, 0, 11, 23]));
+    assert_eq!(reads(&[]), reads(&["flash.page_order=mqsim"]));
+    assert_eq!(reads(&[]), us([0, 0, 0, 0, 0, 0, 11, 11, 0, 0, 11, 11]));
     let two = reads(&["flash.technology=mlc", "flash.read_time=[\"20us\", \"30us\"]"]);
     assert_eq!(two, us([0, 10, 0, 10, 0, 10, 0, 10, 0, 10, 0, 10]));
     assert_eq!(reads(&["flash.read_time=\"45us\""]), us([0; 12]));
@@ -90,6 +91,7 @@ fn random_reads_take_the_mean_of_the_types() {
     // Nearly all pages hold data: the state at the start spreads fewer of them evenly over a block,
     // which need not be evenly over the types.
     let base = full()
+        .set("flash.page_order", "turns")
         .set("flash.blocks_per_plane", 1024)
         .set("ftl.gc.threshold", "4 blocks")
         .set("ftl.gc.hard_threshold", "3 blocks")

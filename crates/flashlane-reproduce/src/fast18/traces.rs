@@ -58,7 +58,6 @@ fn job(lab: &Lab<'_>, drive: usize, clone: &str) -> Result<Job, Error> {
     let sets = [
         format!("flash.blocks_per_plane={blocks}"),
         format!("flash.technology={technology}"),
-        "flash.page_order=mqsim".to_owned(),
         format!("flash.read_time={read}"),
         format!("flash.program_time={program}"),
         "flash.suspend={ program = false, erase = true }".to_owned(),

@@ -1,8 +1,8 @@
 //! Types of pages: how the pages of a block share its cells, and the times that follow.
 //!
 //! Cells with several bits give pages of several types. Pages are programmed one by one
-//! (`flash.programming = "page"`), and the type of a page is its index in the block modulo the
-//! number of types, unless `flash.page_order` says otherwise.
+//! (`flash.programming = "page"`). The type of a page follows from its index in the block
+//! (`flash.page_order`).
 
 use std::fmt;
 
@@ -28,10 +28,10 @@ pub enum Programming {
 #[serde(rename_all = "kebab-case")]
 pub enum PageOrder {
     /// The types take turns: index in the block modulo the number of types.
-    #[default]
     Turns,
     /// As in the released MQSim. It differs for TLC only: six pages of the first type, two of the
     /// second, then pairs of the first, second and third type in turn.
+    #[default]
     Mqsim,
 }
 
