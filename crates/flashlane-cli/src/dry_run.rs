@@ -30,7 +30,7 @@ pub(crate) fn dry_run(
     for (index, workload) in workloads.iter().enumerate() {
         let workload = &workload.config;
         validate::check_traces(device, workload)?;
-        let layout = Layout::new(device, workload);
+        let layout = workload.layout(device);
         let (capacity, bounds) = (Capacity::new(&layout), Bounds::new(device));
         let resolved = Resolved { device, workload };
         if format == Format::Json {

@@ -348,6 +348,6 @@ pub(crate) fn capacity<'py>(
     device: &Device,
     workload: &Workload,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let layout = Layout::new(&device.loaded.config, &workload.loaded.config);
+    let layout = workload.loaded.config.layout(&device.loaded.config);
     values::from_json(py, &json_of(&Capacity::new(&layout))?)
 }

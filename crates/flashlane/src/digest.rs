@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 
 use crate::config::DeviceConfig;
-use crate::error::Error;
+use flashlane_reading::Error;
 
 /// Bytes of one read.
 const CHUNK: usize = 1 << 18;

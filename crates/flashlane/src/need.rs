@@ -6,8 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub use flashlane_engine::memory::OutOfMemory;
 
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
-use crate::error::Error;
-use crate::layout::Layout;
+use flashlane_reading::Error;
 
 /// Address space of the page tables. Unit: bytes per page of the flash; the tables take 7.6 to 8.6.
 const MAPPED_PER_PAGE: u64 = 7;
@@ -40,7 +39,7 @@ struct Need {
 
 impl Need {
     fn of(device: &DeviceConfig, workload: &WorkloadConfig) -> Self {
-        let pages = Layout::new(device, workload).geometry.pages();
+        let pages = workload.layout(device).geometry.pages();
         let by_page = device.flash.technology != Technology::InPlace
             && device.ftl.mapping.kind != MappingKind::Hybrid;
         let tables = if by_page { pages } else { 0 };

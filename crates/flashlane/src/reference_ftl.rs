@@ -8,7 +8,7 @@ use flashlane_units::{FlowId, Lpa, Ppa, RequestOp};
 
 use super::*;
 use crate::config::load::{self, Overrides};
-use crate::device::Device;
+use flashlane_device::device::Device;
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
     let overrides =

@@ -156,7 +156,7 @@ fn seeds_matter() {
 
 /// The first requests of a flow, as its source makes them when all is asked for at `Time(0)`.
 fn stream(device: &DeviceConfig, workload: &WorkloadConfig, flow: usize) -> Vec<Planned> {
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     let space = &layout.flows[flow];
     let mut source = workload::build(
         &workload.flows[flow],

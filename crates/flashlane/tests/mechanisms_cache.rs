@@ -114,7 +114,7 @@ fn a_stream_hits_alike_at_all_times() {
                         format!("{{ ideal = false, cmt_capacity = \"{entries}\" }}"),
                     );
                 let (device, workload) = base.load();
-                let pages = Layout::new(&device, &workload).flows[0].pages;
+                let pages = workload.layout(&device).flows[0].pages;
                 let [first, later] = hits_in_time(&base, pages, 200);
                 assert_eq!(first, later, "{blocks} blocks, {size}, {entries}, {cache}");
                 never += u32::from(first.0 == 0);

@@ -87,7 +87,7 @@ fn partitions_by_capacity_follow_resource_lists() {
             .set("ftl.over_provisioning", "200%")
             .set("flow[0].channels", "[2]");
         let (device, workload) = scenario.load();
-        let layout = flashlane::layout::Layout::new(&device, &workload);
+        let layout = workload.layout(&device);
         scenario.run();
         let chips = layout.flows.into_iter().map(|flow| flow.chips.expect("a set"));
         chips.map(|set| set.iter().map(|chip| chip.get()).collect()).collect::<Vec<Vec<_>>>()

@@ -67,7 +67,7 @@ fn every_reference_input_is_read_or_refused_for_a_known_reason() {
         scenarios += workloads.len();
         for workload in &workloads {
             flows += workload.flows.len();
-            let layout = Layout::new(&device, workload);
+            let layout = workload.layout(&device);
             assert!(layout.flows.iter().all(|flow| flow.sectors > 0), "{}", case.display());
         }
     }
@@ -118,7 +118,7 @@ fn mixed_flows_read_and_write_in_the_order_of_the_released_mqsim() {
             let case = oracle.join("inputs").join(group).join(name);
             let (device, _) = load_device(&case.join("ssdconfig.xml")).expect("a device");
             let (workloads, _) = load_scenarios(&case.join("workload.xml")).expect("a workload");
-            let layout = Layout::new(&device, &workloads[0]);
+            let layout = workloads[0].layout(&device);
             assert_eq!(reads_of(&workloads[0], &layout, count), reads, "{group}/{name}");
             compared += 1;
         }

@@ -89,7 +89,7 @@ impl Case {
 /// keeps `threshold` blocks free, and one host and one collection frontier are open on each plane.
 fn utilisation(scenario: &Scenario) -> (u64, f64) {
     let (device, workload) = scenario.load();
-    let layout = Layout::new(&device, &workload);
+    let layout = workload.layout(&device);
     let capacity = Capacity::new(&layout);
     let geometry = layout.geometry;
     let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);

@@ -18,7 +18,7 @@ const PER_FLOW: u64 = 512 << 10;
 /// A rough estimate of the largest memory that a run takes. Unit: bytes.
 pub(super) fn estimate(scenario: &Scenario, options: &RunOptions) -> u64 {
     let (device, workload) = (&scenario.device.config, &scenario.workload.config);
-    let pages = Layout::new(device, workload).geometry.pages();
+    let pages = workload.layout(device).geometry.pages();
     let flows = workload.flows.len() as u64;
     // Runs of a single tenant start from a copy of the drive, which is kept as well.
     let drives = if runs_alone(workload, options) { 2 } else { 1 };

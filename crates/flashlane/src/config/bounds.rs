@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DeviceConfig;
-use crate::layout::{Geometry, Layout};
+use flashlane_device::layout::{Geometry, Layout};
 
 /// Sizes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl Capacity {
         let geometry = layout.geometry;
         let physical = geometry.pages() * geometry.page_bytes();
         let sectors: u64 = layout.flows.iter().map(|flow| flow.sectors).sum();
-        let logical = sectors * crate::layout::SECTOR_BYTES;
+        let logical = sectors * flashlane_device::layout::SECTOR_BYTES;
         Self {
             physical_bytes: physical,
             logical_bytes: logical,

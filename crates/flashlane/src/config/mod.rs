@@ -2,8 +2,6 @@
 //! keep.
 
 pub mod bounds;
-pub mod device;
-pub mod energy;
 pub mod fio_job;
 mod layout;
 pub mod load;
@@ -13,7 +11,6 @@ pub mod schema;
 pub mod validate;
 pub mod workload;
 
-pub use device::*;
-pub use energy::{EnduranceConfig, EnergyConfig};
-pub use flashlane_units::{PolicyDoc, PolicyInfo, policy, units};
+pub use flashlane_device::config::*;
+pub use flashlane_units::{policy, units};
 pub use workload::*;

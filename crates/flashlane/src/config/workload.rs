@@ -6,7 +6,6 @@ use flashlane_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cache::config::CacheMode;
 pub use crate::workload::config::{
     AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig, FioDirection,
     FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew, FioThink, FioZones, FlowConfig,
@@ -14,6 +13,7 @@ pub use crate::workload::config::{
     MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange, SizeConfig, SloConfig, SyntheticConfig,
     TraceConfig, ZipfConfig,
 };
+use flashlane_device::cache::config::CacheMode;
 
 /// A workload: one or more flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

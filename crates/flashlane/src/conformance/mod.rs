@@ -10,12 +10,12 @@ mod without_time;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::ftl::allocation::{self, Allocation};
-use crate::ftl::gc::{self, Victim};
-use crate::interface::arbitration::{self, Arbitration};
-use crate::isolation::{self, Isolation};
-use crate::rule::Rule;
-use crate::scheduler::policy::{self, Scheduling};
+use flashlane_device::ftl::allocation::{self, Allocation};
+use flashlane_device::ftl::gc::{self, Victim};
+use flashlane_device::interface::arbitration::{self, Arbitration};
+use flashlane_device::isolation::{self, Isolation};
+use flashlane_device::rule::Rule;
+use flashlane_device::scheduler::policy::{self, Scheduling};
 pub use without_time::RandomWrites;
 
 /// Result of a rule.

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
 use crate::config::validate::validate;
-use crate::error::Error;
 use crate::metrics::Summary;
 use crate::options::RunOptions;
-use crate::rule::ensure;
 use crate::run::simulate;
+use flashlane_device::rule::ensure;
+use flashlane_reading::Error;
 
 pub(super) const RULE: &str =
     "a small drive runs to its end with every audit, and twice the same, for three seeds";

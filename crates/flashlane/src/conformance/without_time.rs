@@ -6,11 +6,11 @@ use serde::Serialize;
 use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
 use crate::config::validate::validate;
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::error::Error;
 use crate::metrics::{FlashSummary, Summary};
 use crate::options::RunOptions;
-use crate::rule::ensure;
 use crate::run::simulate;
+use flashlane_device::rule::ensure;
+use flashlane_reading::Error;
 
 pub(super) const RULE: &str = "writes are amplified as much without time (--waf-only) as with it, \
                                within 3 %, or the policy is refused without";

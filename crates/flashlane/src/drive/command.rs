@@ -98,7 +98,7 @@ impl Command {
         if self.namespace != 1 {
             return Err(Refused::Namespace { found: self.namespace });
         }
-        let bytes = u64::from(self.sectors) * crate::layout::SECTOR_BYTES;
+        let bytes = u64::from(self.sectors) * flashlane_device::layout::SECTOR_BYTES;
         let fits = self.sector.checked_add(self.sectors.into()).is_some_and(|end| end <= space);
         let length = match op {
             RequestOp::Flush => self.sectors == 0,

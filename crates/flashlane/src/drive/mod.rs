@@ -38,18 +38,18 @@ pub use recording::{Submissions, Submitted};
 
 use crate::config::validate::validate_tenants;
 use crate::config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
-use crate::device::watcher::Watcher;
-use crate::error::Error;
-use crate::event::Up;
-use crate::host::Submission;
 use crate::metrics::metered::Metered;
 use crate::metrics::window::Window;
 use crate::metrics::{Summary, report};
 use crate::need;
 use crate::observe::{Blame, Completions, Observe, Observer};
-use crate::request::Planned;
 use crate::run::{Prepared, RunOptions, Warmup};
 use crate::workload::SourceReport;
+use flashlane_device::device::watcher::Watcher;
+use flashlane_device::event::Up;
+use flashlane_device::host::Submission;
+use flashlane_device::request::Planned;
+use flashlane_reading::Error;
 use flashlane_units::{FlowId, RequestOp};
 
 /// A tenant of a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.

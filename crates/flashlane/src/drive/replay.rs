@@ -2,7 +2,7 @@
 
 use super::recording::Submitted;
 use super::{Completion, Drive, Report};
-use crate::error::Error;
+use flashlane_reading::Error;
 
 impl Drive {
     /// Submits a recording to an unused drive, and runs the drive to the end. The cookie of a

@@ -4,8 +4,8 @@ use flashlane_engine::Time;
 
 use super::command::{Completion, Refused};
 use super::{Drive, Report};
-use crate::error::Error;
-use crate::event::Up;
+use flashlane_device::event::Up;
+use flashlane_reading::Error;
 
 impl Drive {
     /// The time of the next event. `None` if nothing is left to do until something is submitted, or

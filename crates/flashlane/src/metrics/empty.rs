@@ -3,9 +3,9 @@
 use flashlane_engine::Time;
 
 use crate::config::{FlowConfig, OnEnd, WindowRule, WorkloadConfig};
-use crate::error::Error;
 use crate::metrics::summary::OverloadSummary;
 use crate::options::{RunOptions, Warmup};
+use flashlane_reading::Error;
 
 /// Length of the first pass of a flow, as far as the configuration tells.
 #[derive(Clone, Copy, Debug, Default)]

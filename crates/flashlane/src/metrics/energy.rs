@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::DeviceConfig;
-use crate::layout::Geometry;
 use crate::metrics::span::Span;
 use crate::metrics::summary::Summary;
-use crate::transaction::Source;
+use flashlane_device::layout::Geometry;
+use flashlane_device::transaction::Source;
 
 /// Energy inside the window. Unit: picojoules. Each operation is rounded to whole picojoules, so
 /// that the tenants sum to the drive exactly. Left out where 64 bits are not enough: that is 18 MJ,

@@ -10,7 +10,7 @@ use std::ops::Range;
 use flashlane_engine::Time;
 
 use super::window::TimeRange;
-use crate::device::reading::Level;
+use flashlane_device::device::reading::Level;
 
 /// The first distance between two counts.
 const FIRST_INTERVAL: Time = Time::from_us(16);
@@ -35,12 +35,6 @@ const STARVED_OTHERS_MIN: u64 = 1_000;
 /// Requests of other flows that must complete in that time, as a multiple of those that were
 /// outstanding. The drive has then served many that came later.
 const STARVED_OTHERS_TIMES: u64 = 10;
-
-impl Level {
-    fn completed(self) -> u64 {
-        self.arrived - self.outstanding
-    }
-}
 
 /// Follows the outstanding requests of all flows.
 #[derive(Clone, Debug)]

@@ -11,12 +11,12 @@ use super::report::Ended;
 use super::summary::MemorySummary;
 use super::window::Edge;
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::device::Device;
-use crate::error::Error;
-use crate::event::Up;
-use crate::host::HostFlow;
 use crate::observe::{Completions, Observed, Observer};
-use crate::request::Planned;
+use flashlane_device::device::Device;
+use flashlane_device::event::Up;
+use flashlane_device::host::HostFlow;
+use flashlane_device::request::Planned;
+use flashlane_reading::Error;
 
 /// A drive with its meters.
 #[derive(Clone)]

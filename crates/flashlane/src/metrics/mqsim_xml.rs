@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::scheduler::Scheduling;
+use flashlane_device::scheduler::Scheduling;
 
 use super::queues::QueueStatistics;
 use super::summary::{FlowSummary, RequestCounts, Summary, TransactionSummary};

@@ -9,7 +9,7 @@ use super::recorder::Recorder;
 use super::steady::{ROUNDS_MAX, WINDOW_ROUNDS};
 use super::window::{Edge, TimeRange};
 use crate::config::WindowRule;
-use crate::device::reading::{DeviceReading, Level};
+use flashlane_device::device::reading::{DeviceReading, Level};
 
 /// All counters up to an instant.
 #[derive(Clone, Debug, Default)]

@@ -11,10 +11,10 @@ use super::steady::Watch;
 use super::summary::{BreakdownSummary, ByteCounts, RequestCounts, TransactionSummary};
 use super::window::{Edge, Window};
 use super::windows::Windows;
-use crate::device::Device;
-use crate::device::reading::TransactionTimes;
-use crate::layout::SECTOR_BYTES;
-use crate::request::{Chain, Request};
+use flashlane_device::device::Device;
+use flashlane_device::device::reading::TransactionTimes;
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_device::request::{Chain, Request};
 
 /// Operations with separate latencies: reads, writes, trims, flushes.
 pub(crate) const OPERATIONS: usize = 4;

@@ -4,7 +4,6 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::layout::Geometry;
 use crate::metrics::reading::Reading;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::span::{Span, Spans, amplification};
@@ -16,6 +15,7 @@ use crate::metrics::window::TimeRange;
 use crate::metrics::{Fairness, energy};
 use crate::options::RunOptions;
 use crate::workload::SourceReport;
+use flashlane_device::layout::Geometry;
 
 /// A finished run, as the summary needs it.
 pub(crate) struct Ended<'a> {

@@ -12,9 +12,9 @@ use super::summary::{
     ProcessorsSummary, RequestCounts,
 };
 use crate::config::WindowRule;
-use crate::device::reading::FlowWork;
-use crate::interface::processors::ProcessorReading;
-use crate::layout::Geometry;
+use flashlane_device::device::reading::FlowWork;
+use flashlane_device::interface::processors::ProcessorReading;
+use flashlane_device::layout::Geometry;
 
 /// The whole run, cut at both ends of the window.
 pub(crate) struct Spans {

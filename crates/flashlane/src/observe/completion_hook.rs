@@ -7,9 +7,9 @@ use flashlane_units::RequestId;
 use super::Observer;
 use super::blame::account::{Account, RequestWaits, Who};
 use super::timeline::recorder::TimelineRecorder;
-use crate::device::watcher::Front;
-use crate::request::{Request, Requests};
-use crate::transaction::{Source, Transactions};
+use flashlane_device::device::watcher::Front;
+use flashlane_device::request::{Request, Requests};
+use flashlane_device::transaction::{Source, Transactions};
 
 /// The stages of a completed request, with waits and work separated. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,12 +5,12 @@ use flashlane_engine::Time;
 use super::requests::{Records, RequestRecord};
 use super::series::recorder::SeriesRecorder;
 use super::{Observe, Observed, SeriesOptions};
-use crate::device::reading::Counters;
 use crate::drive::command::Completion;
-use crate::error::Error;
-use crate::layout::Geometry;
 use crate::metrics::windows::Windows;
-use crate::request::Request;
+use flashlane_device::device::reading::Counters;
+use flashlane_device::layout::Geometry;
+use flashlane_device::request::Request;
+use flashlane_reading::Error;
 
 /// Receives completed requests. It needs no calls while requests are under way.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use flashlane_engine::place_of;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
 use crate::config::{DeviceConfig, MappingKind};
-use crate::layout::Geometry;
-use crate::transaction::{Source, Transaction};
+use flashlane_device::layout::Geometry;
+use flashlane_device::transaction::{Source, Transaction};
 
 /// Accounts of pages written, by plane and flow, and the flow that each collection job is charged
 /// to.

@@ -6,8 +6,8 @@ use flashlane_units::{FlowId, JobId, PlaneId};
 use super::Observer;
 use super::blame::account::Account;
 use super::credit::Credits;
-use crate::flash::timing::FlashTiming;
-use crate::transaction::{Op, Transaction};
+use flashlane_device::flash::timing::FlashTiming;
+use flashlane_device::transaction::{Op, Transaction};
 
 impl Observer {
     /// The accounts of blame, and the credits; none if blame was not asked for.

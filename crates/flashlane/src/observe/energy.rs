@@ -10,7 +10,7 @@ use flashlane_units::{FlowId, Power};
 
 use crate::config::EnergyConfig;
 use crate::metrics::energy::FlowEnergy;
-use crate::transaction::{Op, Source};
+use flashlane_device::transaction::{Op, Source};
 
 /// Counts the expenses.
 #[derive(Clone, Debug)]

@@ -8,11 +8,11 @@ use super::Observer;
 use super::blame::account::Obstacle;
 use super::blame::log::State;
 use super::timeline::recorder::{Page, TimelineRecorder};
-use crate::cause::Cause;
-use crate::device::watcher::DieAt;
-use crate::event::Event;
-use crate::flash::Running;
-use crate::transaction::{Op, Source, Transaction, Transactions};
+use flashlane_device::cause::Cause;
+use flashlane_device::device::watcher::DieAt;
+use flashlane_device::event::Event;
+use flashlane_device::flash::Running;
+use flashlane_device::transaction::{Op, Source, Transaction, Transactions};
 
 impl Observer {
     /// A submission entry is about to be fetched. `at_limit`: the request takes the last place of

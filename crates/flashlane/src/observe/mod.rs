@@ -21,12 +21,12 @@ mod watcher;
 use flashlane_engine::Time;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::layout::Geometry;
 use crate::metrics::energy::FlowEnergy;
 use blame::account::Account;
 pub(crate) use completions::Completions;
 use credit::Credits;
 use energy::EnergyMeter;
+use flashlane_device::layout::Geometry;
 use queues::QueueRecorder;
 pub(crate) use series::recorder::{fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};

@@ -6,7 +6,7 @@ use flashlane_units::{ChipId, TransactionId};
 
 use super::blame::account::slot;
 use crate::metrics::queues::QueueStatistics;
-use crate::transaction::{Op, Source, Transaction};
+use flashlane_device::transaction::{Op, Source, Transaction};
 
 /// Names of the kinds in MQSim. The first two also have the classes of hosts.
 const KINDS: [&str; 7] =

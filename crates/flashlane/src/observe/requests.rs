@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use flashlane_engine::Time;
 
-use crate::error::Error;
-use crate::layout::SECTOR_BYTES;
-use crate::request::{Chain, Request};
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_device::request::{Chain, Request};
+use flashlane_reading::Error;
 use flashlane_units::RequestOp;
 
 /// Records that are handed out at a time; the last ones of a run may be fewer. They fit into a

@@ -4,7 +4,7 @@ use flashlane_engine::Time;
 use flashlane_units::{ChipId, FlowId, RequestId, TransactionId};
 
 use super::Observer;
-use crate::transaction::Transaction;
+use flashlane_device::transaction::Transaction;
 
 impl Observer {
     /// The device work of a request begins.

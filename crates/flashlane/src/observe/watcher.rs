@@ -6,13 +6,13 @@ use flashlane_engine::Time;
 use flashlane_units::{ChipId, DieId, FlowId, JobId, Lpa, PlaneId, RequestId, TransactionId};
 
 use super::Observer;
-use crate::cause::Cause;
-use crate::device::watcher::{DieAt, Front, Watcher};
-use crate::event::Event;
-use crate::flash::Running;
-use crate::flash::timing::FlashTiming;
-use crate::request::Requests;
-use crate::transaction::{Op, Transaction, Transactions};
+use flashlane_device::cause::Cause;
+use flashlane_device::device::watcher::{DieAt, Front, Watcher};
+use flashlane_device::event::Event;
+use flashlane_device::flash::Running;
+use flashlane_device::flash::timing::FlashTiming;
+use flashlane_device::request::Requests;
+use flashlane_device::transaction::{Op, Transaction, Transactions};
 
 impl Observer {
     /// The observer that watches a drive, if the watcher is one.

@@ -6,8 +6,8 @@ use flashlane_units::Ppa;
 use super::scatter::tests::at;
 use super::*;
 use crate::config::load::{self, Overrides};
-use crate::ftl::blocks::BlockState;
 use crate::workload::footprint::PageSet;
+use flashlane_device::ftl::blocks::BlockState;
 
 /// Flows with 60 planes in all and different lists: more planes than are filled together, and no
 /// multiple of that number.
@@ -51,7 +51,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
     let device = load::device("tiny", &overrides).expect("valid").config;
     let workload = load::workload_from_toml(FLOWS, "test", &Overrides::default());
     let workload = workload.expect("valid").config;
-    let layout = Layout::new(&device, &workload);
+    let layout = workload.layout(&device);
     let mut set = PageSet::new(layout.flows[2].pages);
     let mut rng = Rng::stream(seed, "test", 0);
     for page in 0..layout.flows[2].pages {

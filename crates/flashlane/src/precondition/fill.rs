@@ -11,10 +11,10 @@ use flashlane_units::{FlowId, Lpa, PlaneId, Ppa};
 
 use super::plan::spread;
 use super::scatter::{CHUNK, Scatter};
-use crate::ftl::FtlState;
-use crate::ftl::blocks::Stream;
-use crate::ftl::pages::PageTables;
-use crate::layout::Layout;
+use flashlane_device::ftl::FtlState;
+use flashlane_device::ftl::blocks::Stream;
+use flashlane_device::ftl::pages::PageTables;
+use flashlane_device::layout::Layout;
 
 /// Most planes that are filled together: as many as a cache line has entries of the table.
 const TOGETHER: u64 = 16;

@@ -5,8 +5,8 @@ use flashlane_engine::Rng;
 use flashlane_units::Ppa;
 
 use crate::config::{FlowConfig, MqsimFlowConfig, WorkloadConfig};
-use crate::ftl::FtlState;
-use crate::layout::{Layout, SECTOR_BYTES};
+use flashlane_device::ftl::FtlState;
+use flashlane_device::layout::{Layout, SECTOR_BYTES};
 
 /// Alignment of the accesses of a flow. Unit: sectors.
 fn alignment(flow: &FlowConfig) -> u64 {

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash3_64;
 
-use crate::compat::CompatConfig;
 use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::digest::{InputFiles, fingerprints, hex};
-use crate::ftl::{FrozenState, FtlState};
-use crate::layout::Layout;
 use crate::workload::footprint::Footprint;
+use flashlane_device::compat::CompatConfig;
+use flashlane_device::ftl::{FrozenState, FtlState};
+use flashlane_device::layout::Layout;
 
 /// Name of the format. Another format has another name.
 const SCHEMA: &str = "flashlane.kept-state/1";
@@ -243,7 +243,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         interface: crate::config::InterfaceConfig::default(),
         cache: crate::config::CacheConfig::default(),
         ftl: device.ftl.clone(),
-        scheduler: crate::config::default_scheduler(),
+        scheduler: flashlane_device::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
         energy: crate::config::EnergyConfig::default(),

@@ -24,13 +24,13 @@ use flashlane_engine::{Rng, Table, Use};
 use flashlane_units::{FlowId, Lpa, PlaneId};
 
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
-use crate::ftl::allocation::Allocator;
-use crate::ftl::blocks::Stream;
-use crate::ftl::mapping::MappingTable;
-use crate::ftl::{FtlState, reserve_blocks};
-use crate::layout::{FlowSpace, Layout};
 use crate::workload::footprint::Footprint;
 use fill::{PagesOn, Part, copy_places, planes_together};
+use flashlane_device::ftl::allocation::Allocator;
+use flashlane_device::ftl::blocks::Stream;
+use flashlane_device::ftl::mapping::MappingTable;
+use flashlane_device::ftl::{FtlState, reserve_blocks};
+use flashlane_device::layout::{FlowSpace, Layout};
 pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;

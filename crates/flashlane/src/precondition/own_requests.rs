@@ -9,9 +9,9 @@ use flashlane_engine::Time;
 
 use super::pages_held;
 use crate::config::{CompatConfig, DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
-use crate::layout::FlowSpace;
 use crate::workload;
 use crate::workload::footprint::{Footprint, PageSet};
+use flashlane_device::layout::FlowSpace;
 
 /// Least ratio of touched pages to held pages; below it, addresses are drawn from the flow's whole
 /// space.
@@ -60,7 +60,7 @@ pub(super) fn footprint(
         seed,
     )
     .ok()?;
-    let per_page = device.flash.page_size.0 / crate::layout::SECTOR_BYTES;
+    let per_page = device.flash.page_size.0 / flashlane_device::layout::SECTOR_BYTES;
     let mut pages = PageSet::new(space.pages);
     let mut met = 0;
     for _ in 0..held.saturating_mul(DRAWS_PER_PAGE) {

@@ -1,7 +1,7 @@
 //! The number of valid pages of each block, and their positions in it.
 
-use crate::ftl::gc::{Victim, VictimPolicy, build, steady_state};
-use crate::layout::Geometry;
+use flashlane_device::ftl::gc::{Victim, VictimPolicy, build, steady_state};
+use flashlane_device::layout::Geometry;
 
 /// Plans blocks. Planes with equal needs share a plan.
 pub(super) struct Planner {

@@ -5,8 +5,8 @@ use flashlane_engine::Rng;
 use super::Holding;
 use super::fill::PagesOn;
 use crate::config::{DeviceConfig, Placement};
-use crate::layout::{FlowSpace, Layout};
 use crate::workload::Scatter;
+use flashlane_device::layout::{FlowSpace, Layout};
 
 /// An order of the pages of each flow; in this order they are dealt out to its planes.
 pub(super) struct PlacesAtRandom {

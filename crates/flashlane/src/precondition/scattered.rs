@@ -6,10 +6,10 @@ use flashlane_units::{FlowId, Ppa};
 
 use super::pages_held;
 use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
-use crate::ftl::FtlState;
-use crate::layout::{FlowSpace, Layout};
 use crate::workload::Scatter;
 use crate::workload::footprint::{Footprint, PageSet};
+use flashlane_device::ftl::FtlState;
+use flashlane_device::layout::{FlowSpace, Layout};
 
 /// Least ratio of touched pages to held pages; below it, the data lies anywhere.
 const TOUCHED_PER_HELD: f64 = 1.1;

@@ -16,14 +16,14 @@ use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, Ppa};
 
 use super::scattered;
-use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::error::Error;
-use crate::ftl::FtlState;
-use crate::ftl::mapping::MappingTable;
-use crate::ftl::pages::PageTables;
-use crate::layout::{FlowSpace, Layout};
 use crate::workload::{self, Planned, RequestOp, RequestSource};
+use flashlane_device::cache::Cache;
+use flashlane_device::ftl::FtlState;
+use flashlane_device::ftl::mapping::MappingTable;
+use flashlane_device::ftl::pages::PageTables;
+use flashlane_device::layout::{FlowSpace, Layout};
+use flashlane_reading::Error;
 
 /// Most requests that are replayed.
 const REQUESTS_MAX: u64 = 16_000_000;

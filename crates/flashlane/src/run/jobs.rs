@@ -6,11 +6,7 @@ use flashlane_units::FlowId;
 
 use super::{Details, Outcome, Prepared, Simulation, measured, runs_alone, wants_slowdowns};
 use crate::config::WorkloadConfig;
-use crate::device::watcher::Watcher;
 use crate::drive::recording::Recorder as Recording;
-use crate::error::Error;
-use crate::ftl::{FrozenState, FtlState};
-use crate::layout::Geometry;
 use crate::metrics::recorder::OPERATIONS;
 use crate::metrics::steady::Watch;
 use crate::metrics::summary::{FlowSummary, OverloadSummary};
@@ -24,6 +20,10 @@ use crate::parallel::{Begun, Jobs};
 use crate::stopwatch::Stopwatch;
 use crate::tenants::{Overload, Run};
 use crate::waf_only;
+use flashlane_device::device::watcher::Watcher;
+use flashlane_device::ftl::{FrozenState, FtlState};
+use flashlane_device::layout::Geometry;
+use flashlane_reading::Error;
 
 /// Simulations as jobs: first all flows together, then each flow alone.
 pub(super) struct Runs<'a> {

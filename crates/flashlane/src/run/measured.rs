@@ -4,12 +4,12 @@ use flashlane_engine::Time;
 use flashlane_trace::{Completions, Event};
 
 use crate::config::{FlowConfig, WorkloadConfig};
-use crate::error::Error;
 use crate::metrics::Summary;
 use crate::metrics::latency::LatencyRecorder;
 use crate::metrics::window::TimeRange;
 use crate::observe::TimeSeries;
 use crate::workload::trace::{open_completions, scaled, trace_error};
+use flashlane_reading::Error;
 
 /// Fills in the measured response times of the flows whose traces have completions, also by window
 /// of the time series. `counted`: first and last arrival that counts.

@@ -3,14 +3,9 @@
 mod jobs;
 mod measured;
 
-use crate::cache::Cache;
 use crate::config::{
     DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
 };
-use crate::device::Device;
-use crate::error::Error;
-use crate::ftl::{FrozenState, Ftl, FtlState};
-use crate::layout::Layout;
 use crate::metrics::metered::Metered;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::window::Window;
@@ -23,6 +18,11 @@ use crate::precondition::{self, KeptStates};
 use crate::tenants::{Run, Tenants};
 use crate::workload::footprint::Footprint;
 use crate::workload::{self, RequestSource};
+use flashlane_device::cache::Cache;
+use flashlane_device::device::Device;
+use flashlane_device::ftl::{FrozenState, Ftl, FtlState};
+use flashlane_device::layout::Layout;
+use flashlane_reading::Error;
 use flashlane_units::FlowId;
 use jobs::Runs;
 
@@ -57,7 +57,7 @@ impl<'a> Prepared<'a> {
         workload: &'a WorkloadConfig,
         options: &'a RunOptions,
     ) -> Result<Self, Error> {
-        let layout = Layout::new(device, workload);
+        let layout = workload.layout(device);
         let empty = || match runs_alone(workload, options) {
             true => FtlState::to_be_frozen(device.ftl_settings(), &layout),
             false => FtlState::new(device.ftl_settings(), &layout, workload.requests_at_least()),

@@ -13,15 +13,15 @@ use flashlane_engine::{Array, Time};
 use flashlane_units::FlowId;
 
 use crate::config::{OnEnd, WorkloadConfig};
-use crate::device::Device;
 use crate::drive::recording::Recorder;
-use crate::error::Error;
-use crate::event::Up;
-use crate::host::Submission;
 use crate::metrics::metered::Metered;
 use crate::metrics::recorder::Recorder as Meter;
-use crate::request::Planned;
 use crate::workload::{RequestSource, SourceReport};
+use flashlane_device::device::Device;
+use flashlane_device::event::Up;
+use flashlane_device::host::Submission;
+use flashlane_device::request::Planned;
+use flashlane_reading::Error;
 pub(crate) use overload::Overload;
 
 /// A flow with its source of requests.

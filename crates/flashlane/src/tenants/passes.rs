@@ -4,8 +4,8 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use super::Run;
-use crate::error::Error;
-use crate::host::has_starved;
+use flashlane_device::host::has_starved;
+use flashlane_reading::Error;
 
 impl Run {
     /// True if everything that counts has completed, or the load has gone on for longer than it

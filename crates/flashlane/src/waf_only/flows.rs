@@ -11,10 +11,10 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use crate::config::{DeviceConfig, InterfaceKind, OnEnd, WindowRule, WorkloadConfig};
-use crate::error::Error;
-use crate::ftl::untimed::TURN_ROUND;
-use crate::layout::Layout;
 use crate::workload::{self, Planned, RequestSource, SourceReport};
+use flashlane_device::ftl::untimed::TURN_ROUND;
+use flashlane_device::layout::Layout;
+use flashlane_reading::Error;
 
 /// Number of requests of a flow that are drawn ahead.
 const AHEAD: usize = 64;

@@ -12,18 +12,18 @@ mod report;
 use flashlane_units::{FlowId, Lpa};
 use flows::Flows;
 
-use crate::cache::Cache;
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::error::Error;
-use crate::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
-use crate::ftl::{Ftl, FtlState};
-use crate::layout::{Layout, SECTOR_BYTES};
 use crate::metrics::Summary;
 use crate::metrics::empty;
 use crate::metrics::summary::{ByteCounts, RequestCounts};
 use crate::options::{Progress, RunOptions, Warmup};
 use crate::stopwatch::Stopwatch;
 use crate::workload::{Planned, RequestOp};
+use flashlane_device::cache::Cache;
+use flashlane_device::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
+use flashlane_device::ftl::{Ftl, FtlState};
+use flashlane_device::layout::{Layout, SECTOR_BYTES};
+use flashlane_reading::Error;
 pub(crate) use refuse::refuse;
 use report::WorkSoFar;
 

@@ -1,15 +1,15 @@
 //! Refuses settings that need time.
 
-use crate::collection_order::{CollectionOrder, Steps};
+use flashlane_device::collection_order::{CollectionOrder, Steps};
 use flashlane_units::Span;
 
 use crate::config::validate::plane_budget;
 use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
-use crate::error::Problem;
-use crate::ftl::gc::Victim;
-use crate::ftl::untimed::{mean, page_transfer};
-use crate::layout::{Geometry, Layout};
 use crate::options::{RunOptions, Warmup};
+use flashlane_device::ftl::gc::Victim;
+use flashlane_device::ftl::untimed::{mean, page_transfer};
+use flashlane_device::layout::Geometry;
+use flashlane_reading::Problem;
 
 /// Refuses orders of collection that the clocks of dies do not follow closely enough: 4 to 10 %
 /// off.
@@ -59,7 +59,7 @@ fn refuse_drives(
 ) {
     let flash = &device.flash;
     let threshold = device.ftl.gc.threshold.blocks(flash.blocks_per_plane);
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     let spare_blocks = plane_budget(device, &layout)
         .iter()
         .filter(|budget| budget.flows > 0)

@@ -4,7 +4,6 @@ use flashlane_units::ChipId;
 
 use super::WafRun;
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::ftl::untimed::FlowWork;
 use crate::metrics::Summary;
 use crate::metrics::span::amplification;
 use crate::metrics::summary::{
@@ -13,6 +12,7 @@ use crate::metrics::summary::{
     WafOnlySummary,
 };
 use crate::options::RunOptions;
+use flashlane_device::ftl::untimed::FlowWork;
 
 pub(super) fn summarise(
     run: &WafRun<'_>,

@@ -5,8 +5,8 @@ use flashlane_engine::{Rng, Time};
 use super::footprint::Footprint;
 use super::scatter::{Scatter, mix};
 use super::zipf::Zipf;
-use crate::layout::SECTOR_BYTES;
 use crate::workload::config::AddressConfig;
+use flashlane_device::layout::SECTOR_BYTES;
 
 /// The address distribution of a synthetic flow.
 #[derive(Clone, Debug)]

@@ -11,10 +11,10 @@ use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, Tra
 use super::split::Split;
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
-use crate::compat::CompatConfig;
-use crate::error::Error;
-use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{FlowConfig, MAX_REQUEST_BYTES, MqsimAddress, MqsimFlowConfig};
+use flashlane_device::compat::CompatConfig;
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_reading::Error;
 use flashlane_units::ByteSize;
 
 /// The source of a flow's requests. The configuration must be valid: exactly one of its sources.
@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::config::{DeviceConfig, WorkloadConfig};
-    use crate::layout::Layout;
+    use flashlane_device::layout::Layout;
 
     fn device() -> DeviceConfig {
         let text = "name = 'small'\n[flash]\ntechnology = 'slc'\nchannels = 1\n\
@@ -206,7 +206,7 @@ mod tests {
         let text = format!("[[flow]]\nname = 'a'\n{source}");
         let workload: WorkloadConfig = toml::from_str(&text).expect("a valid workload");
         let device = device();
-        let space = &Layout::new(&device, &workload).flows[0];
+        let space = &workload.layout(&device).flows[0];
         let flow = &workload.flows[0];
         let page_size = device.flash.page_size;
         let most = device.interface.max_transfer;

@@ -22,8 +22,8 @@ pub use flashlane_units::RequestOp;
 
 use flashlane_engine::Time;
 
-use crate::error::Error;
-pub use crate::request::Planned;
+pub use flashlane_device::request::Planned;
+use flashlane_reading::Error;
 
 /// Most lines that are named for each kind of change.
 pub(crate) const NAMED_LINES: usize = 10;

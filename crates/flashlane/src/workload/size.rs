@@ -2,8 +2,8 @@
 
 use flashlane_engine::Rng;
 
-use crate::layout::SECTOR_BYTES;
 use crate::workload::config::SizeConfig;
+use flashlane_device::layout::SECTOR_BYTES;
 
 /// Largest request that a source makes: 16 MiB. Unit: sectors.
 pub const REQUEST_SECTORS_MAX: u64 = (16 << 20) / SECTOR_BYTES;

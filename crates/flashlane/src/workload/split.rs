@@ -3,8 +3,8 @@
 use flashlane_engine::Time;
 
 use super::{JobSource, JobStep, NAMED_LINES, Planned, RequestOp, RequestSource, SourceReport};
-use crate::error::Error;
-use crate::layout::SECTOR_BYTES;
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_reading::Error;
 use flashlane_units::ByteSize;
 
 /// A source whose reads and writes are split into pieces of the drive's largest transfer; the last

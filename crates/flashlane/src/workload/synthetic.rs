@@ -7,9 +7,9 @@ use super::footprint::{Footprint, PageSet};
 use super::pace::{Clock, Gap, PassEnd};
 use super::size::SizeDraw;
 use super::{Planned, RequestOp, RequestSource};
-use crate::error::Error;
-use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{Arrivals, SyntheticConfig};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_reading::Error;
 use flashlane_units::ByteSize;
 
 /// A synthetic flow: operation, address, size and gap of each request are independent draws, each

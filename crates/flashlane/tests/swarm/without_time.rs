@@ -67,7 +67,7 @@ fn compare(seed: u64) -> Option<Pair> {
     if !validate(&device, &workload(1)).is_empty() {
         return None;
     }
-    let pages = Layout::new(&device, &workload(1)).flows[0].pages;
+    let pages = workload(1).layout(&device).flows[0].pages;
     if pages > PAGES_MAX {
         return None;
     }

@@ -6,7 +6,7 @@ use crate::config::{
     AddressConfig, FioConfig, FioDistribution, FioExtent, FioRw, FioSkew, HotColdConfig,
     MixedConfig, ZipfConfig,
 };
-use crate::reading::allowed;
+use flashlane_reading::allowed;
 use flashlane_units::{ByteSize, Ratio};
 
 /// Most zones.

@@ -167,7 +167,7 @@ fn region(config: &FioConfig, synthetic: &mut SyntheticConfig) {
     let Some(FioExtent::Bytes(size)) = config.size else { return };
     let copies = if config.own_files { u64::from(config.jobs) } else { 1 };
     let files = u64::from(config.files) * copies;
-    let sector = crate::layout::SECTOR_BYTES;
+    let sector = flashlane_device::layout::SECTOR_BYTES;
     let whole = |bytes: u64| ByteSize(bytes.next_multiple_of(sector));
     if files == 1 && config.jobs == 1 {
         synthetic.region_start = (start.0 > 0).then(|| ByteSize(start.0 / sector * sector));

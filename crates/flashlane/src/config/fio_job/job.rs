@@ -12,12 +12,12 @@ use super::sections::Section;
 use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
-use crate::cache::config::CacheMode;
 use crate::config::{
     DecreasingTimes, FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig,
 };
-use crate::interface::config::Priority;
-use crate::reading::Places;
+use flashlane_device::cache::config::CacheMode;
+use flashlane_device::interface::config::Priority;
+use flashlane_reading::Places;
 use flashlane_units::{ByteSize, Ratio, Span};
 
 /// The flows of jobs that run together.

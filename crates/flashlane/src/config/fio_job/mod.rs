@@ -23,8 +23,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{OUTSTANDING_MAX, WindowRule, WorkloadConfig};
-use crate::error::{Error, Problem};
-use crate::reading::Places;
+use flashlane_reading::Places;
+use flashlane_reading::{Error, Problem};
 use job::Jobs;
 pub use keys::{Effect, options};
 

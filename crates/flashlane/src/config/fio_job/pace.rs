@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::values::{MICROSECOND_PS, SECOND_PS, bytes, directions, time_ps};
 use crate::config::{FioConfig, FioExtent, FioThink, FioZones, SyntheticConfig};
-use crate::reading::allowed;
+use flashlane_reading::allowed;
 use flashlane_units::{ByteSize, Span};
 
 /// Engines that wait for every request: the depth is 1.

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Notes;
 use super::command;
 use super::keys::{canonical, is_without_effect, proposed};
-use crate::reading::allowed;
+use flashlane_reading::allowed;
 
 /// Most levels of files that include each other.
 const INCLUDES_MAX: usize = 16;
@@ -86,7 +86,7 @@ fn lines(path: &Path, text: &str, level: usize, notes: &mut Notes) -> Vec<(usize
         };
         let beside = path.parent().unwrap_or(Path::new("")).join(name);
         let found = if beside.exists() { beside } else { Path::new(name).to_owned() };
-        match crate::reading::read_text(&found) {
+        match flashlane_reading::read_text(&found) {
             Ok(_) if level == INCLUDES_MAX => {
                 let message = format!("found more than {INCLUDES_MAX} files inside each other");
                 notes.refuse(line, "include", message);

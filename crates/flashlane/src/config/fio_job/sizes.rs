@@ -3,8 +3,8 @@
 use super::reader::Reader;
 use super::values::{bytes, directions};
 use crate::config::{FioConfig, FioDirection, SizeConfig};
-use crate::layout::SECTOR_BYTES;
 use crate::workload::config::MAX_TRACED_BYTES;
+use flashlane_device::layout::SECTOR_BYTES;
 use flashlane_units::ByteSize;
 
 /// Most sizes of a split.

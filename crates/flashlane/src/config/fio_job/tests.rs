@@ -1,11 +1,11 @@
 //! Tests of fio job files.
 
 use super::*;
-use crate::cache::config::CacheMode;
 use crate::config::{
     AddressConfig, FioConfig, FioDistribution, FioExtent, FioFileOrder, FioRw, Priority,
     SizeConfig, SyntheticConfig, validate,
 };
+use flashlane_device::cache::config::CacheMode;
 use flashlane_units::{ByteSize, Ratio, Span};
 
 fn scenarios(text: &str) -> Vec<Parsed> {

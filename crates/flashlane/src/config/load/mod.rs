@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use toml::Value;
 
-pub use crate::reading::{LEVELS_MAX, MAX_FILE_BYTES, Places, allowed, nearest, read_text};
 pub use crate::workload::clone::clone_file;
+pub use flashlane_reading::{LEVELS_MAX, MAX_FILE_BYTES, Places, allowed, nearest, read_text};
 
 pub use overrides::{Caller, Overrides};
 use overrides::{WORKLOAD_KEYS, apply_sets};
@@ -28,9 +28,9 @@ use super::preset::Preset;
 use super::{
     CompatConfig, DeviceConfig, MqsimFlowConfig, WorkloadConfig, fio_job, mqsim_xml as mqsim,
 };
-use crate::error::{Error, Problem};
-use crate::reading::{self, Draft};
 use crate::workload::clone;
+use flashlane_reading::{self, Draft};
+use flashlane_reading::{Error, Problem};
 
 /// A configuration, with the places where its keys were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ pub fn device_from_toml(
     file: &str,
     overrides: &Overrides,
 ) -> Result<Loaded<DeviceConfig>, Error> {
-    device_from_draft(reading::parse(text, file)?, file, overrides)
+    device_from_draft(flashlane_reading::parse(text, file)?, file, overrides)
 }
 
 /// Reads a device from a table of keys from a program. Refusals name keys but no lines.
@@ -106,7 +106,7 @@ fn device_from_draft(
         let preset = base_preset(&base).map_err(|message| {
             Error::Config(vec![Problem { place: draft.places.locate("base"), message }])
         })?;
-        let mut under = reading::parse(preset.text, &preset_file(preset))?;
+        let mut under = flashlane_reading::parse(preset.text, &preset_file(preset))?;
         under.merge(draft);
         under.places.rename(file);
         draft = under;
@@ -155,7 +155,7 @@ pub fn workload_from_toml(
     file: &str,
     overrides: &Overrides,
 ) -> Result<Loaded<WorkloadConfig>, Error> {
-    finish_workload(reading::parse(text, file)?, overrides, None, Vec::new())
+    finish_workload(flashlane_reading::parse(text, file)?, overrides, None, Vec::new())
 }
 
 /// Reads a workload from a table of keys from a program. Refusals name keys but no lines.
@@ -203,7 +203,7 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
         let device = text.contains("<Execution_Parameter_Set");
         return Ok(if device { Kind::Device } else { Kind::Workload });
     }
-    let draft = reading::parse(&text, &path.display().to_string())?;
+    let draft = flashlane_reading::parse(&text, &path.display().to_string())?;
     let device_keys = ["flash", "base", "link", "interface", "cache", "ftl", "scheduler"];
     let near =
         |keys: &[&str]| draft.value.keys().any(|key| nearest(key, keys.iter().copied()).is_some());

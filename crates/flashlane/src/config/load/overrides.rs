@@ -2,9 +2,9 @@
 
 use toml::Value;
 
-use crate::error::{Error, Problem};
-use crate::reading::{self, Draft};
-use crate::visible::shortened;
+use flashlane_reading::shortened;
+use flashlane_reading::{self, Draft};
+use flashlane_reading::{Error, Problem};
 
 /// Top-level keys of a workload; `--set` takes other keys as keys of the device.
 pub(super) const WORKLOAD_KEYS: &[&str] = &["flow", "window", "warmup", "outstanding_max"];
@@ -56,7 +56,7 @@ fn split_set(text: &str, caller: Caller) -> Result<(String, &str, Value), Proble
     let place = caller.place(format!("--set {}", shortened(text)));
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
-            Ok((place, key.trim(), reading::parse_value(value.trim())))
+            Ok((place, key.trim(), flashlane_reading::parse_value(value.trim())))
         }
         _ => Err(Problem {
             place,

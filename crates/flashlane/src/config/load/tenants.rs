@@ -5,8 +5,8 @@ use toml::Value;
 
 use crate::config::validate::FLOWS;
 use crate::config::{FlowConfig, WorkloadConfig};
-use crate::error::{Error, Problem};
-use crate::reading::{self, Draft};
+use flashlane_reading::{self, Draft};
+use flashlane_reading::{Error, Problem};
 
 /// Replaces each flow by as many copies as `counts` or its `count` say. False if no flow has a
 /// count.
@@ -77,11 +77,11 @@ fn promise_one(draft: &mut Draft, config: &WorkloadConfig, text: &str) -> Result
     let (name, goals) = text.rsplit_once(':').ok_or_else(unclear)?;
     let names: Vec<&str> = config.flows.iter().map(|flow| flow.name.as_str()).collect();
     let index = names.iter().position(|&one| one == name).ok_or_else(|| {
-        refuse(format!("no flow is named `{name}`; {}", reading::allowed(name, &names)))
+        refuse(format!("no flow is named `{name}`; {}", flashlane_reading::allowed(name, &names)))
     })?;
     for goal in goals.split(',') {
         let (key, value) = goal.split_once('=').ok_or_else(unclear)?;
-        let value = reading::parse_value(value.trim());
+        let value = flashlane_reading::parse_value(value.trim());
         draft.set(&format!("flow[{index}].slo.{}", key.trim()), value, &place)?;
     }
     Ok(())

@@ -40,10 +40,10 @@ fn presets_are_valid_and_survive_a_round_trip() {
 #[test]
 fn preset_capacities_are_those_of_the_papers() {
     use crate::config::bounds::{Bounds, Capacity};
-    use crate::layout::Layout;
+    use flashlane_device::layout::Layout;
     let size = |name: &str| {
         let device = device(name, &Overrides::default()).unwrap().config;
-        let capacity = Capacity::new(&Layout::new(&device, &WorkloadConfig::whole_device()));
+        let capacity = Capacity::new(&WorkloadConfig::whole_device().layout(&device));
         (capacity, Bounds::new(&device))
     };
     for name in ["fast18", "flin"] {
@@ -119,13 +119,13 @@ fn flows_are_set_by_name_and_by_number() {
 
 #[test]
 fn values_of_options_are_toml_or_bare_words() {
-    assert_eq!(reading::parse_value("7"), Value::Integer(7));
-    assert_eq!(reading::parse_value("true"), Value::Boolean(true));
-    assert_eq!(reading::parse_value("75us"), Value::String("75us".to_owned()));
-    assert_eq!(reading::parse_value("4 blocks"), Value::String("4 blocks".to_owned()));
-    assert_eq!(reading::parse_value("\"7\""), Value::String("7".to_owned()));
-    assert!(reading::parse_value("[1, 2]").is_array());
-    assert_eq!(reading::parse_value("1\nx = 2"), Value::String("1\nx = 2".to_owned()));
+    assert_eq!(flashlane_reading::parse_value("7"), Value::Integer(7));
+    assert_eq!(flashlane_reading::parse_value("true"), Value::Boolean(true));
+    assert_eq!(flashlane_reading::parse_value("75us"), Value::String("75us".to_owned()));
+    assert_eq!(flashlane_reading::parse_value("4 blocks"), Value::String("4 blocks".to_owned()));
+    assert_eq!(flashlane_reading::parse_value("\"7\""), Value::String("7".to_owned()));
+    assert!(flashlane_reading::parse_value("[1, 2]").is_array());
+    assert_eq!(flashlane_reading::parse_value("1\nx = 2"), Value::String("1\nx = 2".to_owned()));
 }
 
 #[test]

@@ -9,11 +9,11 @@ use crate::config::{
     MappingKind, PreconditionConfig, SataConfig, ScrubbingConfig, Sharing, UnwrittenRead,
     WearConfig,
 };
-use crate::error::Error;
-use crate::ftl::allocation::Allocation;
-use crate::ftl::gc::Victim;
-use crate::isolation::Isolation;
-use crate::scheduler::Scheduling;
+use flashlane_device::ftl::allocation::Allocation;
+use flashlane_device::ftl::gc::Victim;
+use flashlane_device::isolation::Isolation;
+use flashlane_device::scheduler::Scheduling;
+use flashlane_reading::Error;
 use flashlane_units::{Bandwidth, BlockShare, ByteSize, Ratio, Span, TransferRate};
 
 /// MQSim collects a plane as soon as it has fewer free blocks than this, whatever the configured

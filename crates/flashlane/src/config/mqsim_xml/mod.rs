@@ -15,7 +15,7 @@ mod tree;
 use std::path::Path;
 
 use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::error::Error;
+use flashlane_reading::Error;
 
 /// Larger files are not configurations. Unit: bytes.
 const FILE_BYTES_MAX: u64 = 16 << 20;

@@ -8,7 +8,7 @@ use crate::config::{
     CacheMode, FlowConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig,
     OUTSTANDING_MAX, OnEnd, Priority, WindowRule, WorkloadConfig,
 };
-use crate::error::Error;
+use flashlane_reading::Error;
 use flashlane_units::Ratio;
 
 const SYNTHETIC: &str = "IO_Flow_Parameter_Set_Synthetic";

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::tree::{Node, cut};
-use crate::error::{Error, Problem};
+use flashlane_reading::{Error, Problem};
 
 /// A tag as MQSim's reader knows it.
 #[derive(Clone, Copy, Debug)]

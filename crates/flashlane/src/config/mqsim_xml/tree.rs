@@ -5,7 +5,7 @@ use quick_xml::errors::Error as XmlError;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use crate::error::Error;
+use flashlane_reading::Error;
 
 /// Most levels of nesting.
 const DEPTH_MAX: usize = 32;

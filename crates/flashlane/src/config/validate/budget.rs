@@ -3,11 +3,11 @@
 use crate::config::{
     DeviceConfig, FlowConfig, MappingKind, OUTSTANDING_MAX, WindowRule, WorkloadConfig,
 };
-use crate::ftl::budget::{self, PlaneBudget, plane_limits};
-use crate::ftl::hybrid::SPARE_BLOCKS;
-use crate::isolation::{Isolation, UpiConfig};
-use crate::layout::Layout;
-use crate::reading::Rules;
+use flashlane_device::ftl::budget::{self, PlaneBudget, plane_limits};
+use flashlane_device::ftl::hybrid::SPARE_BLOCKS;
+use flashlane_device::isolation::{Isolation, UpiConfig};
+use flashlane_device::layout::Layout;
+use flashlane_reading::Rules;
 
 /// The budget of every plane, by flat plane number.
 ///
@@ -50,7 +50,7 @@ fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, 
 
 /// Refuses the device unless every plane fits. The rest of both configurations must be valid.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     if device.ftl.mapping.kind == MappingKind::Hybrid {
         check_hybrid(rules, device, &layout);
         return;

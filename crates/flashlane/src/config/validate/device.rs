@@ -11,13 +11,13 @@ use crate::config::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
     Placement, Technology,
 };
-use crate::ftl::budget::gc_reserve;
-use crate::ftl::gc::Victim;
-use crate::ftl::reserve_blocks;
-use crate::interface::arbitration::Arbitration;
-use crate::interface::processors::ProcessorsConfig;
-use crate::reading::Rules;
-use crate::scheduler::policy::{Scheduling, SprinklerFairnessConfig};
+use flashlane_device::ftl::budget::gc_reserve;
+use flashlane_device::ftl::gc::Victim;
+use flashlane_device::ftl::reserve_blocks;
+use flashlane_device::interface::arbitration::Arbitration;
+use flashlane_device::interface::processors::ProcessorsConfig;
+use flashlane_device::scheduler::policy::{Scheduling, SprinklerFairnessConfig};
+use flashlane_reading::Rules;
 use flashlane_units::{BlockShare, Span};
 
 const WEIGHT: RangeInclusive<u32> = 1..=256;
@@ -256,7 +256,7 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
 }
 
 fn check_page_count(rules: &mut Rules, flash: &FlashConfig) {
-    let pages = crate::layout::Geometry::new(flash).pages();
+    let pages = flashlane_device::layout::Geometry::new(flash).pages();
     rules.require(pages <= MAX_PAGES, "flash", || {
         format!(
             "found {pages} pages in all ({} channels x {} chips x {} dies x {} planes x {} blocks x \

@@ -3,7 +3,7 @@
 use crate::config::{
     FioConfig, FioDirection, FioDistribution, FioExtent, FioSkew, SyntheticConfig,
 };
-use crate::reading::Rules;
+use flashlane_reading::Rules;
 use flashlane_units::ByteSize;
 
 /// Most copies of a job in a flow.

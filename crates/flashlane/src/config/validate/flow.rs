@@ -7,8 +7,8 @@ use crate::config::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
 };
-use crate::layout::{Geometry, Layout, SECTOR_BYTES};
-use crate::reading::Rules;
+use flashlane_device::layout::{Geometry, SECTOR_BYTES};
+use flashlane_reading::Rules;
 use flashlane_units::ByteSize;
 
 /// Every rule of a synthetic flow that does not depend on the device.
@@ -196,7 +196,7 @@ fn check_size(rules: &mut Rules, key: &str, size: &SizeConfig) {
 /// Refuses flows whose requests do not fit into their share of the device. The rest of both
 /// configurations must be valid.
 pub(super) fn check_spaces(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     for (index, (flow, space)) in workload.flows.iter().zip(&layout.flows).enumerate() {
         let bytes = space.sectors * SECTOR_BYTES;
         check_space(rules, &format!("flow[{index}]"), flow, bytes);

@@ -6,10 +6,10 @@ use crate::config::{
     CloneConfig, FlowConfig, MqsimFlowConfig, MqsimSyntheticConfig, OnEnd, SyntheticConfig,
     WindowRule, WorkloadConfig,
 };
-use crate::layout::SECTOR_BYTES;
-use crate::reading::Rules;
 use crate::workload::clone;
 use crate::workload::size::SizeDraw;
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_reading::Rules;
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;

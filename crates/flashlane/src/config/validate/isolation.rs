@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::config::{DeviceConfig, InterfaceKind, MappingKind, Technology, WorkloadConfig};
-use crate::isolation::{Isolation, UpiConfig};
-use crate::layout::Layout;
-use crate::reading::Rules;
+use flashlane_device::isolation::{Isolation, UpiConfig};
+use flashlane_reading::Rules;
 
 /// Refuses settings that only `unified` supports. The rest of the device must be valid.
 pub(super) fn check_device(rules: &mut Rules, device: &DeviceConfig) {
@@ -105,7 +104,7 @@ pub(super) fn check_sets(rules: &mut Rules, device: &DeviceConfig, workload: &Wo
         check_moving(rules, device, upi, workload);
         return;
     }
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     let without: Vec<&str> = workload
         .flows
         .iter()

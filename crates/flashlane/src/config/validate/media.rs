@@ -2,7 +2,7 @@
 
 use super::OPERATION_PS;
 use crate::config::{FlashConfig, FtlConfig, MappingKind, Technology};
-use crate::reading::Rules;
+use flashlane_reading::Rules;
 use flashlane_units::Span;
 
 /// Rules of the keys that only one of the two kinds of memory has.

@@ -17,21 +17,20 @@ use std::ops::RangeInclusive;
 
 use flashlane_engine::Time;
 
-pub use crate::flash::config::{
-    BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, PAGE_BYTES, PAGES_PER_BLOCK,
-    PLANES_PER_DIE,
-};
-pub use crate::ftl::budget::{PlaneBudget, gc_reserve};
-pub use crate::ftl::config::OVER_PROVISIONING;
 pub use crate::workload::clone::validate_clone;
 pub use crate::workload::config::MAX_REQUEST_BYTES;
 pub use budget::plane_budget;
+pub use flashlane_device::flash::config::{
+    BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, PAGE_BYTES, PAGES_PER_BLOCK,
+    PLANES_PER_DIE,
+};
+pub use flashlane_device::ftl::budget::{PlaneBudget, gc_reserve};
+pub use flashlane_device::ftl::config::OVER_PROVISIONING;
 
 use super::load::Loaded;
 use super::{DeviceConfig, Technology, WorkloadConfig};
-use crate::error::{Error, Problem};
-use crate::layout::Layout;
-use crate::reading::Rules;
+use flashlane_reading::Rules;
+use flashlane_reading::{Error, Problem};
 
 /// Number of flows of a workload.
 pub const FLOWS: RangeInclusive<usize> = 1..=1024;
@@ -153,7 +152,7 @@ pub fn check_workload(workload: &Loaded<WorkloadConfig>) -> Result<(), Error> {
 ///
 /// [`Error::Trace`] for a trace that cannot be replayed.
 pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
         if flow.trace.is_some() {
             crate::workload::build(

@@ -2,8 +2,8 @@
 
 use super::{MAX_REQUEST_BYTES, OUTSTANDING};
 use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig};
-use crate::layout::SECTOR_BYTES;
-use crate::reading::Rules;
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_reading::Rules;
 
 /// Most sectors of a request.
 const MAX_SECTORS: u32 = (MAX_REQUEST_BYTES / SECTOR_BYTES) as u32;

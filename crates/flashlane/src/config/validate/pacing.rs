@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use crate::collection_order::{CollectionOrder, Presses};
 use crate::config::{DeviceConfig, MappingKind, Pacing, Technology};
-use crate::ftl::gc::Victim;
-use crate::layout::Geometry;
-use crate::reading::Rules;
+use flashlane_device::collection_order::{CollectionOrder, Presses};
+use flashlane_device::ftl::gc::Victim;
+use flashlane_device::layout::Geometry;
+use flashlane_reading::Rules;
 
 const US: u64 = 1_000_000;
 /// Turns of collection. Unit: picoseconds.

@@ -1,8 +1,8 @@
 use super::*;
 use crate::config::load::{self, Overrides};
 use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, SyntheticConfig};
-use crate::isolation::Isolation;
-use crate::layout::Layout;
+use flashlane_device::isolation::Isolation;
+use flashlane_device::layout::Layout;
 use flashlane_units::{BlockShare, ByteSize, Ratio};
 
 fn tiny() -> DeviceConfig {
@@ -29,7 +29,7 @@ fn flows(count: usize) -> WorkloadConfig {
 fn the_budget_counts_blocks_as_documented() {
     // Tiny: 64 blocks of 32 pages, 28 % over-provisioning, so 1600 logical pages a plane.
     let (device, workload) = (tiny(), flows(2));
-    let layout = Layout::new(&device, &workload);
+    let layout = workload.layout(&device);
     let budget = plane_budget(&device, &layout)[0];
     let expected = PlaneBudget {
         flows: 2,

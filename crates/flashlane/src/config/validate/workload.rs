@@ -6,9 +6,9 @@ use flashlane_trace::{ColumnMap, Format};
 
 use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, OUTSTANDING_ALL, flow, horizon, mqsim};
 use crate::config::{CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig};
-use crate::reading::Rules;
-use crate::visible::shortened;
 use crate::workload::clone;
+use flashlane_reading::Rules;
+use flashlane_reading::shortened;
 
 /// Most characters of the name of a flow, which is in every table and in every row.
 const NAME_MAX: usize = 256;
@@ -245,7 +245,7 @@ pub(super) fn check_stop(rules: &mut Rules, key: &str, requests: Option<u64>, ps
 
 fn one_of(rules: &mut Rules, key: &str, found: &str, allowed: &[&str]) {
     rules.require(allowed.contains(&found), key, || {
-        format!("found {found:?}; {}", crate::reading::allowed(found, allowed))
+        format!("found {found:?}; {}", flashlane_reading::allowed(found, allowed))
     });
 }
 

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceTime, HitCounts};
-use crate::device::reading::TransactionTimes;
-use crate::host::counts::{ByteCounts, RequestCounts};
 use crate::metrics::energy::{EnergySummary, WearSummary};
 use crate::metrics::slo::SloSummary;
+use flashlane_device::device::reading::TransactionTimes;
+use flashlane_device::host::counts::{ByteCounts, RequestCounts};
 
 /// Distribution of a latency. Unit: microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

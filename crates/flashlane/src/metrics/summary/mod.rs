@@ -8,15 +8,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::steady::SteadySummary;
-pub use crate::ftl::moving::{IsolationSummary, IsolationWindow};
-pub use crate::host::counts::{ByteCounts, RequestCounts};
 use crate::metrics::energy::{EnergySummary, WearSummary};
-pub use crate::scheduler::overhead::SchedulerOverhead;
 pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
 };
 pub use fairness::{Fairness, FlowWindow, SlowdownWindow, TransactionFairness, WindowedSlowdown};
+pub use flashlane_device::ftl::moving::{IsolationSummary, IsolationWindow};
+pub use flashlane_device::host::counts::{ByteCounts, RequestCounts};
+pub use flashlane_device::scheduler::overhead::SchedulerOverhead;
 pub use flow::{
     AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
 };

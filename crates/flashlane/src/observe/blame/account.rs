@@ -15,8 +15,8 @@ use super::flash::FlashWaits;
 use super::place::Places;
 use super::shadow::{ShadowPage, ShadowRequest, Shadows};
 use super::weights::Weights;
-use crate::cause::{CAUSES, Cause};
 use crate::observe::completion_hook::Parts;
+use flashlane_device::cause::{CAUSES, Cause};
 
 /// Requests whose waits for places are charged together.
 const BLOCK: u64 = 1024;

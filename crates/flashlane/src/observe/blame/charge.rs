@@ -6,7 +6,7 @@ use flashlane_units::{ChannelId, DieId, FlowId};
 use super::log::{Cursor, Log, Part, Point, State};
 use super::sums::{Charge, Sum, Tally};
 use super::weights::Weights;
-use crate::cause::{CAUSES, Cause};
+use flashlane_device::cause::{CAUSES, Cause};
 
 /// A span in which a piece of work waited. Unit of times: picoseconds.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 use flashlane_units::FlowId;
 
 use super::weights::{Weights, share};
-use crate::cause::{CAUSES, Cause};
+use flashlane_device::cause::{CAUSES, Cause};
 
 /// Waits of the requests of one flow for dies and channels. Unit: picoseconds.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use flashlane_units::FlowId;
 use std::collections::VecDeque;
 
 use super::sums::{LEAF, Sum, Sums};
-use crate::cause::Cause;
+use flashlane_device::cause::Cause;
 
 /// State of a resource from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::weights::share;
 use super::without::{Gains, Means};
 use super::{Blame, BlameCause, BlameCell, BlameVictim, DEVICE, SCHEMA};
-use crate::cause::{CAUSES, DOCS};
+use flashlane_device::cause::{CAUSES, DOCS};
 
 impl Account {
     /// Checks that the charges sum to the waits.

@@ -3,10 +3,10 @@
 use super::account::{Account, slot};
 use super::charge::{Obstacle, Wait};
 use super::shadow::ShadowPage;
-use crate::cause::CAUSES;
-use crate::flash::Running;
 use crate::observe::credit::Credits;
-use crate::transaction::{Source, Transaction, Transactions};
+use flashlane_device::cause::CAUSES;
+use flashlane_device::flash::Running;
+use flashlane_device::transaction::{Source, Transaction, Transactions};
 use flashlane_units::{DieId, FlowId, RequestId, TransactionId};
 
 impl Account {

@@ -4,7 +4,7 @@ use flashlane_units::{FlowId, TransactionId};
 
 use super::account::{Account, slot};
 use super::charge::cell;
-use crate::cause::Cause;
+use flashlane_device::cause::Cause;
 
 impl Account {
     /// Ends a write-back of a flow. It took `life`; the part that was no wait is charged to its
@@ -41,7 +41,7 @@ impl Account {
 mod tests {
 
     use super::*;
-    use crate::cause::CAUSES;
+    use flashlane_device::cause::CAUSES;
 
     /// A write-back that worked for 100 and waited 60 for its own flow and 40 for another flow.
     /// Alone it would have taken `took_alone`.

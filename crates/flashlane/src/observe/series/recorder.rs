@@ -2,12 +2,12 @@
 
 use super::area::{Changes, Level};
 use super::{DevicePoint, FlowPoint, SeriesWindow, TimeSeries};
-use crate::device::reading::Counters;
-use crate::error::Error;
-use crate::layout::SECTOR_BYTES;
 use crate::metrics::windows::Windows;
-use crate::request::Request;
+use flashlane_device::device::reading::Counters;
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_device::request::Request;
 use flashlane_engine::Time;
+use flashlane_reading::Error;
 use flashlane_units::RequestOp;
 
 use super::histogram::Histogram;
@@ -366,7 +366,7 @@ pub(crate) fn fill_ones(series: &mut TimeSeries, shared: &[Vec<Option<f64>>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Chain;
+    use flashlane_device::request::Chain;
     use flashlane_units::FlowId;
 
     fn request(arrival_us: u64, fetched_us: u64) -> Request {

@@ -4,9 +4,9 @@ use flashlane_engine::place_of;
 use flashlane_units::{ChannelId, DieId, FlowId, PlaneId, RequestId, RequestOp};
 
 use super::{Slice, Timeline, TimelineOptions, Track};
-use crate::layout::Geometry;
-use crate::request::Request;
-use crate::transaction::{Op, Source};
+use flashlane_device::layout::Geometry;
+use flashlane_device::request::Request;
+use flashlane_device::transaction::{Op, Source};
 
 /// The line that a slice lies on during the run; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! Rules of files of clone parameters.
 
 use super::{CloneFile, CloneSide};
-use crate::error::Problem;
-use crate::reading::Rules;
 use crate::workload::config::MAX_REQUEST_BYTES;
+use flashlane_reading::Problem;
+use flashlane_reading::Rules;
 
 /// Largest request. Unit: KiB.
 const SIZE_KIB_MAX: f64 = (MAX_REQUEST_BYTES / 1024) as f64;

@@ -12,7 +12,7 @@ use super::file::{CloneFile, CloneSide};
 use super::gaps::Cascade;
 use super::popularity::{Set, set_of};
 use super::{Gaps, Types, VARIATION_MIN};
-use crate::error::Error;
+use flashlane_reading::Error;
 
 /// Share of random starts that are multiples of 4 KiB.
 const BY_CHANCE: f64 = 0.125;

@@ -48,9 +48,9 @@ use self::space::{ALIGN_SECTORS, Addresses};
 use super::footprint::Footprint;
 use super::pace::{Clock, Gap, PassEnd};
 use super::{Planned, RequestOp, RequestSource};
-use crate::error::Error;
-use crate::layout::FlowSpace;
 use crate::workload::config::CloneConfig;
+use flashlane_device::layout::FlowSpace;
+use flashlane_reading::Error;
 
 /// Shortest horizon for the correction of a type's mean gap. Unit: requests of the type.
 const HORIZON_MIN: f64 = 2000.0;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{CloneFile, validate_clone};
-use crate::error::Error;
-use crate::reading::{parse, read_text};
+use flashlane_reading::Error;
+use flashlane_reading::{parse, read_text};
 
 /// Reads and checks a file of clone parameters.
 ///

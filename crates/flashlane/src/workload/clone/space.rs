@@ -3,10 +3,10 @@
 use flashlane_engine::Rng;
 
 use super::params::{CloneParams, Side};
-use crate::layout::FlowSpace;
 use crate::workload::footprint::{Footprint, PageSet};
 use crate::workload::scatter::Scatter;
 use crate::workload::zipf::Zipf;
+use flashlane_device::layout::FlowSpace;
 
 /// Requests whose ends may be continued.
 const RECENT: usize = 32;

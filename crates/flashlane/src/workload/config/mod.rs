@@ -11,12 +11,12 @@ mod trace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cache::config::CacheMode;
-use crate::interface::config::Priority;
 pub use fio::{
     FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew,
     FioThink, FioZones,
 };
+use flashlane_device::cache::config::CacheMode;
+use flashlane_device::interface::config::Priority;
 use flashlane_engine::Time;
 use flashlane_units::{Ratio, Span};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fio::FioConfig;
-use crate::layout::SECTOR_BYTES;
+use flashlane_device::layout::SECTOR_BYTES;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
 /// Largest alignment of normal sizes, because few of them are multiples of it. Unit: bytes.

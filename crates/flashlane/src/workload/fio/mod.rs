@@ -19,9 +19,9 @@ use flashlane_engine::{Rng, Time};
 use super::footprint::{Footprint, PageSet};
 use super::pace::PassEnd;
 use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
-use crate::error::Error;
-use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{FIO_SEED, FioConfig, SyntheticConfig};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_reading::Error;
 use job::{Job, Next};
 use plan::{Plan, READ, Region};
 

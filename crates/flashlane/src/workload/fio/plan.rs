@@ -2,10 +2,10 @@
 
 use flashlane_units::RequestOp;
 
-use crate::layout::SECTOR_BYTES;
 use crate::workload::config::{
     FioConfig, FioDirection, FioDistribution, FioExtent, FioRw, FioSkew, SyntheticConfig,
 };
+use flashlane_device::layout::SECTOR_BYTES;
 
 /// Operations with sizes of their own, in fio's order.
 pub(super) const DIRECTIONS: [RequestOp; 3] = [RequestOp::Read, RequestOp::Write, RequestOp::Trim];

@@ -3,10 +3,10 @@
 use flashlane_engine::{Rng, Time};
 
 use super::{MqsimRandom, place};
-use crate::error::Error;
-use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{MqsimAddress, MqsimSyntheticConfig};
 use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_reading::Error;
 
 /// The random numbers that a flow draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use flashlane_engine::Time;
 
 use super::place;
-use crate::error::Error;
-use crate::layout::FlowSpace;
 use crate::workload::config::MqsimTraceConfig;
 use crate::workload::{Planned, RequestOp, RequestSource, SourceReport};
+use flashlane_device::layout::FlowSpace;
+use flashlane_reading::Error;
 
 /// A line of a trace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

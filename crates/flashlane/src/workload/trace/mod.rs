@@ -19,9 +19,9 @@ pub use self::scan::footprint;
 use self::timing::Timing;
 pub(crate) use self::timing::scaled;
 use super::{Planned, RequestOp, RequestSource, SourceReport};
-use crate::error::Error;
-use crate::layout::FlowSpace;
 use crate::workload::config::{DecreasingTimes, TraceConfig};
+use flashlane_device::layout::FlowSpace;
+use flashlane_reading::Error;
 
 /// A replayed trace. It streams: the file is never loaded whole.
 ///

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use flashlane_trace::{Record, TraceReader};
 
-use crate::layout::SECTOR_BYTES;
 use crate::workload::NAMED_LINES;
+use flashlane_device::layout::SECTOR_BYTES;
 
 /// The first lines of each kind of change, with the reason. Later passes over the file would only
 /// repeat them.

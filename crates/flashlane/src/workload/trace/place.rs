@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use flashlane_trace::{Op, Record};
 
-use crate::layout::SECTOR_BYTES;
 use crate::workload::config::MAX_TRACED_BYTES;
 use crate::workload::config::{OutOfRange, TraceConfig};
+use flashlane_device::layout::SECTOR_BYTES;
 
 /// The rule that maps addresses of the trace to sectors of the flow.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use flashlane_trace::{BareColumns, Format, SpaceUnit, TimeUnit, detect};
 
 use super::trace_error;
-use crate::error::Error;
 use crate::workload::config::TraceConfig;
+use flashlane_reading::Error;
 
 /// Decides how five bare columns are read, if the user named a unit and no format: the other unit
 /// is then the usual one. Other files are left unchanged.

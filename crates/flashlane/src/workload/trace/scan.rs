@@ -7,10 +7,10 @@ use flashlane_trace::{Record, TraceReader};
 
 use super::place::{Placed, Placer};
 use super::{open_reader, trace_error};
-use crate::error::Error;
-use crate::layout::{FlowSpace, SECTOR_BYTES};
 use crate::workload::config::{OutOfRange, TraceConfig};
 use crate::workload::footprint::{Footprint, PageSet};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_reading::Error;
 
 /// The placement rule of a trace. Reads the file only if the rule needs it: to number the devices,
 /// and to refuse addresses before the run starts.

@@ -195,7 +195,7 @@ impl RequestSink for Records {
 fn make_room(draw: &mut Draw, device: &mut DeviceConfig, workload: &WorkloadConfig) {
     device.ftl.over_provisioning = Ratio(0.005);
     for _ in 0..4 {
-        let layout = Layout::new(device, workload);
+        let layout = workload.layout(device);
         let ratio = device.ftl.over_provisioning.0;
         let worst = plane_budget(device, &layout)
             .into_iter()

@@ -173,7 +173,7 @@ pub(super) fn regions(seed: u64, device: &DeviceConfig, workload: &mut WorkloadC
     if !draw.chance(0.25) {
         return;
     }
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     for (flow, space) in workload.flows.iter_mut().zip(&layout.flows) {
         let Some(synthetic) = &mut flow.synthetic else { continue };
         if synthetic.queue_depth.is_some() && draw.chance(0.5) {
@@ -199,7 +199,7 @@ pub(super) fn regions(seed: u64, device: &DeviceConfig, workload: &mut WorkloadC
 
 /// How long each flow runs: enough to turn a small device over several times, in bounded time.
 pub(super) fn requests(draw: &mut Draw, device: &DeviceConfig, workload: &mut WorkloadConfig) {
-    let layout = Layout::new(device, workload);
+    let layout = workload.layout(device);
     let pages = draw.scale(300, 10_000);
     let span = draw.scale(5 * MS, 100 * MS);
     let several = workload.flows.len() > 1;

@@ -1,0 +1,91 @@
+//! The configuration of a drive: link, host interface, cache, translation layer, scheduler, flash.
+
+mod division;
+mod energy;
+#[cfg(test)]
+pub(crate) mod sample;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::cache::config::{CacheConfig, CacheMechanism, CacheMode, DramConfig};
+pub use crate::compat::CompatConfig;
+pub use crate::flash::config::{
+    ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
+};
+pub use crate::flash::page_types::{PageOrder, Programming};
+use crate::ftl::config::FtlSettings;
+pub use crate::ftl::config::{
+    FtlConfig, GcConfig, MappingConfig, MappingKind, Pacing, Placement, PreconditionConfig,
+    ScrubbingConfig, UnwrittenRead, WearConfig,
+};
+pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
+pub use crate::interface::processors::ProcessorsConfig;
+use crate::isolation::Isolation;
+pub use crate::link::config::LinkConfig;
+use crate::scheduler::Scheduling;
+pub use division::TenantShape;
+pub use energy::{EnduranceConfig, EnergyConfig};
+pub use flashlane_units::{PolicyDoc, PolicyInfo, Sharing};
+
+/// A simulated drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// Name in reports.
+    pub name: String,
+    /// Source of the figures, for people.
+    #[serde(default)]
+    pub source: String,
+    /// The link between host and device.
+    #[serde(default)]
+    pub link: LinkConfig,
+    /// The NVMe front end.
+    #[serde(default)]
+    pub interface: InterfaceConfig,
+    /// The DRAM data cache.
+    #[serde(default)]
+    pub cache: CacheConfig,
+    /// The flash translation layer.
+    #[serde(default)]
+    pub ftl: FtlConfig,
+    /// Policy that chooses the transaction that the flash serves next.
+    #[serde(default = "default_scheduler")]
+    pub scheduler: Scheduling,
+    /// Policy that decides which flow may write to which chips.
+    #[serde(default = "default_isolation")]
+    pub isolation: Isolation,
+    /// The flash memory.
+    pub flash: FlashConfig,
+    /// Power of the parts of the drive, for `--energy`.
+    #[serde(default)]
+    pub energy: EnergyConfig,
+    /// Rated life of the flash, for `--energy`.
+    #[serde(default)]
+    pub endurance: EnduranceConfig,
+    /// Switches to the released MQSim's arithmetic. All off by default.
+    #[serde(default)]
+    pub compat: CompatConfig,
+}
+
+impl DeviceConfig {
+    /// The parts of the configuration that the translation layer is built from.
+    pub fn ftl_settings(&self) -> FtlSettings<'_> {
+        FtlSettings {
+            config: &self.ftl,
+            compat: &self.compat,
+            in_place: self.flash.technology == Technology::InPlace,
+            sets_move: self.isolation.moves(),
+        }
+    }
+}
+
+/// The scheduling policy of a drive whose file names none.
+#[must_use]
+pub fn default_scheduler() -> Scheduling {
+    Scheduling::by_name("out-of-order").expect("registered")
+}
+
+fn default_isolation() -> Isolation {
+    Isolation::by_name("unified").expect("registered")
+}

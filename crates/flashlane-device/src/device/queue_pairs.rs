@@ -1,0 +1,219 @@
+//! Queue pairs over PCIe: the host writes an entry and rings a doorbell, the device fetches the
+//! entry and the data of a write from host memory, and sends data and completion back.
+//!
+//! Everything that crosses the link goes through this file. Host memory answers requests that have
+//! arrived before anything else goes down the link (`answer`).
+
+use flashlane_engine::{Sequence, Time};
+
+use super::Device;
+use crate::event::{Event, Up};
+use flashlane_units::{FlowId, RequestId, RequestOp};
+
+/// A submission doorbell on its way to the device, with its place in the order of events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ringing {
+    arrives: Time,
+    place: Sequence,
+    flow: FlowId,
+}
+
+impl Device {
+    /// Rings the doorbell for an entry that has just been written.
+    #[inline(always)]
+    pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
+        self.interface.nvme_mut().submit(flow, id);
+        let arrives = self.send_doorbell();
+        let place = self.context.events.reserve();
+        if let Some(before) = self.ringing.replace(Ringing { arrives, place, flow }) {
+            self.schedule_doorbell(before);
+        }
+    }
+
+    #[inline(always)]
+    fn schedule_doorbell(&mut self, Ringing { arrives, place, flow }: Ringing) {
+        self.context.events.schedule_at(arrives, place, Event::Doorbell { flow });
+    }
+
+    /// Handles the doorbell of the current event. Nearly always the doorbell is the next event, and
+    /// then it need not go through the queue.
+    #[inline(always)]
+    pub fn ring(&mut self) {
+        let Some(ringing) = self.ringing.take() else { return };
+        self.dispatch_offered();
+        if ringing.arrives <= self.horizon
+            && self.context.events.passes(ringing.arrives, ringing.place)
+        {
+            self.context.now = ringing.arrives;
+            self.on_doorbell(ringing.flow);
+        } else {
+            self.schedule_doorbell(ringing);
+        }
+    }
+
+    /// Schedules the doorbell of requests that were submitted before the first event.
+    pub fn schedule_ringing(&mut self) {
+        if let Some(last) = self.ringing.take() {
+            self.schedule_doorbell(last);
+        }
+    }
+
+    /// A doorbell announces an entry.
+    pub(super) fn on_doorbell(&mut self, flow: FlowId) {
+        self.interface.nvme_mut().on_doorbell(flow);
+        self.fetch();
+    }
+
+    /// Fetches entries in the order of arbitration, while there is room before the firmware.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self) {
+        if self.interface.nvme().any_ready() {
+            self.fetch_ready();
+        }
+    }
+
+    fn fetch_ready(&mut self) {
+        while let Some(id) = self.interface.nvme_mut().next_fetch() {
+            if self.observer.is_some() {
+                self.observe_fetch(id);
+            }
+            self.fetch_entry(id);
+        }
+    }
+
+    /// Reads one submission entry over the link.
+    #[inline(always)]
+    pub(super) fn fetch_entry(&mut self, id: RequestId) {
+        let now = self.context.now;
+        let place = self.context.events.reserve();
+        let request = &mut self.context.requests[id];
+        (request.fetched, request.place) = (now, place);
+        if let Some(entry) = self.link.ask_entry(now, place, id) {
+            self.interface.expect(&mut self.context.events, id, request, entry);
+        }
+    }
+
+    /// The entry of a write has arrived, unless it is delayed. Fetches the data of the write.
+    pub(super) fn on_write_entry(&mut self, id: RequestId) {
+        self.answer();
+        let request = &mut self.context.requests[id];
+        if request.received > self.context.now {
+            let (received, place) = (request.received, request.place);
+            self.context.events.schedule_at(received, place, Event::WriteEntry { request: id });
+            return;
+        }
+        let place = self.context.events.reserve();
+        (request.received, request.place) = (Time::MAX, place);
+        if let Some(received) = self.link.ask_data(self.context.now, place, id, request.sectors) {
+            self.interface.expect(&mut self.context.events, id, request, received);
+        }
+    }
+
+    /// Answers the device's requests that have arrived in host memory.
+    #[inline]
+    pub(super) fn answer(&mut self) {
+        if self.link.may_answer(self.context.now) {
+            self.answer_all();
+        }
+    }
+
+    fn answer_all(&mut self) {
+        while let Some((id, received)) =
+            self.link.next_answer(self.context.now, &self.context.events)
+        {
+            self.interface.receive(&mut self.context.requests[id], received);
+            if self.interface.has_processors() {
+                self.observe_firmware(id);
+            }
+        }
+    }
+
+    /// The host has seen a completion: estimates the answers to the requests behind it.
+    #[inline]
+    pub(super) fn expect_postponed(&mut self) {
+        if self.link.any_postponed() {
+            self.expect_all_postponed();
+        }
+    }
+
+    fn expect_all_postponed(&mut self) {
+        while let Some((id, earliest)) = self.link.next_postponed(self.context.now) {
+            self.interface.expect(
+                &mut self.context.events,
+                id,
+                &self.context.requests[id],
+                earliest,
+            );
+        }
+    }
+
+    /// Sends a doorbell of the host over the link. Returns its arrival.
+    #[inline]
+    pub(super) fn send_doorbell(&mut self) -> Time {
+        self.answer();
+        self.link.send_doorbell(self.context.now)
+    }
+
+    /// The device work of a command is done: sends data, then the completion, to the host.
+    #[inline(always)]
+    pub(super) fn nvme_served(&mut self, id: RequestId, flow: FlowId) {
+        let has_place = self.interface.nvme_mut().serve(self.context.now, flow);
+        self.fetch();
+        if has_place {
+            self.send_completion(id);
+        } else {
+            self.interface.nvme_mut().hold(&mut self.context.events, flow, id);
+        }
+    }
+
+    /// Sends the data of a read over the link.
+    #[inline]
+    pub(super) fn send_read_data(&mut self, op: RequestOp, sectors: u32) {
+        if op == RequestOp::Read {
+            self.link.send_data(self.context.now, sectors);
+        }
+    }
+
+    /// Sends a completion entry over the link.
+    #[inline(always)]
+    pub(super) fn send_completion(&mut self, id: RequestId) {
+        let seen = self.link.send_completion(self.context.now);
+        self.context.events.schedule(seen, Event::Completion { request: id });
+    }
+
+    /// Sends completions that were held back, as far as there is room.
+    pub(super) fn on_completion_room(&mut self, flow: FlowId) {
+        while let Some(id) = self.interface.nvme_mut().next_held(self.context.now, flow) {
+            if self.observer.is_some() {
+                self.observe_held(id);
+            }
+            self.send_completion(id);
+        }
+    }
+
+    /// A completion entry is in host memory. The host acknowledges it, and writes the entries for
+    /// which there is room now.
+    #[inline(always)]
+    pub(super) fn on_completion(&mut self, id: RequestId) -> Up {
+        if self.interface.is_sata() {
+            self.on_sata_completion(id);
+            return Up::Nothing;
+        }
+        let flow = self.retire(id);
+        let acknowledged = self.send_doorbell();
+        let nvme = self.interface.nvme_mut();
+        let arrived = nvme.acknowledge(&mut self.context.events, flow, acknowledged);
+        while let Some(next) = self.host.next_entry(flow, arrived) {
+            self.context.requests[next].enqueued = self.context.now;
+            self.announce(next, flow);
+        }
+        Up::Completed { flow }
+    }
+
+    /// Reactions of the host to a completion are over.
+    #[inline(always)]
+    pub fn completion_over(&mut self) {
+        self.expect_postponed();
+        self.ring();
+    }
+}

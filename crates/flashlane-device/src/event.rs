@@ -1,0 +1,97 @@
+//! Everything that can happen in the device. The one `match` over it is in [`crate::device`].
+
+use flashlane_engine::Laned;
+use flashlane_engine::event_queue::UNORDERED;
+use flashlane_units::{ChannelId, DieId, FlowId, RequestId, SubmissionId, TransactionId};
+
+/// An event. Handles and indices only; the state is in the stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Event {
+    /// A request that was submitted for this time arrives.
+    Arrival { submission: SubmissionId },
+    /// A submission doorbell reaches the device.
+    Doorbell { flow: FlowId },
+    /// The submission entry of a write reaches the device, unless it is delayed.
+    WriteEntry { request: RequestId },
+    /// The host bus adapter of a SATA drive has passed a command on.
+    AdapterSubmitted { request: RequestId },
+    /// A command reaches a SATA drive.
+    SataCommand { request: RequestId },
+    /// The firmware of a command is over, unless it was delayed.
+    Begin { request: RequestId },
+    /// A DRAM access on behalf of a request is done.
+    DramDone { request: RequestId },
+    /// The memory of a partitioned cache may serve the next flow.
+    DramTurn,
+    /// Evicted data is out of DRAM: the chain of write-backs that begins with this transaction may
+    /// start.
+    EvictionRead { transaction: TransactionId },
+    /// Command, address and program data are over the bus, and something waits for that.
+    ChannelFree { channel: ChannelId },
+    /// The first read of a channel ends in the array, and the channel is idle.
+    Sensed { channel: ChannelId },
+    /// A program or an erase ends, unless the die was suspended since (`epoch` differs).
+    ArrayDone { die: DieId, epoch: u16 },
+    /// A resumed program or erase has run long enough to be interrupted again, and something waits
+    /// for that.
+    Progressed { die: DieId },
+    /// The read data that the channel was moving is in the controller.
+    DataSent { channel: ChannelId },
+    /// A completion entry reaches the host, or the host bus adapter of a SATA drive.
+    Completion { request: RequestId },
+    /// The host bus adapter of a SATA drive has passed a completion on.
+    AdapterCompleted { request: RequestId },
+    /// There may be room in a completion queue again.
+    CompletionRoom { flow: FlowId },
+    /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
+    #[default]
+    Alarm,
+    /// No request may have been in the drive for a while.
+    Idle,
+    /// A tenant asked to be woken.
+    Wake { flow: FlowId },
+}
+
+/// News from an event. The host may submit requests before the event is over; then it must call the
+/// function that is named here. All variants have the same content, so that news stay in registers;
+/// the driver keeps the handle of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Up {
+    /// Nothing.
+    Nothing,
+    /// A request of the flow that was submitted for this time arrives. First:
+    /// [`crate::device::Device::enter`]. Then: [`crate::device::Device::ring`].
+    Arrived { flow: FlowId },
+    /// A request of the flow is complete. First: [`crate::device::Device::forget`]. Then:
+    /// [`crate::device::Device::completion_over`].
+    Completed { flow: FlowId },
+    /// A request of the flow is complete on a SATA drive. First: [`crate::device::Device::forget`].
+    TagFreed { flow: FlowId },
+    /// The tenant asked to be woken now. Then: [`crate::device::Device::ring`].
+    Woken { flow: FlowId },
+}
+
+impl Laned for Event {
+    #[inline]
+    fn lane(&self) -> usize {
+        match self {
+            // A command on the link or on a channel.
+            Self::Doorbell { .. }
+            | Self::WriteEntry { .. }
+            | Self::Begin { .. }
+            | Self::ChannelFree { .. } => 0,
+            // Data on the link.
+            Self::Completion { .. } => 3,
+            // A page on the bus.
+            Self::DataSent { .. } => 1,
+            // A page in the array, or in the queue of the DRAM.
+            Self::Sensed { .. }
+            | Self::DramDone { .. }
+            | Self::EvictionRead { .. }
+            | Self::DramTurn => 2,
+            _ => UNORDERED,
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Event>() <= 8, "events are copied through the queue on every step");

@@ -1,0 +1,188 @@
+//! Write frontiers: the open block of each plane, flow and stream, whose pages are allocated in
+//! order.
+
+use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
+
+use super::{BlockState, Blocks, Stream};
+
+/// Write frontiers of a flow on a plane.
+pub(super) const STREAMS: usize = 5;
+
+impl Blocks {
+    /// Place of a frontier in the table.
+    #[inline]
+    fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
+        (plane.get() * self.flows + u32::from(flow.get())) as usize * STREAMS + stream as usize
+    }
+
+    /// Allocates the next page of a frontier. `None` where that needs a free block and only the
+    /// reserve is left. `privileged` allocations are for collection and may take the reserve.
+    pub fn allocate(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<Ppa> {
+        let at = self.frontier_at(plane, flow, stream);
+        let mut block = self.frontiers[at];
+        if block == BlockId::NONE {
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
+            if self.planes[plane].free <= reserve {
+                return None;
+            }
+            block = self.take_block(plane, flow, stream);
+            self.frontiers[at] = block;
+        }
+        let ppa = self.take_page(block);
+        let open = &mut self.blocks[block];
+        if open.state == BlockState::Full {
+            self.frontiers[at] = BlockId::NONE;
+            let filled = &mut self.planes[plane].filled;
+            open.filled = *filled;
+            *filled = filled.wrapping_add(1);
+            let reserve = if privileged { 0 } else { self.host_reserve(plane) };
+            if self.eager_frontiers && self.planes[plane].free > reserve {
+                self.frontiers[at] = self.take_block(plane, flow, stream);
+            }
+        }
+        self.count_held(block, 1);
+        Some(ppa)
+    }
+
+    /// Allocates as [`allocate`](Self::allocate) does; the page counts as programmed.
+    #[inline]
+    pub(crate) fn allocate_at_once(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+        privileged: bool,
+    ) -> Option<Ppa> {
+        let ppa = self.allocate(plane, flow, stream, privileged)?;
+        self.written_at_once(ppa);
+        Some(ppa)
+    }
+
+    /// Allocates at most `most` pages in a row in the block of a frontier; they count as
+    /// programmed. Returns the first page and the number of pages.
+    #[inline]
+    pub(crate) fn allocate_run(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+        privileged: bool,
+        most: u32,
+    ) -> Option<(Ppa, u32)> {
+        let first = self.allocate_at_once(plane, flow, stream, privileged)?;
+        let block = self.block_of(first);
+        if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
+            return Some((first, 1));
+        }
+        // The page that fills the block is allocated by itself.
+        let pages = self.pages_per_block() as u16;
+        let open = &mut self.blocks[block];
+        let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
+        open.allocated += more as u16;
+        open.issued += more as u16;
+        open.programmed += more as u16;
+        open.valid += more as u16;
+        self.valid[flow.index()] += u64::from(more);
+        self.count_held(block, more as i32);
+        Some((first, 1 + more))
+    }
+
+    /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
+    pub fn written_at_once(&mut self, ppa: Ppa) {
+        let block = self.block_of(ppa);
+        let block = &mut self.blocks[block];
+        block.issued += 1;
+        block.programmed += 1;
+    }
+
+    /// Opens the frontiers of a flow on a plane before anything is written, and from now on
+    /// replaces full ones at once. Order: the released MQSim.
+    pub(crate) fn open_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
+        self.eager_frontiers = true;
+        for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
+            let at = self.frontier_at(plane, flow, stream);
+            self.frontiers[at] = self.take_block(plane, flow, stream);
+        }
+    }
+
+    /// Puts the block of a frontier that holds nothing back into the pool. The next write takes
+    /// another one.
+    pub fn close_empty_frontier(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) {
+        let at = self.frontier_at(plane, flow, stream);
+        let block = self.frontiers[at];
+        if block != BlockId::NONE && self.blocks[block].allocated == 0 {
+            self.frontiers[at] = BlockId::NONE;
+            self.put_empty_block(block);
+        }
+    }
+
+    /// True if every allocated page of a frontier was sent to the die.
+    pub(crate) fn in_step(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> bool {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        block == BlockId::NONE || {
+            let open = &self.blocks[block];
+            open.issued == open.allocated
+        }
+    }
+
+    /// Index, inside its block, of the next page of a frontier.
+    pub(crate) fn next_page(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> u32 {
+        let block = self.frontiers[self.frontier_at(plane, flow, stream)];
+        if block == BlockId::NONE { 0 } else { u32::from(self.blocks[block].allocated) }
+    }
+
+    /// True if the flow could write to the plane now.
+    #[must_use]
+    pub fn has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
+        self.has_room_in(plane, flow, Stream::Host)
+    }
+
+    /// True if a page of the stream could go to the plane now, without the reserve.
+    pub(crate) fn has_room_in(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> bool {
+        self.frontiers[self.frontier_at(plane, flow, stream)] != BlockId::NONE
+            || self.planes[plane].free > self.host_reserve(plane)
+    }
+
+    /// Closes those frontiers of a flow that have no program under way, where data of another flow
+    /// comes to the plane: their empty pages count as written and invalid, so that collection may
+    /// take the blocks. The frontier for pages moved inside the plane stays open: collection may
+    /// need it, and would close and open it again and again.
+    pub(crate) fn close_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
+        for stream in [Stream::Host, Stream::Relocated] {
+            let at = self.frontier_at(plane, flow, stream);
+            let block = self.frontiers[at];
+            if block == BlockId::NONE || !self.blocks[block].quiet() {
+                continue;
+            }
+            self.frontiers[at] = BlockId::NONE;
+            let pages = self.pages_per_block.get() as u16;
+            let filled = &mut self.planes[plane].filled;
+            let closed = &mut self.blocks[block];
+            closed.state = BlockState::Full;
+            (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
+            closed.filled = *filled;
+            *filled = filled.wrapping_add(1);
+            self.full.filled(block, closed.valid);
+        }
+    }
+
+    /// Opens a frontier for preconditioning. The pages before `page` count as written and invalid.
+    pub fn precondition_frontier(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+        page: u32,
+    ) {
+        let block = self.take_block(plane, flow, stream);
+        self.skip_to(block, page);
+        let at = self.frontier_at(plane, flow, stream);
+        self.frontiers[at] = block;
+    }
+}

@@ -1,0 +1,85 @@
+//! Counters of the translation layer.
+
+use super::moving::IsolationSummary;
+use super::scrubbing::Scrubbing;
+use super::{Ftl, Layer};
+use flashlane_units::FlowId;
+
+/// Page counts of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowPages {
+    /// Host pages programmed.
+    pub(crate) host_programs: u64,
+    /// Pages programmed by collection and for translation on behalf of the flow.
+    pub(crate) other_programs: u64,
+    /// Writes of a part of a page for which the rest of the page was read first.
+    pub(crate) read_modify_writes: u64,
+    /// Look-ups that the cached mapping table could answer, and look-ups that it could not.
+    pub(crate) cmt_hits: u64,
+    pub(crate) cmt_misses: u64,
+}
+
+/// Counters of the layer at an instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FtlCounts {
+    pub zero_fill_reads: u64,
+    pub gc_invocations: u64,
+    pub wear_leveling_moves: u64,
+    pub read_scrubbing_moves: u64,
+    /// Merges with hybrid mapping: full, partial, switch.
+    pub merges: [u64; 3],
+    /// Translation pages written back.
+    pub writebacks: u64,
+    /// Free blocks that planes lack to reach `ftl.gc.threshold`, summed over planes.
+    pub blocks_owed: u64,
+}
+
+impl Ftl {
+    /// The counters now.
+    pub fn counts(&self) -> FtlCounts {
+        let merges = match &self.layer {
+            Layer::Hybrid(hybrid) => hybrid.merges_done(),
+            Layer::Pages(_) | Layer::Free(_) | Layer::InPlace => [0; 3],
+        };
+        FtlCounts {
+            zero_fill_reads: self.zero_fill_reads,
+            gc_invocations: self.gc_invocations,
+            wear_leveling_moves: self.wear_leveling_moves,
+            read_scrubbing_moves: self.scrubbing.as_ref().map_or(0, Scrubbing::moves),
+            merges,
+            writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
+            blocks_owed: self.blocks_owed(),
+        }
+    }
+
+    /// Pages of each flow so far.
+    pub(crate) fn pages_of_flows(&self) -> impl Iterator<Item = FlowPages> + '_ {
+        self.flows.iter().copied()
+    }
+
+    /// Memory of the tables with an entry per page, and of the side table of partial pages. Unit:
+    /// bytes.
+    pub fn table_bytes(&self) -> (u64, u64) {
+        (self.pages.bytes(), self.pages.side_table_bytes())
+    }
+
+    /// Erases of each block.
+    pub fn erases_of_blocks(&self) -> Vec<u32> {
+        self.blocks.numbers().map(|block| self.blocks.block(block).erases).collect()
+    }
+
+    /// Free blocks of each plane.
+    pub fn free_blocks(&self) -> impl Iterator<Item = u32> + Clone {
+        self.blocks.planes.iter().map(|plane| plane.free)
+    }
+
+    /// Chips that a flow may write to; `None` unless sets of chips move.
+    pub(crate) fn chips_of(&self, flow: FlowId) -> Option<u32> {
+        self.sets.as_ref().map(|sets| sets.chips_of(flow))
+    }
+
+    /// Summary of the sets of chips; `None` unless they move.
+    pub(crate) fn sets_summary(&self) -> Option<IsolationSummary> {
+        self.sets.as_ref().map(|sets| sets.summary(&self.blocks))
+    }
+}

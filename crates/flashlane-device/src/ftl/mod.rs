@@ -1,0 +1,397 @@
+//! Stage 5 of 8: flash translation. Receives page transactions of the host and of the data cache;
+//! finds or allocates their physical pages, lets them wait for translation pages and free blocks
+//! where necessary, and reports those that are ready for the flash. Keeps the flash writable by
+//! collecting garbage.
+//!
+//! The driver of the drive calls this stage and hands its `Outcome`s on. A `Layer` is one way
+//! to map pages.
+//!
+//! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a
+//! page that is not programmed yet waits for the program; programs of a block leave in order.
+//! Source: MQSim (FAST'18) section 4.2.
+
+pub mod allocation;
+mod audit;
+pub mod blocks;
+pub mod budget;
+pub mod config;
+mod contents;
+pub(crate) mod counts;
+
+pub mod gc;
+pub mod hybrid;
+mod in_place;
+pub mod mapping;
+mod masks;
+pub mod moving;
+mod outcome;
+pub mod pages;
+mod partial;
+mod reads;
+mod scrubbing;
+mod state;
+#[cfg(test)]
+mod tests;
+pub mod untimed;
+pub(crate) mod view;
+mod wear;
+mod writes;
+
+use flashlane_engine::{Array, Divisor, Lists, Rng, Slab, Time};
+use flashlane_units::{ChipId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
+
+use crate::context::Context;
+use crate::layout::Layout;
+use crate::transaction::{Op, Place, Source, Transaction};
+use allocation::Allocator;
+use blocks::{BlockState, Blocks};
+use budget::{data_limits, plane_limits};
+use config::{FtlSettings, GcConfig, UnwrittenRead};
+use counts::FlowPages;
+use gc::{Collector, Job, PacedJobs};
+use hybrid::Hybrid;
+use mapping::MappingTable;
+use moving::MovingSets;
+pub(crate) use outcome::{Outcome, Seen};
+use pages::PageTables;
+use partial::PartialWrites;
+use scrubbing::Scrubbing;
+pub use state::{FrozenState, FtlState};
+
+/// Free blocks of a plane that only collection may take.
+pub const RESERVE_BLOCKS: u32 = 2;
+
+/// Free blocks of a plane that only collection may take: [`RESERVE_BLOCKS`], or one for each job
+/// that may be under way if those are more.
+#[must_use]
+pub fn reserve_blocks(gc: &GcConfig) -> u32 {
+    RESERVE_BLOCKS.max(gc.max_concurrent_per_plane)
+}
+
+/// The way in which pages are mapped and blocks become free again.
+#[derive(Clone)]
+enum Layer {
+    /// Page by page; jobs empty and erase blocks.
+    Pages(Collector),
+    /// Page by page; blocks are emptied and erased in no time.
+    Free(Collector),
+    /// By blocks, with some log blocks by pages; blocks become free by merges.
+    Hybrid(Hybrid),
+    /// Not at all: memory that is written in place.
+    InPlace,
+}
+
+/// The translation layer.
+#[derive(Clone)]
+pub struct Ftl {
+    layer: Layer,
+    pages: PageTables,
+    blocks: Blocks,
+    mapping: Option<MappingTable>,
+    allocator: Allocator,
+    /// Sets of chips that change; `None` for policies that decide nothing during the run.
+    sets: Option<Box<dyn MovingSets>>,
+    /// Read scrubbing; `None` where it is off.
+    scrubbing: Option<Scrubbing>,
+    /// Blocks whose pages move while the host writes; `None` if they move at once.
+    pacing: Option<PacedJobs>,
+    jobs: Slab<JobId, Job>,
+    planes_per_chip: Divisor,
+    /// Planes of each chip that are short of free blocks.
+    urgent_planes: Array<ChipId, u32>,
+    /// For each chip, the blocks in collection whose erase has not started.
+    unerased: Array<ChipId, u32>,
+    partial: PartialWrites,
+    /// Reads of pages that are not programmed yet, by physical page, oldest first.
+    unprogrammed: Lists<TransactionId>,
+    unwritten_reads_flash: bool,
+    /// A read of a page that was never written gives the page a place, as a write would, without a
+    /// program.
+    unwritten_reads_allocate: bool,
+    /// The programs of a block leave in order, and reads wait for the programs of their pages.
+    ordered: bool,
+    zero_fill_reads: u64,
+    gc_invocations: u64,
+    gc_moves: u64,
+    wear_leveling_moves: u64,
+    /// Page counts of each flow.
+    flows: Array<FlowId, FlowPages>,
+    classes: Array<FlowId, u8>,
+    /// Outcomes that were not handed on yet.
+    outcomes: Vec<Outcome>,
+    /// True if the run is watched.
+    watched: bool,
+}
+
+impl Ftl {
+    /// The layer over a state of a drive.
+    pub fn new(
+        settings: FtlSettings<'_>,
+        layout: &Layout,
+        state: FtlState,
+        sets: Option<Box<dyn MovingSets>>,
+        classes: Vec<u8>,
+        seed: u64,
+    ) -> Self {
+        let FtlSettings { config, compat, in_place, .. } = settings;
+        let geometry = layout.geometry;
+        let mut blocks = state.blocks;
+        blocks.count_valid();
+        let sets_move = sets.is_some();
+        assert_eq!(
+            sets_move, settings.sets_move,
+            "sets move with the isolation policies that move them"
+        );
+        if sets_move {
+            blocks.limit_data(plane_limits(settings, layout));
+        } else if config.allocation.is_dynamic() {
+            blocks.limit_data(data_limits(settings, layout));
+        }
+        let collector = Collector::new(
+            config,
+            compat,
+            geometry.blocks_per_plane,
+            Rng::stream(seed, "ftl.gc", 0),
+        );
+        if compat.collection_per_block {
+            blocks.owe_collections(collector.threshold);
+        }
+        let layer = match state.hybrid {
+            Some(hybrid) => Layer::Hybrid(hybrid),
+            None => {
+                if collector.compares_all() {
+                    blocks.keep_full();
+                }
+                match collector.costs_nothing() {
+                    _ if in_place => Layer::InPlace,
+                    true => Layer::Free(collector),
+                    false => Layer::Pages(collector),
+                }
+            }
+        };
+        let by_page = matches!(layer, Layer::Pages(_) | Layer::Free(_));
+        let chips = geometry.chips() as usize;
+        Self {
+            pages: state.pages,
+            blocks,
+            mapping: state.mapping,
+            allocator: Allocator::new(&config.allocation, layout),
+            sets,
+            scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
+            pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
+            jobs: Slab::new(),
+            planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
+            urgent_planes: Array::of(0, chips),
+            unerased: Array::of(0, chips),
+            partial: PartialWrites::new(by_page && compat.partial_writes_in_queue),
+            unprogrammed: Lists::default(),
+            unwritten_reads_flash: config.unwritten_read == UnwrittenRead::Flash
+                || compat.flash_unwritten_reads,
+            // With sets of chips, only written pages have a place: the set decides it.
+            unwritten_reads_allocate: by_page
+                && !sets_move
+                && compat.flash_unwritten_reads
+                && compat.unordered_programs,
+            ordered: !compat.unordered_programs,
+            zero_fill_reads: 0,
+            gc_invocations: 0,
+            gc_moves: 0,
+            wear_leveling_moves: 0,
+            flows: Array::of(FlowPages::default(), classes.len()),
+            classes: classes.into(),
+            outcomes: Vec::new(),
+            watched: false,
+            layer,
+        }
+    }
+
+    /// Turns on outcomes that only those who watch the run need.
+    pub(crate) fn watch(&mut self) {
+        self.watched = true;
+    }
+
+    /// Starts the run: planes below the threshold start to collect.
+    pub(crate) fn start(&mut self, ctx: &mut Context) {
+        for plane in self.blocks.planes.numbers() {
+            self.collect(ctx, plane);
+        }
+    }
+
+    /// The outcome at index `at` of those that were not handed on.
+    #[inline]
+    pub(crate) fn outcome(&self, at: usize) -> Option<Outcome> {
+        self.outcomes.get(at).copied()
+    }
+
+    /// Clears the outcomes after all were handed on.
+    #[inline]
+    pub(crate) fn outcomes_over(&mut self) {
+        self.outcomes.clear();
+    }
+
+    /// Notes that a transaction is ready for its die.
+    #[inline]
+    fn ready(&mut self, transaction: TransactionId) {
+        self.outcomes.push(Outcome::Ready { transaction });
+    }
+
+    /// Puts a new transaction into the queue of its die, and notes that it is ready.
+    #[inline]
+    fn schedule(&mut self, ctx: &mut Context, id: TransactionId) {
+        ctx.transactions[id].place = Place::Queue;
+        self.ready(id);
+    }
+
+    /// Adds an outcome for those who watch the run.
+    #[inline]
+    fn tell(&mut self, seen: Seen) {
+        if self.watched {
+            self.outcomes.push(Outcome::Seen(seen));
+        }
+    }
+
+    /// A transaction on a page of a flow's space, which has no handle yet.
+    #[inline(always)]
+    pub(crate) fn transaction(
+        &self,
+        now: Time,
+        (source, op): (Source, Op),
+        flow: FlowId,
+        lpa: Lpa,
+    ) -> Transaction {
+        let mut tr = Transaction::new(source, op, flow, self.classes[flow], now);
+        tr.lpa = lpa;
+        tr
+    }
+
+    /// A new transaction on a page of a flow's space.
+    #[inline(always)]
+    fn new_transaction(
+        &mut self,
+        ctx: &mut Context,
+        source: Source,
+        op: Op,
+        flow: FlowId,
+        lpa: Lpa,
+    ) -> TransactionId {
+        let tr = self.transaction(ctx.now, (source, op), flow, lpa);
+        ctx.transactions.insert(tr)
+    }
+
+    /// True if blocks are emptied and erased in no time.
+    #[inline]
+    fn is_free(&self) -> bool {
+        matches!(self.layer, Layer::Free(_))
+    }
+
+    /// Chip of a plane.
+    #[inline]
+    fn chip_of(&self, plane: PlaneId) -> ChipId {
+        ChipId::new(self.planes_per_chip.divide(plane.get()))
+    }
+
+    /// The program of a page is sent to its die.
+    #[inline]
+    pub(crate) fn program_sent(&mut self, ppa: Ppa) {
+        if !matches!(self.layer, Layer::InPlace) {
+            let block = self.blocks.block_of(ppa);
+            self.blocks.block_mut(block).issued += 1;
+        }
+    }
+
+    /// An operation on a page, or on its block, is sent to its die, on the given chip.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, op: Op, ppa: Ppa, chip: ChipId) {
+        match op {
+            Op::Read => {}
+            Op::Program => self.program_sent(ppa),
+            Op::Erase => self.unerased[chip] -= 1,
+        }
+    }
+
+    /// True if collection goes before user work on the chip: some plane of it is short of free
+    /// blocks.
+    #[inline]
+    pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
+        self.urgent_planes[chip] > 0
+    }
+
+    /// True if the chip has blocks in collection whose erases were not sent.
+    #[inline]
+    pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
+        self.unerased[chip] > 0
+    }
+
+    /// True if requests look something up that a prefetch can help with.
+    #[inline]
+    pub(crate) fn looks_up(&self) -> bool {
+        self.pages.any_touched() || self.mapping.is_some()
+    }
+
+    /// Prefetches the mapping of a logical page.
+    #[inline]
+    pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
+        self.pages.prefetch(lpa);
+        if let Some(mapping) = &self.mapping {
+            mapping.prefetch(flow, lpa);
+        }
+    }
+
+    /// A page of the host, or of its data cache, is on flash.
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context, id: TransactionId) {
+        self.flows[ctx.transactions[id].flow].host_programs += 1;
+        self.programmed(ctx, id);
+    }
+
+    /// A program of the layer or of the host is out of the array. Readers of the page may go on,
+    /// and the block may be ready for collection.
+    pub(crate) fn programmed(&mut self, ctx: &mut Context, id: TransactionId) {
+        if matches!(self.layer, Layer::InPlace) {
+            return;
+        }
+        let Transaction { ppa, plane, .. } = ctx.transactions[id];
+        let block_id = self.blocks.block_of(ppa);
+        let block = self.blocks.block_mut(block_id);
+        block.programmed += 1;
+        assert!(block.programmed <= block.issued, "a page is programmed once");
+        let programmed = u32::from(block.programmed);
+        let state = &mut self.blocks.planes[plane];
+        state.programs -= 1;
+        let wanted = state.gc_wanted;
+        // Reads wait only where the pages of a block are programmed in order.
+        if !self.unprogrammed.is_empty() {
+            assert_eq!(programmed, self.blocks.page_of(ppa) + 1, "a block fills in order");
+            self.wake_readers(ctx, ppa);
+        }
+        match self.layer {
+            Layer::Hybrid(_) => {
+                // The block may have lost its role, or a merge may wait for its last program.
+                if self.blocks.block(block_id).state == BlockState::Collected {
+                    self.erase_if_empty(ctx, block_id);
+                }
+                self.continue_merge(ctx, plane);
+            }
+            _ if wanted => self.collect_again(ctx, plane),
+            _ => {}
+        }
+    }
+
+    /// The number of free blocks of a plane changed, and may have crossed the hard threshold.
+    fn pool_changed(&mut self, plane: PlaneId) {
+        let state = &self.blocks.planes[plane];
+        let urgent = match &self.layer {
+            Layer::Pages(collector) | Layer::Free(collector) => {
+                state.free < collector.hard_threshold
+            }
+            // The pool is always small: merges are urgent when writes wait for them.
+            Layer::Hybrid(_) => !state.parked.is_empty(),
+            Layer::InPlace => false,
+        };
+        if urgent != state.urgent {
+            self.blocks.planes[plane].urgent = urgent;
+            let chip = self.chip_of(plane);
+            let planes = &mut self.urgent_planes[chip];
+            *planes = if urgent { *planes + 1 } else { *planes - 1 };
+        }
+    }
+}

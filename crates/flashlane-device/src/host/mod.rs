@@ -1,0 +1,387 @@
+//! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the
+//! submission queue of each flow with the requests that wait for room in it, and the counts of
+//! submitted and completed requests.
+//!
+//! The host does not know how its requests reach the drive. The driver sends doorbells, and tells
+//! the host which entries the device has fetched and completed.
+//!
+//! Invariants: a submission queue holds at most `queue_depth - 1` entries, and further requests
+//! wait in a software queue in order of arrival; every generated request completes exactly once.
+
+pub mod counts;
+
+use flashlane_engine::{Array, Ring, Slab, Time};
+use flashlane_units::{FlowId, RequestId, SubmissionId};
+
+use crate::layout::SECTOR_BYTES;
+use crate::request::{Planned, Request};
+use counts::{ByteCounts, RequestCounts};
+
+/// Simulated time without a completion after which a flow with work outstanding counts as starved.
+pub(crate) const STARVATION: Time = Time::from_s(20);
+
+/// Requests that a caller from outside may have outstanding at once. The tenants of a run have a
+/// bound of their own.
+const OUTSTANDING_MAX: usize = 1 << 24;
+
+/// The host's side of a queue pair.
+#[derive(Clone)]
+pub struct HostFlow {
+    /// Requests that wait for room in the submission queue.
+    backlog: Ring<RequestId>,
+    /// Entries that were written, and entries that are known to be fetched.
+    tail: u64,
+    head: u64,
+    submitted: u64,
+    done: Done,
+    last_completion: Time,
+    /// True if the flow had no completion for so long that a run does not wait for it.
+    starved: bool,
+}
+
+impl HostFlow {
+    /// Empty queues.
+    fn new() -> Self {
+        Self {
+            backlog: Ring::new(),
+            tail: 0,
+            head: 0,
+            submitted: 0,
+            done: Done::default(),
+            last_completion: Time::ZERO,
+            starved: false,
+        }
+    }
+
+    /// True if the flow once had no completion for longer than [`STARVATION`], while others had
+    /// some.
+    pub(crate) fn has_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// Requests that entered the host so far.
+    pub fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// Requests that completed, counted or not, and their data.
+    pub(crate) fn done(&self) -> &Done {
+        &self.done
+    }
+
+    /// Requests that completed, counted or not.
+    pub fn completed(&self) -> u64 {
+        self.done.requests().all()
+    }
+
+    /// Requests that wait behind the submission queue.
+    pub(crate) fn behind_queue(&self) -> u64 {
+        self.backlog.len() as u64
+    }
+
+    /// Entries that were written to the submission queue so far.
+    pub(crate) fn entries(&self) -> u64 {
+        self.tail
+    }
+
+    /// Requests that entered the host and are not complete.
+    pub fn outstanding(&self) -> u64 {
+        self.submitted - self.completed()
+    }
+}
+
+/// Requests of a flow that completed, counted or not, by operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Done {
+    requests: [u64; 4],
+    sectors: [u64; 4],
+}
+
+impl Done {
+    #[inline(always)]
+    fn add(&mut self, request: &Request) {
+        let op = request.op as usize;
+        self.requests[op] += 1;
+        self.sectors[op] += u64::from(request.sectors);
+    }
+
+    /// Requests by operation.
+    pub(crate) fn requests(&self) -> RequestCounts {
+        let [read, write, trim, flush] = self.requests;
+        RequestCounts { read, write, trim, flush }
+    }
+
+    /// Bytes read and written.
+    pub(crate) fn bytes(&self) -> ByteCounts {
+        let [read, write, ..] = self.sectors.map(|sectors| sectors * SECTOR_BYTES);
+        ByteCounts { read, write }
+    }
+}
+
+/// A request that enters the host at its arrival.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Submission {
+    pub flow: FlowId,
+    pub planned: Planned,
+    /// The submitter's own name of the request.
+    pub cookie: u64,
+}
+
+/// The host.
+#[derive(Clone)]
+pub(crate) struct Host {
+    flows: Array<FlowId, HostFlow>,
+    /// Entries that a submission queue may hold.
+    places: u64,
+    /// Requests that have not arrived yet.
+    upcoming: Slab<SubmissionId, Submission>,
+    /// Most requests outstanding: [`OUTSTANDING_MAX`], unless the submitter sets another bound.
+    outstanding_max: usize,
+}
+
+impl Host {
+    /// Empty queues for `flows` flows. A submission queue has `queue_depth` entries, one of which
+    /// stays free.
+    pub(crate) fn new(queue_depth: u32, flows: usize) -> Self {
+        Self {
+            flows: (0..flows).map(|_| HostFlow::new()).collect(),
+            places: u64::from(queue_depth) - 1,
+            upcoming: Slab::new(),
+            outstanding_max: OUTSTANDING_MAX,
+        }
+    }
+
+    /// The flows, in their order.
+    pub(crate) fn flows(&self) -> std::slice::Iter<'_, HostFlow> {
+        self.flows.iter()
+    }
+
+    /// Keeps a request until its arrival. Returns the handle of the submission.
+    pub(crate) fn plan(&mut self, submission: Submission) -> SubmissionId {
+        self.upcoming.insert(submission)
+    }
+
+    /// The flow of a request that has not arrived yet.
+    #[inline]
+    pub(crate) fn flow_of(&self, submission: SubmissionId) -> FlowId {
+        self.upcoming[submission].flow
+    }
+
+    /// Takes the request of a submission that arrives.
+    #[inline]
+    pub(crate) fn arrive(&mut self, submission: SubmissionId) -> Submission {
+        let arrived = self.upcoming[submission];
+        self.upcoming.remove(submission);
+        arrived
+    }
+
+    /// Requests that have not arrived yet.
+    pub(crate) fn upcoming(&self) -> usize {
+        self.upcoming.len()
+    }
+
+    /// True if no request may be added to `outstanding` ones.
+    #[inline]
+    pub(crate) fn is_full(&self, outstanding: usize) -> bool {
+        outstanding >= self.outstanding_max
+    }
+
+    /// Sets the most requests that may be outstanding.
+    pub(crate) fn limit_outstanding(&mut self, outstanding_max: usize) {
+        self.outstanding_max = outstanding_max;
+    }
+
+    /// Shrinks the queues to their current size.
+    pub(crate) fn fit(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.backlog.fit());
+    }
+
+    /// Counts a request of the flow on a SATA drive, where the host has no queue for it.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, flow: FlowId) {
+        self.flows[flow].submitted += 1;
+    }
+
+    /// Puts a request of the flow into the submission queue. True: it has an entry. False: the
+    /// queue is full, and the request waits behind it.
+    #[inline(always)]
+    pub(crate) fn enter_queue(&mut self, flow: FlowId, id: RequestId) -> bool {
+        let places = self.places;
+        let host = &mut self.flows[flow];
+        host.submitted += 1;
+        let fits = host.backlog.is_empty() && host.tail - host.head < places;
+        if fits {
+            host.tail += 1;
+        } else {
+            host.backlog.push_back(id);
+        }
+        fits
+    }
+
+    /// Notes that the device has fetched the first `fetched` entries of the flow. If there is room
+    /// now, the oldest waiting request gets an entry, and is returned.
+    #[inline(always)]
+    pub(crate) fn next_entry(&mut self, flow: FlowId, fetched: u64) -> Option<RequestId> {
+        let places = self.places;
+        let host = &mut self.flows[flow];
+        host.head = fetched;
+        if host.backlog.is_empty() || host.tail - host.head >= places {
+            return None;
+        }
+        let next = host.backlog.pop_front().expect("requests wait");
+        host.tail += 1;
+        Some(next)
+    }
+
+    /// Counts a completed request.
+    #[inline(always)]
+    pub(crate) fn complete(&mut self, request: &Request, now: Time) {
+        let host = &mut self.flows[request.flow];
+        host.done.add(request);
+        host.last_completion = now;
+    }
+
+    /// True if the flow is known to starve.
+    pub(crate) fn is_starved(&self, flow: FlowId) -> bool {
+        self.flows[flow].starved
+    }
+
+    /// True if some flow is known to starve.
+    pub(crate) fn some_starve(&self) -> bool {
+        self.flows.iter().any(HostFlow::has_starved)
+    }
+
+    /// Notes that a flow starves.
+    pub(crate) fn note_starved(&mut self, flow: FlowId) {
+        self.flows[flow].starved = true;
+    }
+
+    /// True if some request has completed at `since` or later.
+    pub(crate) fn completed_since(&self, since: Time) -> bool {
+        let mut done = self.flows.iter().filter(|flow| flow.completed() > 0);
+        done.any(|flow| flow.last_completion >= since)
+    }
+
+    /// The flows that have requests outstanding, and no completion for longer than [`STARVATION`].
+    /// Such a flow starves if its requests have waited as long: see [`has_starved`].
+    pub(crate) fn idle_flows(&self, now: Time) -> impl Iterator<Item = FlowId> {
+        let idle =
+            move |flow: &HostFlow| flow.outstanding() > 0 && has_starved(flow.last_completion, now);
+        (0..)
+            .map(FlowId::new)
+            .zip(&self.flows)
+            .filter(move |(_, flow)| idle(flow))
+            .map(|(index, _)| index)
+    }
+
+    /// Checks what must hold between two events. `outstanding`: requests in the system.
+    pub(crate) fn audit(&self, outstanding: usize) {
+        for flow in &self.flows {
+            assert!(flow.completed() <= flow.submitted, "a request completes once");
+            assert!(flow.head <= flow.tail, "the device fetches what was submitted");
+            assert!(flow.tail - flow.head <= self.places, "a submission queue keeps its depth");
+        }
+        let known: u64 = self.flows.iter().map(HostFlow::outstanding).sum();
+        assert_eq!(known, outstanding as u64, "outstanding requests are counted");
+    }
+
+    /// Checks what must hold at the end of a run.
+    pub(crate) fn audit_end(&self) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            assert_eq!(flow.submitted, flow.completed(), "every request of flow {index} completed");
+        }
+    }
+}
+
+/// True if a request that has waited since a time has waited for too long.
+pub fn has_starved(since: Time, now: Time) -> bool {
+    now.saturating_sub(since) > STARVATION
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_units::RequestOp;
+
+    fn request(flow: FlowId) -> Request {
+        Request { flow, op: RequestOp::Read, sectors: 8, ..Request::default() }
+    }
+
+    #[test]
+    fn a_queue_holds_one_entry_less_than_its_depth_and_the_rest_waits_in_order() {
+        let mut host = Host::new(4, 2);
+        assert_eq!(
+            [10, 11, 12].map(|id| host.enter_queue(FlowId::new(0), RequestId::new(id))),
+            [true; 3]
+        );
+        assert_eq!(
+            [13, 14].map(|id| host.enter_queue(FlowId::new(0), RequestId::new(id))),
+            [false; 2]
+        );
+        assert!(
+            host.enter_queue(FlowId::new(1), RequestId::new(20)),
+            "flows have queues of their own"
+        );
+        assert_eq!(host.next_entry(FlowId::new(0), 0), None, "nothing has been fetched");
+        assert_eq!(host.next_entry(FlowId::new(0), 1), Some(RequestId::new(13)));
+        assert_eq!(host.next_entry(FlowId::new(0), 1), None);
+        // There is room, but earlier requests go first.
+        assert!(!host.enter_queue(FlowId::new(0), RequestId::new(15)));
+        assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(14)));
+        assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(15)));
+        assert_eq!(host.next_entry(FlowId::new(0), 3), None);
+        assert!(
+            !host.enter_queue(FlowId::new(0), RequestId::new(16)),
+            "three entries are fetched, three are not"
+        );
+        assert_eq!(host.next_entry(FlowId::new(0), 6), Some(RequestId::new(16)));
+        assert!(host.enter_queue(FlowId::new(0), RequestId::new(17)), "none waits");
+    }
+
+    #[test]
+    fn requests_are_counted_from_entry_to_completion() {
+        let mut host = Host::new(4, 1);
+        host.enter(FlowId::new(0));
+        host.enter_queue(FlowId::new(0), RequestId::new(1));
+        host.complete(&request(FlowId::new(0)), Time(5));
+        host.audit(1);
+        let flow = host.flows().next().expect("a flow");
+        assert_eq!((flow.submitted(), flow.completed(), flow.outstanding()), (2, 1, 1));
+        assert_eq!(flow.done().requests().read, 1);
+        assert_eq!(flow.done().bytes(), ByteCounts { read: 8 * SECTOR_BYTES, write: 0 });
+        host.complete(&request(FlowId::new(0)), Time(6));
+        host.audit_end();
+    }
+
+    #[test]
+    fn a_flow_is_idle_with_work_outstanding_and_no_completion_for_long() {
+        let mut host = Host::new(4, 3);
+        host.enter_queue(FlowId::new(1), RequestId::new(0));
+        host.enter_queue(FlowId::new(2), RequestId::new(1));
+        host.enter_queue(FlowId::new(2), RequestId::new(2));
+        let idle = |host: &Host, now: Time| -> Vec<u16> {
+            host.idle_flows(now).map(FlowId::get).collect()
+        };
+        assert_eq!(idle(&host, STARVATION), [0; 0]);
+        let late = STARVATION + Time(1);
+        assert_eq!(idle(&host, late), [1, 2], "flow 0 has nothing outstanding");
+        host.complete(&request(FlowId::new(2)), Time(1));
+        assert_eq!(idle(&host, late), [1]);
+        assert_eq!(idle(&host, late + Time(1)), [1, 2]);
+        host.complete(&request(FlowId::new(1)), late);
+        assert_eq!(idle(&host, late + late), [2]);
+        assert!(host.completed_since(late) && !host.completed_since(late + Time(1)));
+    }
+
+    #[test]
+    fn requests_that_have_not_arrived_are_kept() {
+        let mut host = Host::new(4, 1);
+        let submission = host.plan(Submission { cookie: 9, ..Submission::default() });
+        assert_eq!(host.upcoming(), 1);
+        assert_eq!(host.arrive(submission).cookie, 9);
+        assert_eq!(host.upcoming(), 0);
+        host.limit_outstanding(3);
+        assert!(!host.is_full(2));
+        assert!(host.is_full(3));
+    }
+}

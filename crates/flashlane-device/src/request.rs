@@ -1,0 +1,148 @@
+//! A host request inside the simulator, from arrival to completion.
+
+use flashlane_engine::{Sequence, Slab, Time};
+
+use flashlane_units::{FlowId, RequestId, RequestOp};
+
+/// A request as its source describes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Open loop: absolute arrival time. Closed loop: ignored. A request at or after [`Time::END`]
+    /// never arrives: the run ends with an error instead, so that no request is lost silently.
+    pub arrival: Time,
+    /// The operation.
+    pub op: RequestOp,
+    /// First sector, counted from the start of the flow's logical space. Unit: sectors of 512 B.
+    pub sector: u64,
+    /// Length; 0 only for flushes. Unit: sectors. `sector + sectors` never exceeds the space.
+    pub sectors: u32,
+}
+
+/// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Chain {
+    /// DRAM access, waiting for cache room.
+    pub cache: u64,
+    /// Waiting for translation pages, for free blocks.
+    pub mapping: u64,
+    /// Waiting in the scheduler and for the bus, suspended time.
+    pub queue: u64,
+    /// In the array.
+    pub array: u64,
+    // Last: a copy in steps of two words would stall on a word that was written just before, and
+    // that is the time on the bus.
+    /// On the bus.
+    pub bus: u64,
+}
+
+impl Chain {
+    /// All stages together.
+    pub fn total(&self) -> u64 {
+        self.cache + self.mapping + self.queue + self.bus + self.array
+    }
+
+    /// Adds the stages of an earlier chain.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.cache += other.cache;
+        self.mapping += other.mapping;
+        self.queue += other.queue;
+        self.bus += other.bus;
+        self.array += other.array;
+    }
+}
+
+/// Time that a request itself needs outside of cache and flash. Unit: picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostWork {
+    /// Before its submission queue.
+    pub host: u64,
+    /// Between its entry in the queue and the start of the fetch.
+    pub submission: u64,
+    pub transfer_in: u64,
+    pub firmware: u64,
+    pub transfer_out: u64,
+}
+
+/// A host request. The fields that are used between arrival and completion are in the first of two
+/// cache lines.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Request {
+    pub flow: FlowId,
+    pub op: RequestOp,
+    /// True if the request arrived inside the measurement window.
+    pub counted: bool,
+    pub sectors: u32,
+    /// First sector in the flow's space.
+    pub sector: u64,
+    /// Place, in the order of events, of the request for its entry or data and of what follows from
+    /// it; a delay does not change this place.
+    pub place: Sequence,
+    /// Time at which the device starts to fetch the entry.
+    pub fetched: Time,
+    /// Time at which the entry and the write data are in the device.
+    pub received: Time,
+    /// Time at which the firmware is over.
+    pub begun: Time,
+    /// Time at which the device work is done.
+    pub served: Time,
+    /// Parts of the device work that are not done: page transactions and DRAM accesses.
+    pub pending: u32,
+    /// The next page that waits for cache room, as an offset from the first page.
+    pub next_page: u32,
+    /// Time at which the workload generated the request.
+    pub arrival: Time,
+    /// Time at which the entry was written to the submission queue.
+    pub enqueued: Time,
+    /// Chain of the part that ended last.
+    pub chain: Chain,
+    /// The submitter's own name of the request.
+    pub cookie: u64,
+}
+
+impl Request {
+    /// Ends one part of the device work; the chain of the part that ends last counts. True for the
+    /// last part.
+    #[inline(always)]
+    pub(crate) fn end_part(&mut self, now: Time, chain: &Chain) -> bool {
+        assert!(self.pending > 0, "a part ends once");
+        self.pending -= 1;
+        let span = (now - self.begun).0;
+        let spans = chain.total() == span;
+        if spans {
+            self.chain = *chain;
+        }
+        let is_last = self.pending == 0;
+        if is_last {
+            assert!(spans || self.chain.total() == span, "the last part spans the device work");
+            self.served = now;
+        }
+        is_last
+    }
+}
+
+const _: () = assert!(
+    size_of::<Request>() == 128 && std::mem::offset_of!(Request, arrival) == 64,
+    "two cache lines"
+);
+
+/// The requests under way.
+pub type Requests = Slab<RequestId, Request>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_that_spans_the_device_work_counts() {
+        let mut request = Request { begun: Time(100), pending: 3, ..Request::default() };
+        let chain = |array| Chain { array, ..Chain::default() };
+        assert!(!request.end_part(Time(150), &chain(50)));
+        // This part began later than the request, so its chain cannot account for all of the time.
+        assert!(!request.end_part(Time(170), &chain(20)));
+        assert_eq!(request.chain, chain(50));
+        assert!(request.end_part(Time(190), &chain(90)));
+        assert_eq!((request.served, request.chain), (Time(190), chain(90)));
+    }
+}
