@@ -5,22 +5,39 @@ use crate::transaction::{Op, Source};
 /// A kind of obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
+    /// The die is busy with a read for a host, or holds what it read.
     Read,
+    /// The die is busy with a program for a host or of the data cache.
     Program,
+    /// The die is busy with an erase.
     Erase,
+    /// The die is busy with a page that collection or wear levelling moves.
     Gc,
+    /// A translation page: the die is busy with one, or the request waits for one of its own.
     Mapping,
+    /// The channel moves something else.
     Bus,
+    /// Die and channel are free, but the scheduler holds the work back.
     Policy,
+    /// Another operation on the same page is not over.
     SamePage,
+    /// The plane has no free block, and its die does nothing about it at the moment.
     FreeBlock,
+    /// The data cache is full of pages on their way to flash, or a flush waits for them.
     CacheRoom,
+    /// The memory of the data cache serves another access.
     Dram,
+    /// No room in the submission queue, or no tag: earlier requests hold it.
     HostQueue,
+    /// The queue has as many commands in the device as it may (QueueFetchSize).
     FetchLimit,
+    /// Other commands are fetched first, or are between fetch and firmware.
     Arbitration,
+    /// The link moves something else.
     Link,
+    /// All processors run other commands.
     Firmware,
+    /// The completion queue has no room.
     CompletionQueue,
 }
 

@@ -6,6 +6,7 @@ use flashlane_units::{ChannelId, DieId, FlowId, RequestId, SubmissionId, Transac
 
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a field is what its type says")]
 pub enum Event {
     /// A request that was submitted for this time arrives.
     Arrival { submission: SubmissionId },
@@ -56,6 +57,7 @@ pub enum Event {
 /// function that is named here. All variants have the same content, so that news stay in registers;
 /// the driver keeps the handle of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the flow of the request or of the tenant")]
 pub enum Up {
     /// Nothing.
     Nothing,

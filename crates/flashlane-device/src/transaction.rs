@@ -97,10 +97,13 @@ pub struct Transaction {
     pub plane: PlaneId,
     /// Logical page, device-wide; the translation page for mapping transactions.
     pub lpa: Lpa,
+    /// The flow for which it is.
     pub flow: FlowId,
     /// Class of the flow: 0 urgent .. 3 low.
     pub class: u8,
+    /// Who asked for it.
     pub source: Source,
+    /// Read, program or erase.
     pub op: Op,
     pub(crate) place: Place,
     /// A read that completes a partial write, or that merges a translation page.

@@ -6,7 +6,6 @@ use flashlane::Error;
 use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{self, Loaded, Overrides};
 use flashlane::config::{DeviceConfig, WorkloadConfig, preset, validate};
-use flashlane::layout::Layout;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

@@ -21,7 +21,9 @@ const CHOICES: &[&str] =
 /// Values, with the places where they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
+    /// The values, by key.
     pub value: Table,
+    /// Where each of them was written.
     pub places: Places,
 }
 

@@ -109,6 +109,7 @@ impl Places {
         self.keys.extend(taken.map(|(path, place)| (path.replacen(key, name, 1), place.clone())));
     }
 
+    /// Removes the places of `key` and of everything below it.
     pub fn remove_below(&mut self, key: &str) {
         let below: Vec<String> = self.below(key).map(|(path, _)| path.clone()).collect();
         for path in below {

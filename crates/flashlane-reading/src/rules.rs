@@ -9,6 +9,7 @@ use flashlane_units::{ByteSize, Ratio, Span};
 /// Problems found so far.
 #[derive(Debug, Default)]
 pub struct Rules {
+    /// One entry for each rule that a value breaks.
     pub problems: Vec<Problem>,
 }
 

@@ -3,7 +3,6 @@
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
-use flashlane::layout::Layout;
 use flashlane::metrics::Summary;
 use flashlane::observe::{Observe, RequestBatch};
 use flashlane::workload::{self, Planned};

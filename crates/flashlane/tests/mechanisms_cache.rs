@@ -3,7 +3,6 @@
 
 use crate::common::{Scenario, whole_run};
 use flashlane::Warmup;
-use flashlane::layout::Layout;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::HitCounts;
 

@@ -6,7 +6,6 @@
 use crate::common::{Scenario, run_all};
 use flashlane::config::bounds::Capacity;
 use flashlane::ftl::gc::Victim;
-use flashlane::layout::Layout;
 use flashlane::metrics::Summary;
 
 /// One plane, no limits but the flash.

@@ -17,8 +17,11 @@ use crate::transaction::{Op, Place, Transaction};
 pub struct TransactionTimes {
     /// Number of transactions.
     pub count: u64,
+    /// Time in the queue of a die.
     pub wait: u128,
+    /// Time on the bus.
     pub transfer: u128,
+    /// Time in the array of the flash.
     pub execution: u128,
 }
 
@@ -71,15 +74,22 @@ impl Level {
 /// Readings of the device since the start of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
+    /// Free blocks of the plane that has the fewest.
     pub free_blocks_min: u64,
+    /// Free blocks of all planes.
     pub free_blocks: u64,
+    /// Pages programmed for requests.
     pub user_programs: u64,
+    /// Pages programmed by collection.
     pub gc_programs: u64,
+    /// Translation pages programmed.
     pub mapping_programs: u64,
+    /// Blocks erased.
     pub erases: u64,
     /// Sum over all channels of the time for which they were taken, and over all chips of the time
     /// for which they were busy. Unit: picoseconds.
     pub channels: u128,
+    /// Sum over all chips of the time for which they were busy. Unit: picoseconds.
     pub chips: u128,
     /// The busy time of each chip; empty where it is not kept. Unit: picoseconds.
     pub each_chip: Vec<u64>,
@@ -108,9 +118,13 @@ pub struct FlowWork {
     pub other_programs: u64,
     /// Writes of a part of a page for which the rest of the page was read first.
     pub read_modify_writes: u64,
+    /// Look-ups that found their entry in the cached mapping table.
     pub cmt_hits: u64,
+    /// Look-ups that had to read a translation page.
     pub cmt_misses: u64,
+    /// Pages that were asked of the data cache and were there.
     pub cache_hits: u64,
+    /// Pages that were asked of the data cache and were not there.
     pub cache_misses: u64,
 }
 
@@ -121,7 +135,9 @@ pub struct FlowReading {
     pub arrived: u64,
     /// Requests that completed, counted or not.
     pub completed: RequestCounts,
+    /// Bytes of the requests that completed.
     pub bytes: ByteCounts,
+    /// Work of the device for the flow.
     pub work: FlowWork,
     /// Array time of all dies: host, collection, mapping. Unit: picoseconds.
     pub device_time: [u128; 3],
@@ -134,17 +150,23 @@ pub struct FlowReading {
 /// All counters of a drive up to an instant.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceReading {
+    /// The instant.
     pub at: Time,
+    /// Counters of the flash.
     pub flash: FlashCounters,
+    /// Counters of the translation layer.
     pub ftl: FtlCounts,
     /// Pages that the data cache evicted.
     pub evictions: u64,
+    /// Work of the controller's processors.
     pub processors: ProcessorReading,
     /// Erases of each block; empty before the first one.
     pub block_erases: Vec<u32>,
     /// Time that each channel was taken. Unit: picoseconds.
     pub channels: Vec<u64>,
+    /// One entry for each chip.
     pub chips: Vec<ChipReading>,
+    /// One entry for each flow.
     pub flows: Vec<FlowReading>,
 }
 

@@ -18,7 +18,9 @@ use crate::transaction::{Op, Transaction, Transactions};
 /// A die and its channel.
 #[derive(Clone, Copy, Debug)]
 pub struct DieAt {
+    /// Its channel.
     pub channel: ChannelId,
+    /// The die.
     pub die: DieId,
 }
 

@@ -41,27 +41,39 @@ use timing::FlashTiming;
 pub struct Running {
     /// First transaction; the others follow by `sibling`.
     pub head: TransactionId,
+    /// Read, program or erase.
     pub op: Op,
     /// Start and end of the array operation.
     pub since: Time,
+    /// End of the array operation.
     pub until: Time,
 }
 
 /// Counters of the flash. Units: pages, unless named otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlashCounters {
+    /// Read for requests.
     pub user_reads: u64,
+    /// Programmed for requests.
     pub user_programs: u64,
+    /// Read by collection.
     pub gc_reads: u64,
+    /// Programmed by collection.
     pub gc_programs: u64,
+    /// Translation pages read.
     pub mapping_reads: u64,
+    /// Translation pages programmed.
     pub mapping_programs: u64,
+    /// Erases. Unit: blocks.
     pub erases: u64,
     /// Commands by operation (reads, programs, erases). For each: commands of one plane, of several
     /// planes, and both again for commands while another die of the chip was busy.
     pub commands: [[u64; 4]; 3],
+    /// Suspensions of programs. Unit: commands.
     pub program_suspends: u64,
+    /// Suspensions of erases. Unit: commands.
     pub erase_suspends: u64,
+    /// Pages that were moved inside of a plane, without the bus.
     pub copybacks: u64,
 }
 

@@ -30,9 +30,13 @@ fn mask_bits(layout: &Layout) -> u32 {
 /// Everything that preconditioning leaves behind and that outlives a run.
 #[derive(Clone)]
 pub struct FtlState {
+    /// Where each logical page is, and what each physical page holds.
     pub pages: PageTables,
+    /// The state of each block.
     pub blocks: Blocks,
+    /// The table on flash and its cached part; `None` where all of it is in memory.
     pub mapping: Option<MappingTable>,
+    /// The log blocks of a hybrid mapping, if there is one.
     pub hybrid: Option<Hybrid>,
 }
 

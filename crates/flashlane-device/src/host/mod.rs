@@ -121,7 +121,9 @@ impl Done {
 /// A request that enters the host at its arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Submission {
+    /// The flow that submits it.
     pub flow: FlowId,
+    /// What it asks for.
     pub planned: Planned,
     /// The submitter's own name of the request.
     pub cookie: u64,

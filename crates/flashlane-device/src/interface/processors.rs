@@ -82,10 +82,13 @@ impl PageSpace {
 pub struct ProcessorReading {
     /// Number of cores; 0 if they are not modelled.
     pub cores: u32,
+    /// Commands of the host.
     pub commands: u128,
     /// Pages that the drive moves for itself.
     pub own_pages: u128,
+    /// Decisions of the scheduling policy.
     pub decisions: u128,
+    /// Look-ups of the mapping table.
     pub lookups: u64,
     /// Look-ups that missed the processors' cache.
     pub misses: u64,

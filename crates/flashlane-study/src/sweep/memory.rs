@@ -2,7 +2,6 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use flashlane::layout::Layout;
 use flashlane::{RunOptions, need, runs_alone};
 
 use crate::base::Scenario;

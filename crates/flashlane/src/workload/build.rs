@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::config::{DeviceConfig, WorkloadConfig};
-    use flashlane_device::layout::Layout;
+    
 
     fn device() -> DeviceConfig {
         let text = "name = 'small'\n[flash]\ntechnology = 'slc'\nchannels = 1\n\

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashlane::config::load::{Overrides, workload_from_toml};
 use flashlane::config::validate::validate;
-use flashlane::layout::Layout;
 use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::{Error, RunOptions, Warmup, simulate};
 

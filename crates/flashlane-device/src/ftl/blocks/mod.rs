@@ -84,6 +84,7 @@ pub struct Block {
     pub(crate) erases: u32,
     /// For full blocks: the number of blocks of the plane that were filled before this one.
     pub filled: u32,
+    /// What the block is used for now.
     pub state: BlockState,
     pub(crate) stream: Stream,
 }
@@ -129,6 +130,7 @@ pub struct Plane {
 #[derive(Clone, Debug)]
 pub struct Blocks {
     blocks: Array<BlockId, Block>,
+    /// The free blocks and the counters of each plane.
     pub planes: Array<PlaneId, Plane>,
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<BlockId>,
@@ -261,6 +263,7 @@ impl Blocks {
         Ppa::new(block.get() * self.pages_per_block.get())
     }
 
+    /// A block.
     #[inline]
     pub fn block(&self, block: BlockId) -> &Block {
         &self.blocks[block]
@@ -292,6 +295,7 @@ impl Blocks {
         flashlane_engine::prefetch(&self.blocks, block.index());
     }
 
+    /// A block, to be changed.
     #[inline]
     pub fn block_mut(&mut self, block: BlockId) -> &mut Block {
         &mut self.blocks[block]

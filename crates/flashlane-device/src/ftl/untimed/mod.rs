@@ -37,7 +37,9 @@ use write_backs::WriteBacks;
 /// A page of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct HostPage {
+    /// Owner of the page.
     pub flow: FlowId,
+    /// The logical page.
     pub lpa: Lpa,
     /// Sectors of the page.
     pub mask: u64,
@@ -48,18 +50,29 @@ pub struct HostPage {
 /// Work done for a flow. Unit: pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowWork {
+    /// Pages read for requests.
     pub host_reads: u64,
+    /// Pages programmed for requests.
     pub host_programs: u64,
     /// Part of `host_programs`: writes for which the rest of the page was read first.
     pub read_modify_writes: u64,
+    /// Pages read by collection.
     pub gc_reads: u64,
+    /// Pages programmed by collection.
     pub gc_programs: u64,
+    /// Translation pages programmed.
     pub mapping_programs: u64,
+    /// Reads of pages that were never written.
     pub zero_fill_reads: u64,
+    /// Translation pages read.
     pub mapping_reads: u64,
+    /// Look-ups that found their entry in the cached mapping table.
     pub cmt_hits: u64,
+    /// Look-ups that had to read a translation page.
     pub cmt_misses: u64,
+    /// Pages that were asked of the data cache and were there.
     pub cache_hits: u64,
+    /// Pages that were asked of the data cache and were not there.
     pub cache_misses: u64,
 }
 
@@ -87,9 +100,11 @@ impl FlowWork {
 /// done.
 pub struct Untimed {
     ftl: Ftl,
+    /// The data cache.
     pub cache: Cache,
     /// By flow.
     pub work: Vec<FlowWork>,
+    /// Blocks erased so far.
     pub erases: u64,
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.

@@ -40,7 +40,7 @@ fn presets_are_valid_and_survive_a_round_trip() {
 #[test]
 fn preset_capacities_are_those_of_the_papers() {
     use crate::config::bounds::{Bounds, Capacity};
-    use flashlane_device::layout::Layout;
+    
     let size = |name: &str| {
         let device = device(name, &Overrides::default()).unwrap().config;
         let capacity = Capacity::new(&WorkloadConfig::whole_device().layout(&device));

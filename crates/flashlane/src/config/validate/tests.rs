@@ -2,7 +2,6 @@ use super::*;
 use crate::config::load::{self, Overrides};
 use crate::config::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, SyntheticConfig};
 use flashlane_device::isolation::Isolation;
-use flashlane_device::layout::Layout;
 use flashlane_units::{BlockShare, ByteSize, Ratio};
 
 fn tiny() -> DeviceConfig {

@@ -14,7 +14,6 @@ use flashlane::config::{
 };
 use flashlane::interface::arbitration::Arbitration;
 use flashlane::isolation::Isolation;
-use flashlane::layout::Layout;
 use flashlane::observe::{
     Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, TimelineOptions,
 };

@@ -6,7 +6,6 @@ use flashlane::config::{
     HotColdConfig, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
     NormalSizeConfig, OnEnd, Priority, SizeConfig, SyntheticConfig, WorkloadConfig, ZipfConfig,
 };
-use flashlane::layout::Layout;
 use flashlane::workload::clone;
 use flashlane_engine::Rng;
 
