@@ -3,8 +3,8 @@
 use flashlane::Error;
 use flashlane::config::load;
 use flashlane::config::preset::{PRESETS, Preset};
-use flashlane::config::schema;
 use flashlane::policy::families;
+use flashlane::schema;
 
 use crate::args::{PresetAction, PresetArgs, SchemaOf};
 use crate::execute::pretty;

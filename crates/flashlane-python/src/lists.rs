@@ -1,7 +1,8 @@
 //! Lists of policies, and schemas of file formats.
 
 use flashlane::Error;
-use flashlane::config::{PolicyInfo, schema as schemas};
+use flashlane::config::PolicyInfo;
+use flashlane::schema as schemas;
 use pyo3::prelude::*;
 
 use crate::error::OrRaise;

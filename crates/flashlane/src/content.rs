@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::config::{DeviceConfig, MqsimFlowConfig, WorkloadConfig};
 pub use crate::digest::InputFiles;
 use crate::digest::{fingerprints, hex};
 use crate::options::RunOptions;
-use crate::workload::clone;
+use flashlane_config::{DeviceConfig, MqsimFlowConfig, WorkloadConfig};
 use flashlane_reading::Error;
+use flashlane_workload::clone;
 
 /// Name of the rule by which keys are made; another rule has another name.
 const KEY_SCHEMA: &str = "flashlane.content-key/1";

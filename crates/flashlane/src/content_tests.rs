@@ -1,6 +1,6 @@
 use super::*;
-use crate::config::load::{self, Overrides};
 use crate::options::Warmup;
+use flashlane_config::load::{self, Overrides};
 
 struct Place {
     folder: tempfile::TempDir,

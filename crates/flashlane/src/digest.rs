@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
-use crate::config::DeviceConfig;
+use flashlane_config::DeviceConfig;
 use flashlane_reading::Error;
 
 /// Bytes of one read.

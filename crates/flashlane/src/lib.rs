@@ -5,26 +5,32 @@
 //! The modules are listed in the order in which a request meets them; see `ARCHITECTURE.md`.
 
 // The keys that users write, and the checks of them.
-pub mod config;
+pub use flashlane_config as config;
 pub mod conformance;
 pub mod content;
 mod digest;
 
-pub mod workload; // 1
+pub use flashlane_workload as workload; // 1
 
 // The drive: 2 to 7.
 pub use flashlane_device::{ftl, interface, isolation, layout, policy, scheduler};
 
-// Modules above the drive: they drive, observe and measure it.
+// What is counted and watched: 8.
+pub use flashlane_measure::{metrics, observe};
+
+// Modules above the drive: they run it.
 pub mod drive;
-pub mod metrics; // 8
 pub mod need;
-pub mod observe;
 mod options;
 mod parallel;
 pub mod precondition;
 pub mod run;
 
+/// Published JSON schemas.
+pub mod schema {
+    pub use flashlane_config::schema::*;
+    pub use flashlane_measure::schema::*;
+}
 mod stopwatch;
 mod tenants;
 mod waf_only;

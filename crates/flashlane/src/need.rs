@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 pub use flashlane_engine::memory::OutOfMemory;
 
-use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
+use flashlane_config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use flashlane_reading::Error;
 
 /// Address space of the page tables. Unit: bytes per page of the flash; the tables take 7.6 to 8.6.

@@ -7,7 +7,7 @@ use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, Ppa, RequestOp};
 
 use super::*;
-use crate::config::load::{self, Overrides};
+use flashlane_config::load::{self, Overrides};
 use flashlane_device::device::Device;
 
 fn inputs(sets: &[&str], flow: &str) -> (DeviceConfig, WorkloadConfig) {
@@ -28,7 +28,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
         .collect();
     let space = &prepared.layout.flows[0];
     let (flow, seed) = (&prepared.workload.flows[0], prepared.options.seed);
-    let mut source = workload::build(
+    let mut source = flashlane_workload::build(
         flow,
         0,
         space,

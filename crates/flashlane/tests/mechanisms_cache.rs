@@ -420,7 +420,7 @@ fn a_writer_that_the_cache_slows_down_is_warned_of() {
             "[[flow]]\nname = 'w'\ncache = '{cache}'\n[flow.synthetic]\nqueue_depth = {depth}\n\
              read_ratio = 0.0\nsize = '4KiB'\nrequests = 6000\n"
         );
-        Scenario::new(include_str!("../presets/tiny.toml"), &workload)
+        Scenario::new(include_str!("../../flashlane-config/presets/tiny.toml"), &workload)
     };
     let warned = |scenario: &Scenario| {
         let (device, workload) = scenario.load();

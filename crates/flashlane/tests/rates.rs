@@ -12,7 +12,7 @@ use flashlane::observe::{
 use flashlane::{Error, Warmup, simulate_in_detail};
 
 /// The preset `tiny`: eight planes that program a page in 200 us, so 40,000 pages a second.
-const TINY: &str = include_str!("../presets/tiny.toml");
+const TINY: &str = include_str!("../../flashlane-config/presets/tiny.toml");
 const WRITE_BOUND: f64 = 40_000.0;
 const MS: u64 = 1_000_000_000;
 

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
-use crate::config::validate::validate;
-use crate::metrics::Summary;
 use crate::options::RunOptions;
 use crate::run::simulate;
+use flashlane_config::load::{Overrides, device_from_toml, workload_from_toml};
+use flashlane_config::validate::validate;
 use flashlane_device::rule::ensure;
+use flashlane_measure::metrics::Summary;
 use flashlane_reading::Error;
 
 pub(super) const RULE: &str =

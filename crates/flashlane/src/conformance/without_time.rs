@@ -3,13 +3,13 @@
 
 use serde::Serialize;
 
-use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
-use crate::config::validate::validate;
-use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::metrics::{FlashSummary, Summary};
 use crate::options::RunOptions;
 use crate::run::simulate;
+use flashlane_config::load::{Overrides, device_from_toml, workload_from_toml};
+use flashlane_config::validate::validate;
+use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::rule::ensure;
+use flashlane_measure::metrics::{FlashSummary, Summary};
 use flashlane_reading::Error;
 
 pub(super) const RULE: &str = "writes are amplified as much without time (--waf-only) as with it, \

@@ -23,34 +23,32 @@
 //!   begins.
 //!
 //! So the same calls give the same completions, at the same picosecond.
-//! [`Observe::submissions`](crate::observe::Observe::submissions) records what the flows of a run
+//! [`Observe::submissions`](flashlane_measure::observe::Observe::submissions) records what the flows of a run
 //! submit in just this form, and [`Drive::replay`] submits it again.
 
-pub(crate) mod command;
-pub(crate) mod recording;
-mod replay;
+pub(crate) mod replay;
 mod step;
 
 use flashlane_engine::Time;
 
-pub use command::{Command, Completion, Operation, Refused};
-pub use recording::{Submissions, Submitted};
+pub use flashlane_measure::command::{Command, Completion, Operation, Refused};
+pub use flashlane_measure::recording::{Submissions, Submitted};
 
-use crate::config::validate::validate_tenants;
-use crate::config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
-use crate::metrics::metered::Metered;
-use crate::metrics::window::Window;
-use crate::metrics::{Summary, report};
 use crate::need;
-use crate::observe::{Blame, Completions, Observe, Observer};
 use crate::run::{Prepared, RunOptions, Warmup};
-use crate::workload::SourceReport;
+use flashlane_config::validate::validate_tenants;
+use flashlane_config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
 use flashlane_device::device::watcher::Watcher;
 use flashlane_device::event::Up;
 use flashlane_device::host::Submission;
 use flashlane_device::request::Planned;
+use flashlane_measure::metrics::metered::Metered;
+use flashlane_measure::metrics::window::Window;
+use flashlane_measure::metrics::{Summary, report};
+use flashlane_measure::observe::{Blame, Completions, Observe, Observer};
 use flashlane_reading::Error;
 use flashlane_units::{FlowId, RequestOp};
+use flashlane_workload::SourceReport;
 
 /// A tenant of a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
 /// A source of requests only tells what the tenant has done before: what data the drive and its
@@ -315,7 +313,14 @@ impl Drive {
         self.drive.settle();
         let ended = self.drive.ended(&self.config);
         let input = |_| SourceReport::default();
-        let summary = report::summarise(&ended, input, &self.config, &self.workload, &self.options);
+        let summary = report::summarise(
+            &ended,
+            input,
+            &self.config,
+            &self.workload,
+            self.options.seed,
+            self.options.compat.clone(),
+        );
         self.drive.meters.recorder = recorder;
         Ok(summary)
     }

@@ -1,7 +1,7 @@
 //! Submits a recording to a drive.
 
-use super::recording::Submitted;
 use super::{Completion, Drive, Report};
+use flashlane_measure::recording::Submitted;
 use flashlane_reading::Error;
 
 impl Drive {

@@ -2,9 +2,9 @@
 
 use flashlane_engine::Time;
 
-use super::command::{Completion, Refused};
 use super::{Drive, Report};
 use flashlane_device::event::Up;
+use flashlane_measure::command::{Completion, Refused};
 use flashlane_reading::Error;
 
 impl Drive {

@@ -5,9 +5,9 @@ use flashlane_units::Ppa;
 
 use super::scatter::tests::at;
 use super::*;
-use crate::config::load::{self, Overrides};
-use crate::workload::footprint::PageSet;
+use flashlane_config::load::{self, Overrides};
 use flashlane_device::ftl::blocks::BlockState;
+use flashlane_workload::footprint::PageSet;
 
 /// Flows with 60 planes in all and different lists: more planes than are filled together, and no
 /// multiple of that number.

@@ -4,7 +4,7 @@
 use flashlane_engine::Rng;
 use flashlane_units::Ppa;
 
-use crate::config::{FlowConfig, MqsimFlowConfig, WorkloadConfig};
+use flashlane_config::{FlowConfig, MqsimFlowConfig, WorkloadConfig};
 use flashlane_device::ftl::FtlState;
 use flashlane_device::layout::{Layout, SECTOR_BYTES};
 

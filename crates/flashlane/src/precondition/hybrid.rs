@@ -6,10 +6,10 @@ use flashlane_units::{FlowId, Lpa, Ppa};
 
 use super::Holding;
 use super::recent::Recent;
-use crate::workload::footprint::Footprint;
 use flashlane_device::ftl::FtlState;
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::layout::Layout;
+use flashlane_workload::footprint::Footprint;
 
 /// Places every written page in its data block. Then it moves the pages that the workload writes
 /// most recently to the log blocks, which are all full except the last. Streams leave no pages

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash3_64;
 
-use crate::config::{DeviceConfig, WorkloadConfig};
 use crate::digest::{InputFiles, fingerprints, hex};
-use crate::workload::footprint::Footprint;
+use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::compat::CompatConfig;
 use flashlane_device::ftl::{FrozenState, FtlState};
 use flashlane_device::layout::Layout;
+use flashlane_workload::footprint::Footprint;
 
 /// Name of the format. Another format has another name.
 const SCHEMA: &str = "flashlane.kept-state/1";
@@ -239,15 +239,15 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
     DeviceConfig {
         name: String::new(),
         source: String::new(),
-        link: crate::config::LinkConfig::default(),
-        interface: crate::config::InterfaceConfig::default(),
-        cache: crate::config::CacheConfig::default(),
+        link: flashlane_config::LinkConfig::default(),
+        interface: flashlane_config::InterfaceConfig::default(),
+        cache: flashlane_config::CacheConfig::default(),
         ftl: device.ftl.clone(),
         scheduler: flashlane_device::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
-        energy: crate::config::EnergyConfig::default(),
-        endurance: crate::config::EnduranceConfig::default(),
+        energy: flashlane_config::EnergyConfig::default(),
+        endurance: flashlane_config::EnduranceConfig::default(),
         compat: device.compat.clone(),
     }
 }

@@ -23,14 +23,14 @@ mod conformance;
 use flashlane_engine::{Rng, Table, Use};
 use flashlane_units::{FlowId, Lpa, PlaneId};
 
-use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
-use crate::workload::footprint::Footprint;
 use fill::{PagesOn, Part, copy_places, planes_together};
+use flashlane_config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::ftl::blocks::Stream;
 use flashlane_device::ftl::mapping::MappingTable;
 use flashlane_device::ftl::{FtlState, reserve_blocks};
 use flashlane_device::layout::{FlowSpace, Layout};
+use flashlane_workload::footprint::Footprint;
 pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;

@@ -8,10 +8,10 @@
 use flashlane_engine::Time;
 
 use super::pages_held;
-use crate::config::{CompatConfig, DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
-use crate::workload;
-use crate::workload::footprint::{Footprint, PageSet};
+use flashlane_config::{CompatConfig, DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
 use flashlane_device::layout::FlowSpace;
+use flashlane_workload;
+use flashlane_workload::footprint::{Footprint, PageSet};
 
 /// Least ratio of touched pages to held pages; below it, addresses are drawn from the flow's whole
 /// space.
@@ -50,7 +50,7 @@ pub(super) fn footprint(
     if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim {
         (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
     }
-    let mut source = workload::build(
+    let mut source = flashlane_workload::build(
         &endless,
         index,
         space,

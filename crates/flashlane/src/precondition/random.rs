@@ -4,9 +4,9 @@ use flashlane_engine::Rng;
 
 use super::Holding;
 use super::fill::PagesOn;
-use crate::config::{DeviceConfig, Placement};
-use crate::workload::Scatter;
+use flashlane_config::{DeviceConfig, Placement};
 use flashlane_device::layout::{FlowSpace, Layout};
+use flashlane_workload::Scatter;
 
 /// An order of the pages of each flow; in this order they are dealt out to its planes.
 pub(super) struct PlacesAtRandom {

@@ -2,7 +2,7 @@
 
 use flashlane_engine::Rng;
 
-use crate::workload::footprint::Footprint;
+use flashlane_workload::footprint::Footprint;
 
 /// Draws pages that a flow touched last: hot ones first.
 pub(super) struct Recent<'a> {

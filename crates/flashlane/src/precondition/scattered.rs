@@ -5,11 +5,11 @@ use flashlane_engine::Rng;
 use flashlane_units::{FlowId, Ppa};
 
 use super::pages_held;
-use crate::config::{DeviceConfig, FlowConfig, WorkloadConfig};
-use crate::workload::Scatter;
-use crate::workload::footprint::{Footprint, PageSet};
+use flashlane_config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use flashlane_device::ftl::FtlState;
 use flashlane_device::layout::{FlowSpace, Layout};
+use flashlane_workload::Scatter;
+use flashlane_workload::footprint::{Footprint, PageSet};
 
 /// Least ratio of touched pages to held pages; below it, the data lies anywhere.
 const TOUCHED_PER_HELD: f64 = 1.1;

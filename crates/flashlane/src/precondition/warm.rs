@@ -16,14 +16,14 @@ use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, Ppa};
 
 use super::scattered;
-use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::workload::{self, Planned, RequestOp, RequestSource};
+use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::cache::Cache;
 use flashlane_device::ftl::FtlState;
 use flashlane_device::ftl::mapping::MappingTable;
 use flashlane_device::ftl::pages::PageTables;
 use flashlane_device::layout::{FlowSpace, Layout};
 use flashlane_reading::Error;
+use flashlane_workload::{self, Planned, RequestOp, RequestSource};
 
 /// Most requests that are replayed.
 const REQUESTS_MAX: u64 = 16_000_000;
@@ -158,7 +158,7 @@ impl<'a> Replay<'a> {
                 continue;
             }
             let page_size = device.flash.page_size;
-            let mut source = workload::build(
+            let mut source = flashlane_workload::build(
                 flow,
                 index,
                 space,

@@ -5,24 +5,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use flashlane_units::FlowId;
 
 use super::{Details, Outcome, Prepared, Simulation, measured, runs_alone, wants_slowdowns};
-use crate::config::WorkloadConfig;
-use crate::drive::recording::Recorder as Recording;
-use crate::metrics::recorder::OPERATIONS;
-use crate::metrics::steady::Watch;
-use crate::metrics::summary::{FlowSummary, OverloadSummary};
-use crate::metrics::window::Window;
-use crate::metrics::windows::{self, Windows};
-use crate::metrics::{Summary, empty, report};
 use crate::need;
-use crate::observe::{self, Completions, Observed, Observer};
 use crate::options::RunOptions;
 use crate::parallel::{Begun, Jobs};
 use crate::stopwatch::Stopwatch;
 use crate::tenants::{Overload, Run};
 use crate::waf_only;
+use flashlane_config::WorkloadConfig;
 use flashlane_device::device::watcher::Watcher;
 use flashlane_device::ftl::{FrozenState, FtlState};
 use flashlane_device::layout::Geometry;
+use flashlane_measure::metrics::recorder::OPERATIONS;
+use flashlane_measure::metrics::steady::Watch;
+use flashlane_measure::metrics::summary::{FlowSummary, OverloadSummary};
+use flashlane_measure::metrics::window::Window;
+use flashlane_measure::metrics::windows::{self, Windows};
+use flashlane_measure::metrics::{Summary, empty, report};
+use flashlane_measure::observe::{Completions, Observed, Observer};
+use flashlane_measure::recording::Recorder as Recording;
 use flashlane_reading::Error;
 
 /// Simulations as jobs: first all flows together, then each flow alone.
@@ -65,7 +65,7 @@ impl Together<'_> {
 impl<'a> Runs<'a> {
     fn together(&self, job: usize) -> Result<Begun<Together<'a>, Outcome>, Error> {
         let Simulation { device, workload, options } = self.simulations[job];
-        empty::foreseen(workload, options)?;
+        empty::foreseen(workload, options.warmup, options.until_steady.is_some())?;
         promises_fit(workload, options)?;
         need::check(device, workload)?;
         if options.waf_only {
@@ -128,7 +128,7 @@ impl<'a> Runs<'a> {
                 return Err(empty::overloaded(&overload));
             }
             let generated = shared.device.flows().map(|flow| flow.submitted()).sum();
-            return Err(empty::found(workload, options, generated, window.load_ended()));
+            return Err(empty::found(workload, options.warmup, generated, window.load_ended()));
         }
         shared.settle();
         let wall_s = begun.seconds();
@@ -138,7 +138,8 @@ impl<'a> Runs<'a> {
             |flow| tenants.report(flow),
             device,
             workload,
-            options,
+            options.seed,
+            options.compat.clone(),
         );
         let overload = tenants.overload.map(|one| overload_summary(one, workload, false));
         summary.overload.extend(overload);
@@ -183,7 +184,7 @@ impl<'a> Runs<'a> {
             report::alone_is_shared(&mut summary);
             finish_alone(&mut summary, options, &over_time, &over_time);
             if let Some(series) = &mut details.time_series {
-                observe::fill_ones(series, &observed.slowed);
+                flashlane_measure::observe::fill_ones(series, &observed.slowed);
             }
         }
         self.over(job, &mut summary);
@@ -280,7 +281,7 @@ impl<'a> Jobs for Runs<'a> {
         summary.overload.extend(overloads);
         summary.verdict = summary.verdict();
         if let Some(series) = &mut details.time_series {
-            observe::fill_slowdowns(series, &observed.slowed, &alone_series);
+            flashlane_measure::observe::fill_slowdowns(series, &observed.slowed, &alone_series);
         }
         finish_alone(&mut summary, prepared.options, &over_time, &alone_over_time);
         self.over(job, &mut summary);

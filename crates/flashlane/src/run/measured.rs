@@ -3,13 +3,13 @@
 use flashlane_engine::Time;
 use flashlane_trace::{Completions, Event};
 
-use crate::config::{FlowConfig, WorkloadConfig};
-use crate::metrics::Summary;
-use crate::metrics::latency::LatencyRecorder;
-use crate::metrics::window::TimeRange;
-use crate::observe::TimeSeries;
-use crate::workload::trace::{open_completions, scaled, trace_error};
+use flashlane_config::{FlowConfig, WorkloadConfig};
+use flashlane_measure::metrics::Summary;
+use flashlane_measure::metrics::latency::LatencyRecorder;
+use flashlane_measure::metrics::window::TimeRange;
+use flashlane_measure::observe::TimeSeries;
 use flashlane_reading::Error;
+use flashlane_workload::trace::{open_completions, scaled, trace_error};
 
 /// Fills in the measured response times of the flows whose traces have completions, also by window
 /// of the time series. `counted`: first and last arrival that counts.
@@ -95,7 +95,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::{FlowPoint, SeriesWindow};
+    use flashlane_measure::observe::{FlowPoint, SeriesWindow};
 
     #[test]
     fn windows_sum_by_completion() {

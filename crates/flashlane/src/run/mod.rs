@@ -3,27 +3,28 @@
 mod jobs;
 mod measured;
 
-use crate::config::{
-    DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
-};
-use crate::metrics::metered::Metered;
-use crate::metrics::recorder::Recorder;
-use crate::metrics::window::Window;
-use crate::metrics::windows::Windows;
-use crate::metrics::{Interval, Summary};
-use crate::observe::{Blame, QueueStatistics, TimeSeries, Timeline};
-pub use crate::options::{Progress, RunOptions, StateProgress, StateStep, Warmup};
+pub use crate::options::{Progress, RunOptions, StateProgress, StateStep};
 use crate::parallel;
 use crate::precondition::{self, KeptStates};
 use crate::tenants::{Run, Tenants};
-use crate::workload::footprint::Footprint;
-use crate::workload::{self, RequestSource};
+use flashlane_config::{
+    DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
+};
 use flashlane_device::cache::Cache;
 use flashlane_device::device::Device;
 use flashlane_device::ftl::{FrozenState, Ftl, FtlState};
 use flashlane_device::layout::Layout;
+use flashlane_measure::metrics::metered::Metered;
+use flashlane_measure::metrics::recorder::Recorder;
+use flashlane_measure::metrics::window::Window;
+use flashlane_measure::metrics::windows::Windows;
+use flashlane_measure::metrics::{Interval, Summary};
+use flashlane_measure::observe::{Blame, QueueStatistics, TimeSeries, Timeline};
+pub use flashlane_measure::rules::Warmup;
 use flashlane_reading::Error;
 use flashlane_units::FlowId;
+use flashlane_workload::footprint::Footprint;
+use flashlane_workload::{self, RequestSource};
 use jobs::Runs;
 
 /// True if slowdowns are needed, because the caller or a promise to a tenant asks for them.
@@ -71,7 +72,13 @@ impl<'a> Prepared<'a> {
                 .zip(&workload.flows)
                 .zip(&layout.flows)
                 .map(|((index, flow), space)| {
-                    workload::footprint_of(flow, index, space, device.flash.page_size, options.seed)
+                    flashlane_workload::footprint_of(
+                        flow,
+                        index,
+                        space,
+                        device.flash.page_size,
+                        options.seed,
+                    )
                 })
                 .collect::<Result<_, _>>()?;
             let (seed, layout) = (options.seed, &layout);
@@ -138,7 +145,7 @@ impl<'a> Prepared<'a> {
                 let seed = self.options.seed;
                 active(index)
                     .then(|| {
-                        workload::build(
+                        flashlane_workload::build(
                             flow,
                             index as u64,
                             space,
@@ -203,14 +210,14 @@ pub struct Details {
     pub flush_distributions: Vec<Distribution>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
-    /// Which flow delays which, with [`Observe::blame`](crate::observe::Observe::blame).
+    /// Which flow delays which, with [`Observe::blame`](flashlane_measure::observe::Observe::blame).
     pub blame: Option<Blame>,
-    /// The run in windows, with [`Observe::series`](crate::observe::Observe::series).
+    /// The run in windows, with [`Observe::series`](flashlane_measure::observe::Observe::series).
     pub time_series: Option<TimeSeries>,
-    /// Work of the flash, with [`Observe::timeline`](crate::observe::Observe::timeline).
+    /// Work of the flash, with [`Observe::timeline`](flashlane_measure::observe::Observe::timeline).
     pub timeline: Option<Timeline>,
     /// Queues of the flash by chip and kind, with
-    /// [`Observe::queues`](crate::observe::Observe::queues).
+    /// [`Observe::queues`](flashlane_measure::observe::Observe::queues).
     pub queues: Vec<QueueStatistics>,
 }
 
@@ -297,7 +304,7 @@ mod reference_ftl;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load::{Overrides, device_from_toml, workload_from_toml};
+    use flashlane_config::load::{Overrides, device_from_toml, workload_from_toml};
 
     const FLOOD: &str = "[[flow]]\nname = \"flood\"\n[flow.synthetic]\niops = 1e6\n\
                          requests = 20000\nread_ratio = 1.0\nsize = \"4KiB\"";
@@ -306,7 +313,7 @@ mod tests {
         let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
         let device = device_from_toml("base = \"tiny\"", "device", &overrides)?;
         let workload = workload_from_toml(workload, "workload", &overrides)?;
-        crate::config::validate::check_pair(&device, &workload)?;
+        flashlane_config::validate::check_pair(&device, &workload)?;
         simulate(&device.config, &workload.config, options, &|_| {})
             .map(|summary| summary.without_clocks())
     }
@@ -362,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_run_until_steady_ends_at_the_bound_too() {
-        use crate::options::{Round, SteadyRule, Tracked};
+        use flashlane_measure::rules::{Round, SteadyRule, Tracked};
         let rule = SteadyRule { tracked: Tracked::Iops, round: Round::Requests(4000) };
         let options = RunOptions { until_steady: Some(rule), ..RunOptions::default() };
         let cut = run(FLOOD, "outstanding_max=5000", &options).expect("the run ends");

@@ -4,8 +4,8 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use super::Run;
-use crate::workload::JobStep;
 use flashlane_device::request::Planned;
+use flashlane_workload::JobStep;
 
 impl Run {
     /// A request of a job is complete.

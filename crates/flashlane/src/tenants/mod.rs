@@ -12,16 +12,16 @@ mod starts;
 use flashlane_engine::{Array, Time};
 use flashlane_units::FlowId;
 
-use crate::config::{OnEnd, WorkloadConfig};
-use crate::drive::recording::Recorder;
-use crate::metrics::metered::Metered;
-use crate::metrics::recorder::Recorder as Meter;
-use crate::workload::{RequestSource, SourceReport};
+use flashlane_config::{OnEnd, WorkloadConfig};
 use flashlane_device::device::Device;
 use flashlane_device::event::Up;
 use flashlane_device::host::Submission;
 use flashlane_device::request::Planned;
+use flashlane_measure::metrics::metered::Metered;
+use flashlane_measure::metrics::recorder::Recorder as Meter;
+use flashlane_measure::recording::Recorder;
 use flashlane_reading::Error;
+use flashlane_workload::{RequestSource, SourceReport};
 pub(crate) use overload::Overload;
 
 /// A flow with its source of requests.

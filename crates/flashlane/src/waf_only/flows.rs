@@ -10,11 +10,11 @@ use std::collections::{BinaryHeap, VecDeque};
 use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
-use crate::config::{DeviceConfig, InterfaceKind, OnEnd, WindowRule, WorkloadConfig};
-use crate::workload::{self, Planned, RequestSource, SourceReport};
+use flashlane_config::{DeviceConfig, InterfaceKind, OnEnd, WindowRule, WorkloadConfig};
 use flashlane_device::ftl::untimed::TURN_ROUND;
 use flashlane_device::layout::Layout;
 use flashlane_reading::Error;
+use flashlane_workload::{self, Planned, RequestSource, SourceReport};
 
 /// Number of requests of a flow that are drawn ahead.
 const AHEAD: usize = 64;
@@ -87,7 +87,7 @@ impl Flows {
         let several = workload.flows.len() > 1;
         let mut flows = Vec::new();
         for (index, (flow, space)) in (0..).zip(workload.flows.iter().zip(&layout.flows)) {
-            let source = workload::build(
+            let source = flashlane_workload::build(
                 flow,
                 index,
                 space,

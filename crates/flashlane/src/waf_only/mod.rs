@@ -12,18 +12,19 @@ mod report;
 use flashlane_units::{FlowId, Lpa};
 use flows::Flows;
 
-use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::metrics::Summary;
-use crate::metrics::empty;
-use crate::metrics::summary::{ByteCounts, RequestCounts};
-use crate::options::{Progress, RunOptions, Warmup};
+use crate::options::{Progress, RunOptions};
 use crate::stopwatch::Stopwatch;
-use crate::workload::{Planned, RequestOp};
+use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::cache::Cache;
 use flashlane_device::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
 use flashlane_device::ftl::{Ftl, FtlState};
 use flashlane_device::layout::{Layout, SECTOR_BYTES};
+use flashlane_measure::metrics::Summary;
+use flashlane_measure::metrics::empty;
+use flashlane_measure::metrics::summary::{ByteCounts, RequestCounts};
+use flashlane_measure::rules::Warmup;
 use flashlane_reading::Error;
+use flashlane_workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
 use report::WorkSoFar;
 
@@ -97,7 +98,7 @@ pub(crate) fn run(
     run.drive.start();
     run.run(options.check, progress)?;
     if run.generated <= run.warmup {
-        return Err(empty::found(workload, options, run.generated, None));
+        return Err(empty::found(workload, options.warmup, run.generated, None));
     }
     let wall_s = start.seconds();
     Ok(report::summarise(&run, device, workload, options, wall_s))

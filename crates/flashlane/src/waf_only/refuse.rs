@@ -3,12 +3,13 @@
 use flashlane_device::collection_order::{CollectionOrder, Steps};
 use flashlane_units::Span;
 
-use crate::config::validate::plane_budget;
-use crate::config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
-use crate::options::{RunOptions, Warmup};
+use crate::options::RunOptions;
+use flashlane_config::validate::plane_budget;
+use flashlane_config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
 use flashlane_device::ftl::gc::Victim;
 use flashlane_device::ftl::untimed::{mean, page_transfer};
 use flashlane_device::layout::Geometry;
+use flashlane_measure::rules::Warmup;
 use flashlane_reading::Problem;
 
 /// Refuses orders of collection that the clocks of dies do not follow closely enough: 4 to 10 %

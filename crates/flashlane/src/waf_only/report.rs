@@ -3,16 +3,16 @@
 use flashlane_units::ChipId;
 
 use super::WafRun;
-use crate::config::{DeviceConfig, WorkloadConfig};
-use crate::metrics::Summary;
-use crate::metrics::span::amplification;
-use crate::metrics::summary::{
+use crate::options::RunOptions;
+use flashlane_config::{DeviceConfig, WorkloadConfig};
+use flashlane_device::ftl::untimed::FlowWork;
+use flashlane_measure::metrics::Summary;
+use flashlane_measure::metrics::span::amplification;
+use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
     HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, WafOnlyFlow,
     WafOnlySummary,
 };
-use crate::options::RunOptions;
-use flashlane_device::ftl::untimed::FlowWork;
 
 pub(super) fn summarise(
     run: &WafRun<'_>,

@@ -1,0 +1,90 @@
+//! Devices that ship with the program. Their files cite the tables that they were copied from.
+
+/// A shipped device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The name that `--device` and `base` take.
+    pub name: &'static str,
+    /// Description in a line.
+    pub summary: &'static str,
+    /// The file, as `flashlane preset show` prints it.
+    pub text: &'static str,
+}
+
+/// Every shipped device, in the order of `flashlane preset list`.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "fast18",
+        summary: "the drive of MQSim (FAST'18) Table 3: 480 GB, 8 channels x 4 chips x 2 dies",
+        text: include_str!("../presets/fast18.toml"),
+    },
+    Preset {
+        name: "flin",
+        summary: "the drive of FLIN (ISCA'18) Table 1: 480 GB, 8 channels x 4 chips x 1 die",
+        text: include_str!("../presets/flin.toml"),
+    },
+    Preset {
+        name: "upi",
+        summary: "the drive of UPI (HotStorage) Table 1: 150 GB, 3 channels x 4 chips x 1 die",
+        text: include_str!("../presets/upi.toml"),
+    },
+    Preset {
+        name: "xpoint",
+        summary: "3D XPoint as MQSim (FAST'18) Fig. 4b has it: 512 GiB, 8 channels x 4 chips x 1 die",
+        text: include_str!("../presets/xpoint.toml"),
+    },
+    Preset {
+        name: "970-pro",
+        summary: "Samsung 970 PRO 512 GB, fitted: MLC, 8 channels x 2 dies",
+        text: include_str!("../presets/970-pro.toml"),
+    },
+    Preset {
+        name: "980-pro",
+        summary: "Samsung 980 PRO 1 TB, fitted: TLC with SLC cache, PCIe 4.0, 8 channels",
+        text: include_str!("../presets/980-pro.toml"),
+    },
+    Preset {
+        name: "p3700",
+        summary: "Intel P3700 800 GB, reads fitted: MLC, 18 channels",
+        text: include_str!("../presets/p3700.toml"),
+    },
+    Preset {
+        name: "p4510",
+        summary: "Intel P4510 2 TB, fitted to unverified figures: TLC, 8 channels",
+        text: include_str!("../presets/p4510.toml"),
+    },
+    Preset {
+        name: "p4800x",
+        summary: "Intel Optane P4800X 375 GB, fitted: 3D XPoint, 7 channels x 4 dies",
+        text: include_str!("../presets/p4800x.toml"),
+    },
+    Preset {
+        name: "micron-9100",
+        summary: "Micron 9100 2.4 TB, reads fitted: MLC, 16 channels",
+        text: include_str!("../presets/micron-9100.toml"),
+    },
+    Preset {
+        name: "zn540",
+        summary: "WD ZN540 1 TB, reads fitted: TLC, 8 channels x 4 dies",
+        text: include_str!("../presets/zn540.toml"),
+    },
+    Preset {
+        name: "tiny",
+        summary: "a small, fast drive for tests: 64 MiB, 2 channels x 2 chips x 1 die",
+        text: include_str!("../presets/tiny.toml"),
+    },
+];
+
+impl Preset {
+    /// The preset of that name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// All names, for messages.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        PRESETS.iter().map(|preset| preset.name).collect()
+    }
+}

@@ -1,0 +1,66 @@
+//! Rules of the two kinds of memory: flash, and memory that is written in place.
+
+use super::OPERATION_PS;
+use crate::{FlashConfig, FtlConfig, MappingKind, Technology};
+use flashlane_reading::Rules;
+use flashlane_units::Span;
+
+/// Rules of the keys that only one of the two kinds of memory has.
+pub(super) fn check(rules: &mut Rules, flash: &FlashConfig) {
+    let units = [("read_unit", flash.read_unit), ("write_unit", flash.write_unit)];
+    if flash.technology != Technology::InPlace {
+        rules.span("flash.erase_time", flash.erase_time, &OPERATION_PS);
+        for (name, _) in units.iter().filter(|(_, unit)| unit.is_some()) {
+            rules.refuse(
+                format!("flash.{name}"),
+                "found with flash, whose unit is the page; allowed: only with technology \"in-place\"",
+            );
+        }
+        return;
+    }
+    rules.require(flash.erase_time == Span(0), "flash.erase_time", || {
+        format!(
+            "found {}, allowed: nothing; memory written in place has no erase",
+            flash.erase_time
+        )
+    });
+    rules.require(flash.small_read.is_none(), "flash.small_read", || {
+        "found with memory that is written in place, which takes read_unit; allowed: only with flash"
+            .to_owned()
+    });
+    for (name, unit) in units {
+        let unit = unit.unwrap_or(flash.page_size);
+        rules.bytes(format!("flash.{name}"), unit, 16..=flash.page_size.0.max(16));
+        rules.require(
+            unit.0.is_power_of_two() || unit == flash.page_size,
+            format!("flash.{name}"),
+            || format!("found {unit}, allowed: powers of two, or the page ({})", flash.page_size),
+        );
+    }
+}
+
+/// Rules of the translation layer over memory that is written in place, where a logical page never
+/// changes its place.
+pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
+    rules.require(
+        (0.0..=*super::OVER_PROVISIONING.end()).contains(&ftl.over_provisioning.0),
+        "ftl.over_provisioning",
+        || format!("found {}, allowed: 0 to 10 (0% to 1000%)", ftl.over_provisioning),
+    );
+    rules.require(ftl.mapping.kind == MappingKind::Page, "ftl.mapping.kind", || {
+        "found hybrid, allowed: page; memory written in place has no mapping table".to_owned()
+    });
+    rules.require(ftl.mapping.ideal, "ftl.mapping.ideal", || {
+        "found false, allowed: true; memory written in place has no mapping table".to_owned()
+    });
+    rules.require(ftl.read_scrubbing.limit == 0, "ftl.read_scrubbing.limit", || {
+        let limit = ftl.read_scrubbing.limit;
+        format!("found {limit}, allowed: 0; memory written in place moves no page")
+    });
+    rules.require(!ftl.allocation.is_dynamic(), "ftl.allocation", || {
+        format!(
+            "found {}, allowed: the static orders; memory written in place moves no page",
+            ftl.allocation.name()
+        )
+    });
+}

@@ -1,0 +1,197 @@
+//! Commands of a tenant to a drive, and the reasons for which a drive refuses them.
+
+use std::fmt;
+
+use flashlane_engine::Time;
+
+use crate::observe::requests::RequestRecord;
+use flashlane_units::{ByteSize, RequestOp};
+use flashlane_workload::config::MAX_TRACED_BYTES;
+
+/// Operation of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads sectors.
+    Read,
+    /// Writes sectors.
+    Write,
+    /// Deallocates sectors.
+    Trim,
+    /// Makes all data durable that was acknowledged before. Its range must be empty.
+    Flush,
+    /// Writes to the end of a zone. Refused: no drive has zones yet.
+    ZoneAppend,
+    /// Resets a zone. Refused: no drive has zones yet.
+    ZoneReset,
+    /// Finishes a zone. Refused: no drive has zones yet.
+    ZoneFinish,
+}
+
+impl Operation {
+    /// The operation of a request; `None` for operations that no drive supports yet.
+    fn request_op(self) -> Option<RequestOp> {
+        match self {
+            Self::Read => Some(RequestOp::Read),
+            Self::Write => Some(RequestOp::Write),
+            Self::Trim => Some(RequestOp::Trim),
+            Self::Flush => Some(RequestOp::Flush),
+            Self::ZoneAppend | Self::ZoneReset | Self::ZoneFinish => None,
+        }
+    }
+}
+
+/// A command of a tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The operation.
+    pub operation: Operation,
+    /// Namespace. Every tenant has one, number 1.
+    pub namespace: u32,
+    /// First sector in the tenant's space. Unit: sectors of 512 B.
+    pub sector: u64,
+    /// Length. Unit: sectors of 512 B. Range: 1 to the drive's largest transfer
+    /// (`interface.max_transfer`, 16 MiB by default), for trims to 8,388,608 (4 GiB); 0 for
+    /// flushes.
+    pub sectors: u32,
+    /// Placement identifier of a write (flexible data placement). Refused: no drive has any yet.
+    pub placement: Option<u16>,
+}
+
+impl Command {
+    /// A command for the only namespace, without a placement identifier.
+    #[must_use]
+    pub fn new(operation: Operation, sector: u64, sectors: u32) -> Self {
+        Self { operation, namespace: 1, sector, sectors, placement: None }
+    }
+
+    /// Reads sectors.
+    #[must_use]
+    pub fn read(sector: u64, sectors: u32) -> Self {
+        Self::new(Operation::Read, sector, sectors)
+    }
+
+    /// Writes sectors.
+    #[must_use]
+    pub fn write(sector: u64, sectors: u32) -> Self {
+        Self::new(Operation::Write, sector, sectors)
+    }
+
+    /// Deallocates sectors.
+    #[must_use]
+    pub fn trim(sector: u64, sectors: u32) -> Self {
+        Self::new(Operation::Trim, sector, sectors)
+    }
+
+    /// Makes all acknowledged data durable.
+    #[must_use]
+    pub fn flush() -> Self {
+        Self::new(Operation::Flush, 0, 0)
+    }
+
+    /// The request operation for the command in a space of `space` sectors. `transfer_max`: largest
+    /// length of reads and writes.
+    pub fn check(&self, space: u64, transfer_max: ByteSize) -> Result<RequestOp, Refused> {
+        let op = self.operation.request_op().ok_or(Refused::Unsupported("zones"))?;
+        if self.placement.is_some() {
+            return Err(Refused::Unsupported("placement identifiers"));
+        }
+        if self.namespace != 1 {
+            return Err(Refused::Namespace { found: self.namespace });
+        }
+        let bytes = u64::from(self.sectors) * flashlane_device::layout::SECTOR_BYTES;
+        let fits = self.sector.checked_add(self.sectors.into()).is_some_and(|end| end <= space);
+        let length = match op {
+            RequestOp::Flush => self.sectors == 0,
+            RequestOp::Trim => self.sectors > 0 && bytes <= MAX_TRACED_BYTES,
+            RequestOp::Read | RequestOp::Write => self.sectors > 0 && bytes <= transfer_max.0,
+        };
+        if !fits || !length {
+            return Err(Refused::Range { sector: self.sector, sectors: self.sectors, space });
+        }
+        Ok(op)
+    }
+}
+
+/// A completed command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The submitter's own name of the command.
+    pub cookie: u64,
+    /// Times of its stages. `record.flow` is the tenant, `record.complete_ps` the time of the
+    /// completion.
+    pub record: RequestRecord,
+}
+
+impl Completion {
+    /// Time at which the host saw the completion.
+    #[must_use]
+    pub fn at(&self) -> Time {
+        Time(self.record.complete_ps)
+    }
+}
+
+/// Reason why a drive does not accept a command. The drive is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The time is before the drive's present time, or at or after the end of simulated time.
+    Time {
+        /// The time in the request.
+        at: Time,
+        /// The drive's present time.
+        now: Time,
+    },
+    /// There is no such tenant.
+    Tenant {
+        /// The tenant in the request.
+        found: usize,
+        /// Number of tenants.
+        tenants: usize,
+    },
+    /// There is no such namespace.
+    Namespace {
+        /// The namespace in the request.
+        found: u32,
+    },
+    /// The range is empty, too long, or ends outside of the tenant's space.
+    Range {
+        /// First sector.
+        sector: u64,
+        /// Length. Unit: sectors.
+        sectors: u32,
+        /// The tenant's space. Unit: sectors.
+        space: u64,
+    },
+    /// The largest number of commands that a drive accepts, 2^24, is outstanding.
+    Full,
+    /// A feature that no drive supports yet.
+    Unsupported(&'static str),
+    /// An earlier step failed, so the drive cannot continue.
+    Dead,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time { at, now } => {
+                write!(f, "at: found {at}, allowed: from {now}, the drive's present, to 213 days")
+            }
+            Self::Tenant { found, tenants } => {
+                write!(f, "tenant: found {found}, allowed: 0 to {}", tenants - 1)
+            }
+            Self::Namespace { found } => write!(f, "namespace: found {found}, allowed: 1"),
+            Self::Range { sector, sectors, space } => write!(
+                f,
+                "range: found sector {sector} + {sectors}, allowed: 1 to 32768 sectors that end at \
+                 {space} or before; 0 sectors for a flush"
+            ),
+            Self::Full => {
+                write!(f, "2^24 commands are outstanding, which is all that a drive takes")
+            }
+            Self::Unsupported(what) => write!(f, "{what} are not supported yet"),
+            Self::Dead => write!(f, "an earlier step failed, and the drive cannot go on"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}

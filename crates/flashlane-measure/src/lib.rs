@@ -1,0 +1,9 @@
+//! What is counted and watched in a run: the summary, records of requests, windows over time, blame,
+//! the timeline, energy. Nothing here changes what the drive does.
+
+pub mod command;
+pub mod metrics;
+pub mod observe;
+pub mod recording;
+pub mod rules;
+pub mod schema;

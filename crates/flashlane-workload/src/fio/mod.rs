@@ -1,0 +1,386 @@
+//! Jobs of fio, request by request as fio would issue them.
+//!
+//! A job decides by itself when its next request comes: after a pause, at its rate, when a flush is
+//! over, or when one of its requests is complete. Tenants ask it through [`JobSource`]. Source:
+//! fio's HOWTO, and the sequences that fio 3.33 issues.
+
+mod draw;
+mod job;
+mod map;
+mod place;
+mod plan;
+mod skew;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use flashlane_engine::{Rng, Time};
+
+use super::footprint::{Footprint, PageSet};
+use super::pace::PassEnd;
+use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
+use crate::config::{FIO_SEED, FioConfig, SyntheticConfig};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_reading::Error;
+use job::{Job, Next};
+use plan::{Plan, READ, Region};
+
+/// Jobs with more requests are not simulated in advance to find the pages that they touch.
+const LOOKED_AT_MAX: u64 = 1 << 20;
+
+/// A job of fio and its copies.
+#[derive(Clone, Debug)]
+pub(crate) struct FioSource {
+    plan: Plan,
+    jobs: Vec<Job>,
+    /// Copies that may have something to do, in the order in which they are asked.
+    ready: VecDeque<u32>,
+    /// Whether a copy is in `ready`.
+    is_ready: Vec<bool>,
+    /// Copies that wait for a time.
+    waiting: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Requests that were submitted and are not complete.
+    outstanding: u64,
+    end: PassEnd,
+    space: FlowSpace,
+    /// True in the past of the flow, where nothing ends.
+    past: bool,
+    /// Bytes of the rounds before this one.
+    rounds: u64,
+    /// True if the past consists of passes like that of the run.
+    repeats: bool,
+    /// Requests issued in such a past.
+    issued: u64,
+}
+
+impl FioSource {
+    /// A source for a valid configuration. `seed` is the root seed of the run, which matters only
+    /// for jobs whose draws do not repeat. `flow` is the index of the flow.
+    pub(crate) fn new(
+        synthetic: &SyntheticConfig,
+        config: &FioConfig,
+        space: &FlowSpace,
+        seed: u64,
+        flow: u64,
+    ) -> Self {
+        let plan = Plan::new(synthetic, config, space.sectors);
+        let seed = match synthetic.seed.or(config.seed) {
+            Some(own) => own,
+            None if config.repeat => FIO_SEED,
+            None => Rng::stream(seed, "workload.fio", flow).next_u64(),
+        };
+        let copies = config.jobs.max(1);
+        Self {
+            jobs: (0..copies).map(|copy| Job::new(&plan, seed, copy)).collect(),
+            ready: (0..copies).collect(),
+            is_ready: vec![true; copies as usize],
+            waiting: BinaryHeap::new(),
+            outstanding: 0,
+            end: PassEnd::new(synthetic.requests, synthetic.duration.map(|span| span.0)),
+            plan,
+            space: space.clone(),
+            past: false,
+            rounds: 0,
+            repeats: false,
+            issued: 0,
+        }
+    }
+
+    /// The part of the space that the requests touch.
+    pub(crate) fn footprint(&self, sectors_per_page: u64) -> Footprint {
+        let config = &self.plan.config;
+        let Region { start, length: bytes } = self.plan.region(0);
+        let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
+        if start == 0 && alone && bytes >= self.space.sectors * SECTOR_BYTES {
+            let sectors = self.space.sectors;
+            return if config.random { Footprint::Whole } else { Footprint::Streaming { sectors } };
+        }
+        // fio lays its files out before it reads them, so the pages that it reads hold data.
+        let mut pages = PageSet::new(self.space.sectors.div_ceil(sectors_per_page.max(1)));
+        if self.plan.does(READ) && self.requests_at_most() <= LOOKED_AT_MAX {
+            let mut ahead = self.clone();
+            while let Ok(Some(planned)) = ahead.next(Time::ZERO) {
+                let last = planned.sector + u64::from(planned.sectors.max(1)) - 1;
+                pages.insert_range(planned.sector / sectors_per_page, last / sectors_per_page);
+            }
+            return Footprint::Pages(pages);
+        }
+        for copy in 0..config.jobs.max(1) {
+            for file in 0..config.files.max(1) {
+                let Region { start, length: bytes } = self.plan.region(copy);
+                let from = self.plan.file_start(copy, file) + start;
+                let (first, sectors) = self.plan.sectors(from, bytes.max(1));
+                let last = first + sectors - 1;
+                pages.insert_range(first / sectors_per_page, last / sectors_per_page);
+            }
+        }
+        Footprint::Pages(pages)
+    }
+
+    /// Most requests of all copies without flushes; time may end them earlier.
+    fn requests_at_most(&self) -> u64 {
+        let (plan, jobs) = (&self.plan, self.jobs.len() as u64);
+        if plan.config.time_based {
+            return u64::MAX;
+        }
+        let smallest = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
+        (plan.limit / smallest).min(plan.requests).saturating_mul(jobs)
+    }
+
+    /// Number of requests of a random pass that is the same each time, if it is short enough to be
+    /// repeated in the past. The caches then start with the contents that such a pass leaves.
+    fn pass_that_repeats(&self) -> Option<u64> {
+        let config = &self.plan.config;
+        if !(config.random && config.repeat) || self.requests_at_most() > LOOKED_AT_MAX {
+            return None;
+        }
+        let mut pass = Self { past: false, ..self.clone() };
+        pass.jobs.iter_mut().for_each(|job| job.restart(&self.plan, Time::ZERO));
+        pass.wake_all();
+        let requests = std::iter::from_fn(|| pass.next(Time::ZERO).ok().flatten()).count() as u64;
+        (requests > 0).then_some(requests)
+    }
+
+    /// A request of a copy for the drive.
+    fn planned(&self, copy: u32, op: RequestOp, place: place::Place, now: Time) -> Planned {
+        if op == RequestOp::Flush {
+            return Planned { arrival: now, op, sector: 0, sectors: 0 };
+        }
+        let start = self.plan.file_start(copy, place.file) + place.start;
+        let (sector, sectors) = self.plan.sectors(start, place.bytes);
+        Planned { arrival: now, op, sector, sectors: u32::try_from(sectors).unwrap_or(u32::MAX) }
+    }
+
+    /// Starts a new pass of every copy.
+    fn start_jobs(&mut self, now: Time) {
+        self.rounds += self.jobs.iter().map(Job::gone).sum::<u64>();
+        let plan = &self.plan;
+        self.jobs.iter_mut().for_each(|job| job.restart(plan, now));
+        self.wake_all();
+    }
+
+    /// Marks a copy to be asked again.
+    fn wake(&mut self, copy: u32) {
+        if !std::mem::replace(&mut self.is_ready[copy as usize], true) {
+            self.ready.push_back(copy);
+        }
+    }
+
+    /// Marks every copy to be asked again.
+    fn wake_all(&mut self) {
+        self.waiting.clear();
+        (0..self.jobs.len() as u32).for_each(|copy| self.wake(copy));
+    }
+
+    /// The next step of the copies at `now`. `is_late`: their time is over.
+    fn step_at(&mut self, now: Time, is_late: bool) -> JobStep {
+        while let Some(Reverse((at, copy))) = self.waiting.peek().copied() {
+            if at > now && !is_late {
+                break;
+            }
+            self.waiting.pop();
+            self.wake(copy);
+        }
+        while let Some(&copy) = self.ready.front() {
+            match self.jobs[copy as usize].step(&self.plan, now, is_late) {
+                Next::Issue(op, place) => {
+                    self.end.count();
+                    self.outstanding += 1;
+                    let planned = self.planned(copy, op, place, now);
+                    return JobStep::Submit(planned, u64::from(copy) << 2 | op as u64);
+                }
+                Next::Wait(until) => self.waiting.push(Reverse((until, copy))),
+                Next::Hold | Next::End => {}
+            }
+            self.ready.pop_front();
+            self.is_ready[copy as usize] = false;
+        }
+        if let Some(Reverse((at, _))) = self.waiting.peek() {
+            return JobStep::Wait((*at).min(self.end.ends_at()));
+        }
+        if self.outstanding > 0 { JobStep::Hold } else { JobStep::End }
+    }
+}
+
+impl JobSource for FioSource {
+    fn step(&mut self, now: Time) -> JobStep {
+        self.step_at(now, self.end.is_late(now) || self.end.is_exhausted())
+    }
+
+    fn completed(&mut self, cookie: u64) {
+        let copy = (cookie >> 2) as u32;
+        let ops = [RequestOp::Read, RequestOp::Write, RequestOp::Trim, RequestOp::Flush];
+        let op = ops.into_iter().find(|one| *one as u64 == cookie & 3).unwrap_or_default();
+        self.outstanding -= 1;
+        self.jobs[copy as usize].complete(op);
+        self.wake(copy);
+    }
+}
+
+impl RequestSource for FioSource {
+    /// The next request, as if the job waited for nothing.
+    fn next(&mut self, now: Time) -> Result<Option<Planned>, Error> {
+        let mut at = now;
+        let is_late = self.end.is_late(now) || self.end.is_exhausted();
+        loop {
+            match self.step_at(at, is_late) {
+                JobStep::Submit(planned, cookie) => {
+                    self.completed(cookie);
+                    // Gives the next copy its turn.
+                    self.ready.rotate_left(1);
+                    self.issued += 1;
+                    return Ok(Some(planned));
+                }
+                JobStep::Wait(until) => at = until.max(at + Time(1)),
+                JobStep::Hold | JobStep::End if self.past => self.start_jobs(at),
+                JobStep::Hold | JobStep::End => return Ok(None),
+            }
+        }
+    }
+
+    fn restart(&mut self, now: Time) -> Result<(), Error> {
+        self.end.restart(now);
+        self.start_jobs(now);
+        Ok(())
+    }
+
+    fn closed_loop(&self) -> Option<u32> {
+        Some(self.plan.depth.saturating_mul(self.jobs.len() as u32))
+    }
+
+    fn job(&mut self) -> Option<&mut dyn JobSource> {
+        Some(self)
+    }
+
+    fn time_limit(&self) -> Option<Time> {
+        self.end.time_limit()
+    }
+
+    fn endless(&self) -> bool {
+        self.plan.config.time_based && self.end.never()
+    }
+
+    fn progress(&self, now: Time) -> f64 {
+        let all = self.plan.limit.saturating_mul(self.jobs.len() as u64).max(1);
+        let gone: u64 = self.jobs.iter().map(Job::gone).sum();
+        let share = if self.plan.config.time_based { 0.0 } else { gone as f64 / all as f64 };
+        self.end.share(now).max(share.min(1.0))
+    }
+
+    fn diverge(&mut self, back: u64) -> Result<(), Error> {
+        let pass = self.pass_that_repeats();
+        self.past = true;
+        self.end = PassEnd::new(None, None);
+        if let Some(requests) = pass {
+            for _ in 0..(requests - back % requests) % requests {
+                self.next(Time::ZERO)?;
+            }
+            (self.repeats, self.issued) = (true, 0);
+            return Ok(());
+        }
+        // Addresses that repeat have a fixed seed, so the past would equal the run.
+        self.plan.config.repeat = false;
+        self.rounds = 0;
+        let bytes = back.saturating_mul(SECTOR_BYTES) / self.jobs.len() as u64;
+        let plan = &self.plan;
+        self.jobs.iter_mut().for_each(|job| job.diverge(plan, bytes));
+        Ok(())
+    }
+
+    fn gone(&self) -> u64 {
+        if self.repeats {
+            return self.issued;
+        }
+        if self.plan.config.random {
+            return 0;
+        }
+        (self.rounds + self.jobs.iter().map(Job::gone).sum::<u64>()) / SECTOR_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{FioExtent, FioRw};
+    use flashlane_units::ByteSize;
+
+    fn source(config: FioConfig) -> FioSource {
+        let synthetic = SyntheticConfig { queue_depth: Some(1), ..SyntheticConfig::default() };
+        let space = FlowSpace {
+            lists: [vec![0], vec![0], vec![0], vec![0]],
+            chips: None,
+            start_sector: 0,
+            sectors: 1 << 20,
+            pages: 1 << 17,
+            page_phase: 0,
+            wraps_after: None,
+            first_lpa: 0,
+        };
+        FioSource::new(&synthetic, &config, &space, 7, 0)
+    }
+
+    fn starts(source: &mut FioSource, count: usize) -> Vec<u64> {
+        let next = |_| source.next(Time::ZERO).expect("no trace").map(|one| one.sector);
+        (0..count).map_while(next).collect()
+    }
+
+    fn config(random: bool) -> FioConfig {
+        let size = Some(FioExtent::Bytes(ByteSize(1 << 20)));
+        FioConfig { random, rw: FioRw::Write, size, ..FioConfig::default() }
+    }
+
+    #[test]
+    fn a_pass_ends_and_starts_over_in_the_same_order() {
+        let mut source = source(config(true));
+        let first = starts(&mut source, 1000);
+        assert_eq!(first.len(), 256);
+        assert_eq!(source.progress(Time::ZERO), 1.0);
+        source.restart(Time(5)).expect("no trace");
+        assert_eq!(starts(&mut source, 1000), first);
+    }
+
+    #[test]
+    fn the_past_of_passes_that_repeat_ends_where_the_run_begins() {
+        let run = starts(&mut source(config(true)), 256);
+        let mut past = source(config(true));
+        past.diverge(600).expect("no trace");
+        let before = starts(&mut past, 600);
+        assert_eq!((past.gone(), &before[600 - 256..]), (600, &run[..]));
+        assert_eq!(starts(&mut past, 256), run);
+    }
+
+    #[test]
+    fn the_past_is_not_the_run_and_has_no_end() {
+        let mut past = source(FioConfig { repeat: false, ..config(true) });
+        past.diverge(0).expect("no trace");
+        let other = starts(&mut past, 1000);
+        assert_eq!(other.len(), 1000);
+        assert_ne!(other[..256], starts(&mut source(config(true)), 256)[..]);
+        let mut stream = source(config(false));
+        stream.diverge(8 * 10).expect("no trace");
+        let before = starts(&mut stream, 12);
+        assert_eq!(before[..3], [8 * 246, 8 * 247, 8 * 248]);
+        assert_eq!((before[10], before[11], stream.gone()), (0, 8, 8 * 12));
+    }
+
+    #[test]
+    fn copies_with_files_of_their_own_touch_all_of_them() {
+        let (file_size, jobs) = (Some(ByteSize(1 << 20)), 4);
+        let mut many = source(FioConfig { file_size, jobs, ..config(true) });
+        assert_eq!(many.closed_loop(), Some(4));
+        let Footprint::Pages(pages) = many.footprint(8) else { panic!("pages") };
+        assert_eq!(pages.count(), 4 * 256);
+        let mut all = starts(&mut many, 5000);
+        all.sort_unstable();
+        assert_eq!(all, (0..1024).map(|page| page * 8).collect::<Vec<u64>>());
+        let mut shared = source(FioConfig { own_files: false, jobs, ..config(true) });
+        assert_eq!(starts(&mut shared, 5000).len(), 1024);
+        let Footprint::Pages(pages) = shared.footprint(8) else { panic!("pages") };
+        assert_eq!(pages.count(), 256);
+        let few = FioConfig { rw: FioRw::Read, number_ios: Some(10), ..config(true) };
+        let Footprint::Pages(pages) = source(few).footprint(8) else { panic!("pages") };
+        assert_eq!(pages.count(), 10, "those that are read");
+        let whole = FioConfig { size: None, ..config(true) };
+        assert_eq!(source(whole).footprint(8), Footprint::Whole);
+    }
+}
