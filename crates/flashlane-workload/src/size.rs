@@ -6,7 +6,7 @@ use crate::config::SizeConfig;
 use flashlane_device::layout::SECTOR_BYTES;
 
 /// Largest request that a source makes: 16 MiB. Unit: sectors.
-pub const REQUEST_SECTORS_MAX: u64 = (16 << 20) / SECTOR_BYTES;
+pub(crate) const REQUEST_SECTORS_MAX: u64 = (16 << 20) / SECTOR_BYTES;
 
 /// A distribution over a few values, drawn in constant time (Walker's and Vose's alias method).
 #[derive(Clone, Debug)]

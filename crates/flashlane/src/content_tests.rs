@@ -1,5 +1,5 @@
 use super::*;
-use crate::options::Warmup;
+use flashlane_measure::rules::Warmup;
 use flashlane_config::load::{self, Overrides};
 
 struct Place {
