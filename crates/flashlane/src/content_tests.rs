@@ -1,6 +1,6 @@
 use super::*;
-use flashlane_measure::rules::Warmup;
 use flashlane_config::load::{self, Overrides};
+use flashlane_measure::rules::Warmup;
 
 struct Place {
     folder: tempfile::TempDir,

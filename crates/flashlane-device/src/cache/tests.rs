@@ -111,7 +111,7 @@ fn writes_to_a_page_merge() {
     assert_eq!(stage.write(Lpa::new(5), 0b0011), (None, None));
     assert_eq!(stage.write(Lpa::new(5), 0b0110), (None, None));
     assert_eq!(stage.cache.held(FlowId::new(0), Lpa::new(5)), 0b0111);
-    assert_eq!(stage.cache.len(), 1);
+    assert_eq!(stage.cache.pages(), 1);
     assert_eq!(
         stage.cache.read(FlowId::new(0), Lpa::new(5), 0b1100),
         0b1000,

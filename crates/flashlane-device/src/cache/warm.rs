@@ -8,7 +8,7 @@ use crate::cache::config::CacheMode;
 
 impl Cache {
     /// Pages cached.
-    pub fn len(&self) -> u64 {
+    pub fn pages(&self) -> u64 {
         self.pools.iter().map(|pool| pool.cached().len()).sum()
     }
 

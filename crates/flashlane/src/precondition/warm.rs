@@ -218,7 +218,7 @@ impl<'a> Replay<'a> {
             self.step(flow, now, cache, table)?;
             order.push(index);
             let replayed = order.len() as u64;
-            let held = cache.len() + table.as_ref().map_or(0, MappingTable::len);
+            let held = cache.pages() + table.as_ref().map_or(0, MappingTable::entries);
             if held > size {
                 (size, grown_at) = (held, replayed);
                 if size == places {

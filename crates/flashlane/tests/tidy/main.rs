@@ -1,6 +1,6 @@
 //! What a reader of the sources may rely on, as tests.
 //!
-//! - Imports go down (`imports.rs`).
+//! - Imports go down (`imports.rs`), and crates import what ARCHITECTURE.md says (`crates.rs`).
 //! - Lines, functions and files are short (`sizes.rs`).
 //! - Some words and `unwrap` are not used (`words.rs`).
 //! - Every file is part of a program, a library or a test (`reached.rs`).
@@ -11,6 +11,7 @@
 //! follows the rule, and none may join it: both are failures of the test.
 
 mod asserts;
+mod crates;
 mod imports;
 mod policies;
 mod reached;

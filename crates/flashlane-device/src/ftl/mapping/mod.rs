@@ -228,7 +228,7 @@ impl MappingTable {
     }
 
     /// Entries in the table.
-    pub fn len(&self) -> u64 {
+    pub fn entries(&self) -> u64 {
         self.cmts.iter().map(|cmt| u64::from(cmt.len())).sum()
     }
 
