@@ -59,11 +59,11 @@ pub struct HostWork {
     pub host: u64,
     /// Between its entry in the queue and the start of the fetch.
     pub submission: u64,
-    /// Of its entry, and of data of a write, to the drive.
+    /// Transfers of its entry, and of data of a write, to the drive.
     pub transfer_in: u64,
-    /// Of the command in the firmware.
+    /// Firmware of the command.
     pub firmware: u64,
-    /// Of data of a read, and of its completion, to the host.
+    /// Transfers of data of a read, and of its completion, to the host.
     pub transfer_out: u64,
 }
 
@@ -78,7 +78,7 @@ pub struct Request {
     pub op: RequestOp,
     /// True if the request arrived inside the measurement window.
     pub counted: bool,
-    /// Its length. Unit: sectors.
+    /// Length. Unit: sectors.
     pub sectors: u32,
     /// First sector in the flow's space.
     pub sector: u64,

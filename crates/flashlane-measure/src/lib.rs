@@ -1,4 +1,4 @@
-//! What is counted and watched in a run: the summary, records of requests, windows over time, blame,
+//! Measurements of a run: the summary, records of requests, windows over time, blame,
 //! the timeline, energy. Nothing here changes what the drive does.
 
 pub mod command;

@@ -15,7 +15,7 @@ pub use flashlane_workload as workload; // 1
 // The drive: 2 to 7.
 pub use flashlane_device::{ftl, interface, isolation, layout, policy, scheduler};
 
-// What is counted and watched: 8.
+// The measurements: 8.
 pub use flashlane_measure::{metrics, observe};
 
 // Modules above the drive: they run it.

@@ -18,7 +18,7 @@ use crate::transaction::{Op, Transaction, Transactions};
 /// A die and its channel.
 #[derive(Clone, Copy, Debug)]
 pub struct DieAt {
-    /// Its channel.
+    /// The channel of the die.
     pub channel: ChannelId,
     /// The die.
     pub die: DieId,
