@@ -25,7 +25,6 @@ pub mod isolation;
 mod link; // Between host and interface.
 pub mod scheduler; // 6
 
-// The loop over all stages, and what is registered in them.
-mod audit;
+// The loop over all stages, and the registration of policies.
 pub mod device;
 pub mod policy;

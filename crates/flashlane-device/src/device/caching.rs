@@ -49,6 +49,7 @@ impl Device {
     }
 
     fn access_for(&mut self, id: RequestId) {
+        debug_assert!(self.context.requests[id].pending > 0, "the request is not over yet");
         self.context.requests[id].pending += 1;
         let flow = self.context.requests[id].flow;
         let done = Some(Event::DramDone { request: id });
@@ -149,6 +150,7 @@ impl Device {
         self.cache.writes_over(flow, now);
         self.read_evicted(flow);
         self.access_dram(id);
+        debug_assert!(self.context.requests[id].next_page <= count, "pages are accepted once");
         self.context.requests[id].next_page == count
     }
 
@@ -169,6 +171,7 @@ impl Device {
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
     fn write_back(&mut self, owner: FlowId, lpa: Lpa, mask: u64) -> TransactionId {
+        debug_assert!(mask != 0, "a write-back has a sector");
         // The write-back is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);
         let write = (Source::Cache, Op::Program);
@@ -184,6 +187,7 @@ impl Device {
 
     /// Evicted pages are out of the memory: sends the write-backs from `head` on to flash.
     pub(super) fn on_eviction_read(&mut self, head: TransactionId) {
+        assert!(head != TransactionId::NONE, "an eviction has a page");
         let now = self.context.now;
         let mut id = head;
         while id != TransactionId::NONE {
@@ -198,6 +202,7 @@ impl Device {
 
     /// A write-back is on flash. Flushes may be over, and waiting writes may have room.
     pub(crate) fn write_back_done(&mut self, tr: &Transaction) {
+        debug_assert_eq!(tr.source, Source::Cache, "only the cache writes back");
         let mut over = Vec::new();
         self.cache.end_write_back(tr, &mut self.context.transactions, &mut over);
         for request in over {

@@ -16,9 +16,11 @@ impl Device {
     /// erase that it runs.
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
+        assert!(!self.scheduler.command().pages.is_empty(), "a command has a page");
         for index in 0..self.scheduler.command().pages.len() {
             let tr = &self.context.transactions[self.scheduler.command().pages[index]];
             assert_eq!(tr.place, Place::Queue, "a transaction leaves its queue once");
+            debug_assert_eq!(self.flash.die_of(tr.plane), at.die, "a command is for one die");
             let (flow, waited) = (tr.flow, self.context.now - tr.mark);
             self.ftl.sent(tr.op, tr.ppa, at.chip);
             self.scheduler.leaves(&mut self.flash, at, flow, waited);
@@ -38,6 +40,7 @@ impl Device {
     pub(super) fn issue_page(&mut self, at: DiePlace, id: TransactionId, lone: bool) {
         let tr = &mut self.context.transactions[id];
         assert!(tr.place == Place::Queue, "a transaction leaves its queue once");
+        debug_assert_eq!(self.flash.die_of(tr.plane), at.die, "a page goes to its die");
         let waited = tr.goes_to_die(self.context.now);
         tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
@@ -165,6 +168,7 @@ impl Device {
             ArrayEnd::Read(head) => return self.read_ends(die, head),
             ArrayEnd::Change(ended) => ended,
         };
+        assert!(ended.head != TransactionId::NONE, "an operation has a page");
         self.flash.change_ends(&mut self.context, die);
         let mut id = ended.head;
         while id != TransactionId::NONE {
@@ -195,6 +199,7 @@ impl Device {
 
     /// With copyback: a read whose end is an event is over.
     fn read_ends(&mut self, die: DieId, head: TransactionId) {
+        assert!(self.flash.copies_back(), "otherwise no event ends a read in the array");
         if self.copy_back(die, head) {
             return;
         }
@@ -221,8 +226,7 @@ impl Device {
             }
             let next =
                 std::mem::replace(&mut self.context.transactions[id].sibling, TransactionId::NONE);
-            let moved_on = self.ftl.place_migration(&mut self.context, id);
-            self.hand_on();
+            let moved_on = self.ask_ftl(|ftl, context| ftl.place_migration(context, id));
             if moved_on {
                 self.context.transactions[id].sibling = moved;
                 moved = id;
@@ -268,6 +272,7 @@ impl Device {
             tr.sibling = std::mem::replace(list, id);
             id = next;
         }
+        assert!(together != TransactionId::NONE, "the first page joins itself");
         if self.flash.prepare_copyback(
             die,
             CopybackPages { together, later },
@@ -281,6 +286,7 @@ impl Device {
     /// Sends the program command for pages in registers.
     fn send_copyback(&mut self, die: DieId) {
         let head = self.flash.command_of(die).head;
+        assert!(head != TransactionId::NONE, "a copyback has a page");
         let mut id = head;
         while id != TransactionId::NONE {
             let tr = &self.context.transactions[id];

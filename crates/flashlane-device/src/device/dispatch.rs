@@ -1,7 +1,7 @@
 //! Work goes to the flash: ready transactions enter the scheduler, and its commands are sent.
 
 use flashlane_engine::Time;
-use flashlane_units::{ChannelId, DieId, TransactionId};
+use flashlane_units::{ChannelId, DieId, Ppa, TransactionId};
 
 use super::Device;
 use crate::flash::DiePlace;
@@ -23,6 +23,7 @@ impl Device {
         if self.attended {
             self.attend(id);
         }
+        debug_assert!(self.context.transactions[id].ppa != Ppa::NONE, "ready means placed");
         if !self.scheduler.keep_lone(id) {
             let (scheduler, mut at) = self.scheduling();
             scheduler.enlist(&mut at, id);
@@ -59,6 +60,7 @@ impl Device {
     /// The policy wanted to be woken now. A void alarm takes no time, because it must not make a
     /// finished simulation longer.
     pub(super) fn on_alarm(&mut self, before: Time) {
+        assert!(before <= self.context.now, "the last event was before the alarm");
         let (scheduler, mut at) = self.scheduling();
         if !scheduler.wake(&mut at) {
             self.context.now = before;
@@ -151,6 +153,7 @@ impl Device {
         let command = self.scheduler.command();
         let die = command.die;
         let place = self.flash.place_of(die);
+        debug_assert!(!command.pages.is_empty(), "a command has a page");
         if self.attended {
             self.work_on_decision(command.pages[0]);
         }
@@ -195,11 +198,12 @@ impl Device {
         loop {
             let (scheduler, mut at) = self.scheduling();
             let Some(id) = scheduler.take_cancelled(&mut at, die) else { return };
+            let source = self.context.transactions[id].source;
+            assert_eq!(source, Source::Gc, "only moves of collection become pointless");
             if self.observer.is_some() {
                 self.observe_cancelled(id);
             }
-            self.ftl.migration_cancelled(&mut self.context, id);
-            self.hand_on();
+            self.ask_ftl(|ftl, context| ftl.migration_cancelled(context, id));
         }
     }
 }

@@ -7,6 +7,7 @@ use flashlane_engine::Time;
 
 use super::Device;
 use crate::event::Event;
+use crate::ftl::Ftl;
 use crate::ftl::config::GcConfig;
 
 /// The watch on idle time.
@@ -48,6 +49,7 @@ impl Device {
     #[cold]
     pub(super) fn watch_idle(&mut self) {
         let Some(idle) = &mut self.idle else { return };
+        assert!(self.context.requests.is_empty(), "no request is in an idle drive");
         idle.since = self.context.now;
         if !std::mem::replace(&mut idle.set, true) {
             let at = self.context.now + idle.after;
@@ -69,8 +71,7 @@ impl Device {
             self.context.events.schedule(due, Event::Idle);
             self.context.now = before;
         } else {
-            self.ftl.idle_begins(&mut self.context);
-            self.hand_on();
+            self.ask_ftl(Ftl::idle_begins);
         }
     }
 }

@@ -14,6 +14,7 @@ mod stuck;
 
 mod commands;
 
+mod audit;
 mod caching;
 mod dispatch;
 mod doors;
@@ -47,6 +48,7 @@ use flashlane_reading::Error;
 use idle::IdleWatch;
 use queue_pairs::Ringing;
 use reading::TransactionTimes;
+use translation::Translation;
 use watcher::Watcher;
 
 /// Least number of events between two full audits with `--check`.
@@ -60,19 +62,19 @@ const EVENTS_PER_INSTANT_MAX: u64 = 50_000_000;
 #[derive(Clone)]
 pub struct Device {
     /// The clock, the events, and what is under way.
-    pub(crate) context: Context,
+    context: Context,
     /// No event after this time may be handled while another event is handled.
-    pub(crate) horizon: Time,
-    pub(crate) geometry: Geometry,
-    pub(crate) layout: Layout,
+    horizon: Time,
+    geometry: Geometry,
+    layout: Layout,
     // The stages, in the order in which a request meets them.
-    pub(crate) host: Host,
-    pub(crate) link: Link,
-    pub(crate) interface: Interface,
-    pub(crate) cache: Cache,
-    pub(crate) ftl: Ftl,
-    pub(crate) scheduler: Scheduler,
-    pub(crate) flash: Flash,
+    host: Host,
+    link: Link,
+    interface: Interface,
+    cache: Cache,
+    ftl: Translation,
+    scheduler: Scheduler,
+    flash: Flash,
     /// By flow: page transactions that are over.
     transaction_times: Array<FlowId, [TransactionTimes; 2]>,
     /// The last doorbell of the current event, as long as it is not scheduled.
@@ -92,7 +94,7 @@ pub struct Device {
     /// look.
     looked_at: (Time, u64),
     /// Number of sectors of a page.
-    pub(crate) page_sectors: Divisor,
+    page_sectors: Divisor,
     check: bool,
     /// Idle time; `None` if collection does not use it.
     idle: Option<IdleWatch>,
@@ -116,6 +118,7 @@ impl Device {
         cache: Cache,
         check: bool,
     ) -> Self {
+        assert_eq!(classes.len(), layout.flows.len(), "each flow has a class");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
         Self {
@@ -126,7 +129,7 @@ impl Device {
             link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
             interface: Interface::new(&device.interface, &device.compat, classes, space),
             cache,
-            ftl,
+            ftl: Translation::new(ftl),
             scheduler: Scheduler::new(
                 &device.scheduler,
                 &device.compat,
@@ -168,6 +171,7 @@ impl Device {
 
     /// Sets the observer of the run, if there is one.
     pub fn watch(&mut self, observer: Option<Box<dyn Watcher>>) {
+        assert!(self.observer.is_none(), "one watcher at most watches a run");
         if observer.is_some() {
             self.ftl.watch();
         }
@@ -187,6 +191,7 @@ impl Device {
 
     /// Begins the run: work of the drive before the first event.
     pub fn start(&mut self) {
+        assert_eq!(self.events(), 0, "a run begins once");
         self.start_collection();
         self.watch_idle();
         self.dispatch_offered();
@@ -203,6 +208,7 @@ impl Device {
             passed(self, now);
         }
         let before = std::mem::replace(&mut self.context.now, now);
+        debug_assert!(before <= now, "time does not run backwards");
         Some(self.handle(event, before))
     }
 
@@ -226,6 +232,7 @@ impl Device {
     ///
     /// If requests can never finish.
     pub fn end(&mut self) -> Result<(), Error> {
+        assert!(self.ringing.is_none(), "the last doorbell has rung");
         if !self.context.requests.is_empty() {
             if self.check {
                 self.audit();
@@ -242,6 +249,7 @@ impl Device {
 
     /// Schedules [`Up::Woken`] at a time.
     pub fn wake_at(&mut self, at: Time, flow: FlowId) {
+        assert!(at >= self.context.now, "a tenant is not woken in the past");
         self.context.events.schedule(at, Event::Wake { flow });
     }
 
@@ -252,6 +260,7 @@ impl Device {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
+        assert_eq!(self.until_look, 0, "the look is due");
         let events = self.next_look;
         // An audit looks at every page, so large devices have fewer audits.
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.geometry.pages() / 8);
@@ -278,6 +287,7 @@ impl Device {
         let next = |interval: u64| (events / interval + 1) * interval;
         let audit = if self.check { next(audit_interval) } else { u64::MAX };
         self.next_look = next(PROGRESS_INTERVAL).min(audit);
+        assert!(self.next_look > events, "the next look is ahead");
         self.until_look = self.next_look - events;
         Ok(())
     }
@@ -321,6 +331,7 @@ impl Device {
 
     /// Ends the run with an error at the end of the current event.
     pub fn fail(&mut self, error: Error) {
+        assert!(self.until_look > 0, "the look at the end of this event is still ahead");
         self.failure.get_or_insert(error);
         self.next_look -= self.until_look - 1;
         self.until_look = 1;

@@ -38,6 +38,7 @@ impl PageParts {
         if self.phase != 0 {
             return Some(self.next_of_device(page_sectors));
         }
+        debug_assert!(self.start < page_sectors, "a part starts inside of its page");
         let count = self.left.min(page_sectors - self.start);
         let mask = (u64::MAX >> (u64::BITS - count)) << self.start;
         let part = PagePart { lpa: self.lpa, mask };
@@ -85,6 +86,7 @@ impl Device {
         sector: u64,
         sectors: u32,
     ) -> (SectorRange, Option<SectorRange>) {
+        debug_assert!(sectors > 0, "only a flush has no sectors, and it has no pages");
         let whole = SectorRange { sector, sectors };
         match self.layout.flows[flow.index()].wraps_after {
             Some(last) if sector + u64::from(sectors) > last + 1 => self.wrap(flow, whole, last),
@@ -101,6 +103,7 @@ impl Device {
         whole: SectorRange,
         last: u64,
     ) -> (SectorRange, Option<SectorRange>) {
+        assert!(last > 0, "a flow that wraps has more than one sector");
         let start = self.layout.flows[flow.index()].start_sector;
         let size = u64::from(self.page_sectors.get());
         let cut = ((start + last) / size + 1) * size;
@@ -161,6 +164,7 @@ impl Device {
         let start = first.max(cut) - phase;
         let end = (first + u64::from(range.sectors)).min(cut + size) - phase;
         let page = self.page_sectors.divide_long(start);
+        debug_assert!(end > start, "a part has a sector");
         let mask = ones((end - start) as u32) << (start - page * size);
         PagePart { lpa: space.lpa(page), mask }
     }

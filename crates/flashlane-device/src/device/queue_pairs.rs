@@ -24,6 +24,7 @@ impl Device {
     pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
         self.interface.nvme_mut().submit(flow, id);
         let arrives = self.send_doorbell();
+        debug_assert!(arrives > self.context.now, "a doorbell takes time");
         let place = self.context.events.reserve();
         if let Some(before) = self.ringing.replace(Ringing { arrives, place, flow }) {
             self.schedule_doorbell(before);
@@ -41,6 +42,7 @@ impl Device {
     pub fn ring(&mut self) {
         let Some(ringing) = self.ringing.take() else { return };
         self.dispatch_offered();
+        debug_assert!(ringing.arrives >= self.context.now, "a doorbell rings once");
         if ringing.arrives <= self.horizon
             && self.context.events.passes(ringing.arrives, ringing.place)
         {
@@ -87,6 +89,7 @@ impl Device {
         let now = self.context.now;
         let place = self.context.events.reserve();
         let request = &mut self.context.requests[id];
+        debug_assert_eq!(request.pending, 0, "a command is fetched before its pages");
         (request.fetched, request.place) = (now, place);
         if let Some(entry) = self.link.ask_entry(now, place, id) {
             self.interface.expect(&mut self.context.events, id, request, entry);
@@ -97,6 +100,7 @@ impl Device {
     pub(super) fn on_write_entry(&mut self, id: RequestId) {
         self.answer();
         let request = &mut self.context.requests[id];
+        assert_eq!(request.op, RequestOp::Write, "only writes have data in host memory");
         if request.received > self.context.now {
             let (received, place) = (request.received, request.place);
             self.context.events.schedule_at(received, place, Event::WriteEntry { request: id });
@@ -177,6 +181,7 @@ impl Device {
     /// Sends a completion entry over the link.
     #[inline(always)]
     pub(super) fn send_completion(&mut self, id: RequestId) {
+        debug_assert_eq!(self.context.requests[id].pending, 0, "all parts are over");
         let seen = self.link.send_completion(self.context.now);
         self.context.events.schedule(seen, Event::Completion { request: id });
     }

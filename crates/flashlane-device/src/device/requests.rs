@@ -12,6 +12,7 @@ use crate::request::{Chain, Planned, Request};
 impl Device {
     /// Schedules the arrival of a request at `at`, which must not be in the past.
     pub fn submit_at(&mut self, at: Time, submission: Submission) {
+        assert!(at >= self.context.now, "a request does not arrive in the past");
         let submission = self.host.plan(submission);
         self.context.events.schedule(at, Event::Arrival { submission });
     }
@@ -90,6 +91,7 @@ impl Device {
         if !self.interface.begin(self.context.now, &mut self.context.events, id, request) {
             return;
         }
+        debug_assert_eq!(request.pending, 0, "a command begins once");
         // Keeps the request pending until all parts are handed out, so that no part ends it early.
         request.pending = 1;
         let Request { flow, op, sector, sectors, .. } = *request;
@@ -138,6 +140,7 @@ impl Device {
         self.completed = id;
         let request = &self.context.requests[id];
         let flow = request.flow;
+        debug_assert_eq!(request.pending, 0, "all parts of a complete request are over");
         self.host.complete(request, self.context.now);
         if self.observer.is_some() {
             self.observe_completion(id);

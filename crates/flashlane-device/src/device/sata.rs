@@ -24,6 +24,7 @@ impl Device {
                 self.context.requests[id].fetched = start;
                 arrival
             };
+            debug_assert!(arrival >= now, "a command takes time");
             self.context.requests[id].enqueued = now;
             self.context.events.schedule(arrival, Event::SataCommand { request: id });
         }

@@ -1,24 +1,86 @@
 //! Between translation and the other stages: calls to `ftl`, and the handling of its outcomes.
 
+use std::ops::Deref;
+
 use super::Device;
 use super::pages::PagePart;
 use crate::cause::Cause;
-use crate::ftl::{Outcome, Seen};
+use crate::context::Context;
+use crate::ftl::{Ftl, Outcome, Seen};
 use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
-use flashlane_units::{FlowId, RequestId, TransactionId};
+use flashlane_units::{ChipId, FlowId, Ppa, RequestId, TransactionId};
+
+/// The translation layer in the hands of the driver. Outcomes may follow from whatever it is asked
+/// for, so the driver asks through [`Device::ask_ftl`], which hands them on. Other files can only
+/// read the layer, and tell it what has no outcome.
+#[derive(Clone)]
+pub(super) struct Translation(Ftl);
+
+impl Deref for Translation {
+    type Target = Ftl;
+
+    #[inline(always)]
+    fn deref(&self) -> &Ftl {
+        &self.0
+    }
+}
+
+impl Translation {
+    /// Takes over a translation layer before the first event.
+    pub(super) fn new(ftl: Ftl) -> Self {
+        assert!(ftl.outcome(0).is_none(), "nothing has happened before the first event");
+        Self(ftl)
+    }
+
+    /// See [`Ftl::watch`].
+    pub(super) fn watch(&mut self) {
+        self.0.watch();
+    }
+
+    /// See [`Ftl::let_go`].
+    pub(super) fn let_go(&mut self) {
+        self.0.let_go();
+    }
+
+    /// See [`Ftl::sent`].
+    #[inline(always)]
+    pub(super) fn sent(&mut self, op: Op, ppa: Ppa, chip: ChipId) {
+        self.0.sent(op, ppa, chip);
+    }
+
+    /// See [`Ftl::program_sent`].
+    pub(super) fn program_sent(&mut self, ppa: Ppa) {
+        self.0.program_sent(ppa);
+    }
+
+    /// See [`Ftl::idle_ends`].
+    pub(super) fn idle_ends(&mut self) {
+        self.0.idle_ends();
+    }
+}
 
 impl Device {
+    /// Asks the translation layer for something, and hands on what comes of it.
+    #[inline(always)]
+    pub(super) fn ask_ftl<R>(&mut self, ask: impl FnOnce(&mut Ftl, &mut Context) -> R) -> R {
+        let answer = ask(&mut self.ftl.0, &mut self.context);
+        self.hand_on();
+        answer
+    }
+
     /// Reads a page, or the part of it that the cache does not have, from flash.
     #[inline(always)]
     pub(super) fn read_flash(&mut self, id: RequestId, flow: FlowId, part: &PagePart) {
         let mut read =
             self.ftl.transaction(self.context.now, (Source::User, Op::Read), flow, part.lpa);
+        debug_assert!(part.mask != 0, "a read asks for a sector");
         read.set_mask(part.mask);
         read.request = id;
         let read = self.context.transactions.insert(read);
         self.context.requests[id].pending += 1;
-        if self.ftl.read(&mut self.context, read, flow) {
+        // A read that is ready goes before the outcomes.
+        if self.ftl.0.read(&mut self.context, read, flow) {
             self.enlist(read);
         }
         self.hand_on();
@@ -39,8 +101,7 @@ impl Device {
     /// Looks up the mapping of a transaction's logical page. The transaction continues now, or
     /// later by itself.
     pub(super) fn translate(&mut self, id: TransactionId) {
-        self.ftl.translate(&mut self.context, id);
-        self.hand_on();
+        self.ask_ftl(|ftl, context| ftl.translate(context, id));
     }
 
     /// Trims every page of a request.
@@ -49,15 +110,13 @@ impl Device {
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
             self.trim_cached(flow, part.lpa, part.mask);
-            self.ftl.trim(&mut self.context, flow, part.lpa, part.mask);
-            self.hand_on();
+            self.ask_ftl(|ftl, context| ftl.trim(context, flow, part.lpa, part.mask));
         }
     }
 
     /// Starts collection at once on planes below the threshold.
     pub(super) fn start_collection(&mut self) {
-        self.ftl.start(&mut self.context);
-        self.hand_on();
+        self.ask_ftl(Ftl::start);
     }
 
     /// A program or an erase is out of the array: continues work that waited for it.
@@ -65,18 +124,18 @@ impl Device {
         self.tell_policy(id);
         match (source, op) {
             (_, Op::Read) => unreachable!("reads end with their data"),
-            (Source::User | Source::Cache, Op::Program) => return self.user_program_done(id),
-            (Source::Mapping, Op::Program) => return self.mapping_program_done(id),
-            (Source::Gc, Op::Program) => self.ftl.migration_program_done(&mut self.context, id),
-            (_, Op::Erase) => self.ftl.erase_done(&mut self.context, id),
+            (Source::User | Source::Cache, Op::Program) => self.user_program_done(id),
+            (Source::Mapping, Op::Program) => self.mapping_program_done(id),
+            (Source::Gc, Op::Program) => {
+                self.ask_ftl(|ftl, context| ftl.migration_program_done(context, id));
+            }
+            (_, Op::Erase) => self.ask_ftl(|ftl, context| ftl.erase_done(context, id)),
         }
-        self.hand_on();
     }
 
     /// A page of a host or of the cache is on flash.
     fn user_program_done(&mut self, id: TransactionId) {
-        self.ftl.host_page_programmed(&mut self.context, id);
-        self.hand_on();
+        self.ask_ftl(|ftl, context| ftl.host_page_programmed(context, id));
         if self.observer.is_some() {
             self.observe_program(id);
         }
@@ -93,8 +152,7 @@ impl Device {
     /// A translation page is on flash.
     fn mapping_program_done(&mut self, id: TransactionId) {
         let tr = self.context.transactions[id];
-        self.ftl.mapping_program_done(&mut self.context, id);
-        self.hand_on();
+        self.ask_ftl(|ftl, context| ftl.mapping_program_done(context, id));
         if self.observer.is_some() {
             self.observe_translation_program(id, &tr);
         }
@@ -105,11 +163,10 @@ impl Device {
     pub(super) fn read_over(&mut self, id: TransactionId, source: Source) {
         self.tell_policy(id);
         match source {
-            Source::User | Source::Cache => return self.user_read_done(id),
-            Source::Gc => self.ftl.migration_read_done(&mut self.context, id),
-            Source::Mapping => self.ftl.mapping_read_done(&mut self.context, id),
+            Source::User | Source::Cache => self.user_read_done(id),
+            Source::Gc => self.ask_ftl(|ftl, context| ftl.migration_read_done(context, id)),
+            Source::Mapping => self.ask_ftl(|ftl, context| ftl.mapping_read_done(context, id)),
         }
-        self.hand_on();
     }
 
     /// Data of a host page, or of the old part of a partial write, is in the controller.
@@ -121,12 +178,10 @@ impl Device {
         let (merging, request, chain) = (tr.merging, tr.request, tr.chain);
         let (flow, lpa, ppa, mask) = (tr.flow, tr.lpa, tr.ppa, tr.mask());
         if held {
-            self.ftl.leave_block(&mut self.context, ppa);
-            self.hand_on();
+            self.ask_ftl(|ftl, context| ftl.leave_block(context, ppa));
         }
         if merging {
-            self.ftl.old_data_read(&mut self.context, id);
-            self.hand_on();
+            self.ask_ftl(|ftl, context| ftl.old_data_read(context, id));
         } else {
             self.fill_cache(flow, lpa, mask);
             self.user_read_over(id, request, &chain);
@@ -145,7 +200,7 @@ impl Device {
 
     /// Hands on what happened in the translation layer.
     #[inline(always)]
-    pub(super) fn hand_on(&mut self) {
+    fn hand_on(&mut self) {
         if self.ftl.outcome(0).is_some() {
             self.hand_on_all();
         }
@@ -157,7 +212,9 @@ impl Device {
             match outcome {
                 Outcome::Ready { transaction } => self.enlist(transaction),
                 Outcome::Unwritten { transaction } => {
-                    let Transaction { request, chain, .. } = self.context.transactions[transaction];
+                    let Transaction { request, chain, op, .. } =
+                        self.context.transactions[transaction];
+                    assert_eq!(op, Op::Read, "only a read can end without the flash");
                     self.user_read_over(transaction, request, &chain);
                 }
                 Outcome::Unblocked { transaction } => self.unblock(transaction),
@@ -165,7 +222,7 @@ impl Device {
             }
             at += 1;
         }
-        self.ftl.outcomes_over();
+        self.ftl.0.outcomes_over();
     }
 
     /// Tells the observer what happened in the translation layer.

@@ -127,6 +127,7 @@ impl Link {
             submission: 0,
             completion_entry: 0,
         };
+        assert!(made.payload > 0 && made.lanes > 0 && made.lane_rate > 0, "the link has a rate");
         let entry = if compat.padded_sqe { 72 } else { entries.submission.0 };
         made.by_sectors = (0..=SECTORS_KNOWN).map(|n| made.data(n * SECTOR_BYTES)).collect();
         made.doorbell = made.data(DOORBELL_BYTES);
@@ -185,6 +186,7 @@ impl Link {
         duration: u64,
     ) -> Option<Time> {
         let arrives = self.up.send(now, self.read_request);
+        debug_assert!(arrives > now, "a request for host memory takes time");
         self.first_ask = self.first_ask.min(arrives);
         self.asks.push_back(Ask { arrives, place, request, duration });
         let completion = self.completion;
@@ -199,6 +201,7 @@ impl Link {
     /// The earliest end of an answer.
     #[inline]
     fn answer_at_least(&mut self, arrives: Time, duration: u64) -> Time {
+        debug_assert!(duration > 0, "an answer takes time");
         self.answered = arrives.max(self.answered).max(self.down.free_at) + Time(duration);
         self.answered
     }
@@ -254,6 +257,7 @@ impl Link {
         if !events.has_passed(arrives, place) {
             return None;
         }
+        assert_eq!(arrives, self.first_ask, "the oldest request for host memory is the first");
         self.asks.pop_front();
         self.first_ask = self.asks.front().map_or(Time::MAX, |ask| ask.arrives);
         Some((request, self.down.send(arrives, duration)))

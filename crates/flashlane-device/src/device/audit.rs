@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use flashlane_units::{FlowId, RequestId};
 
-use crate::device::Device;
+use super::Device;
 use crate::host::HostFlow;
 use crate::transaction::Place;
 
 impl Device {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self) {
+    pub(super) fn audit(&self) {
         self.context.events.audit();
         self.ftl.audit(&self.layout, &self.context.transactions);
         self.cache.audit(&self.context.transactions);
@@ -46,7 +46,7 @@ impl Device {
 
     /// Checks what must hold when no event is left but requests are: they wait for something that
     /// will never come. That is no fault only if they wait for free blocks.
-    pub(crate) fn audit_stuck(&self) {
+    pub(super) fn audit_stuck(&self) {
         self.interface.nvme().audit_end();
         self.flash.audit_stuck();
         self.cache.audit_stuck();
@@ -59,7 +59,7 @@ impl Device {
     }
 
     /// Checks what must hold at the end of a run.
-    pub(crate) fn audit_end(&self) {
+    pub(super) fn audit_end(&self) {
         self.host.audit_end();
         self.interface.nvme().audit_end();
         if let Some(sata) = self.interface.sata() {
