@@ -1,8 +1,17 @@
-//! When a measurement begins, and when it ends.
+//! The rules of a measurement: when it begins and when it ends, and the name of its variant.
 
 use flashlane_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// What tells a run from others of the same files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant<'a> {
+    /// Root seed.
+    pub seed: u64,
+    /// Name of the compatibility mode.
+    pub compat: Option<&'a str>,
+}
 
 /// Length of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

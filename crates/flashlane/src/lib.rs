@@ -24,6 +24,7 @@ pub mod need;
 mod options;
 mod parallel;
 pub mod precondition;
+pub mod prelude;
 pub mod run;
 
 /// Published JSON schemas.

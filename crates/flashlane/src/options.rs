@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use flashlane_measure::rules::{SteadyRule, Warmup};
+use flashlane_measure::rules::{SteadyRule, Variant, Warmup};
 
 use crate::precondition::KeptStates;
 use flashlane_measure::observe::options::Observe;
@@ -65,8 +65,8 @@ pub struct RunOptions {
     /// `None`: no series.
     pub series_interval: Option<u64>,
     /// Length of the windows of
-    /// [`Summary::slowdown_over_time`](flashlane_measure::metrics::Summary::slowdown_over_time), which also
-    /// need `alone`. Unit: picoseconds. `None`: no windows.
+    /// [`Summary::slowdown_over_time`](flashlane_measure::metrics::Summary::slowdown_over_time),
+    /// which also need `alone`. Unit: picoseconds. `None`: no windows.
     pub windows: Option<u64>,
     /// Placement, collection and wear without time.
     pub waf_only: bool,
@@ -79,6 +79,13 @@ pub struct RunOptions {
     /// Ends the simulation soon after it becomes true, with
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl RunOptions {
+    /// What tells this run from others of the same files.
+    pub(crate) fn variant(&self) -> Variant<'_> {
+        Variant { seed: self.seed, compat: self.compat.as_deref() }
+    }
 }
 
 impl Default for RunOptions {

@@ -12,6 +12,7 @@ use crate::metrics::summary::{
 };
 use crate::metrics::window::TimeRange;
 use crate::metrics::{Fairness, energy};
+use crate::rules::Variant;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::layout::Geometry;
 use flashlane_workload::SourceReport;
@@ -41,8 +42,7 @@ pub fn summarise(
     input: impl Fn(usize) -> SourceReport,
     device: &DeviceConfig,
     workload: &WorkloadConfig,
-    seed: u64,
-    compat: Option<String>,
+    variant: Variant<'_>,
 ) -> Summary {
     let TimeRange { from: opened, to: closed } = run.recorder.window.span();
     let spans = Spans::of(run.recorder, &run.end);
@@ -57,8 +57,8 @@ pub fn summarise(
         device: device.name.clone(),
         scheduler: device.scheduler.name().to_owned(),
         isolation: device.isolation.name().to_owned(),
-        seed,
-        compat,
+        seed: variant.seed,
+        compat: variant.compat.map(str::to_owned),
         simulated_s: run.end.drive.at.as_s(),
         window_start_s: opened.as_s(),
         window_end_s: closed.as_s(),

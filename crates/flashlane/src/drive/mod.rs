@@ -23,8 +23,8 @@
 //!   begins.
 //!
 //! So the same calls give the same completions, at the same picosecond.
-//! [`Observe::submissions`](flashlane_measure::observe::Observe::submissions) records what the flows of a run
-//! submit in just this form, and [`Drive::replay`] submits it again.
+//! [`Observe::submissions`](flashlane_measure::observe::Observe::submissions) records what the
+//! flows of a run submit in just this form, and [`Drive::replay`] submits it again.
 
 pub(crate) mod replay;
 mod step;
@@ -313,14 +313,8 @@ impl Drive {
         self.drive.settle();
         let ended = self.drive.ended(&self.config);
         let input = |_| SourceReport::default();
-        let summary = report::summarise(
-            &ended,
-            input,
-            &self.config,
-            &self.workload,
-            self.options.seed,
-            self.options.compat.clone(),
-        );
+        let summary =
+            report::summarise(&ended, input, &self.config, &self.workload, self.options.variant());
         self.drive.meters.recorder = recorder;
         Ok(summary)
     }

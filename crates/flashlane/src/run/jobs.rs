@@ -138,8 +138,7 @@ impl<'a> Runs<'a> {
             |flow| tenants.report(flow),
             device,
             workload,
-            options.seed,
-            options.compat.clone(),
+            options.variant(),
         );
         let overload = tenants.overload.map(|one| overload_summary(one, workload, false));
         summary.overload.extend(overload);

@@ -52,6 +52,22 @@ pub(crate) struct Prepared<'a> {
     cache: Cache,
 }
 
+/// The pages that each flow touches.
+fn footprints(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    layout: &Layout,
+    seed: u64,
+) -> Result<Vec<Footprint>, Error> {
+    let page_size = device.flash.page_size;
+    let flows = (0..).zip(&workload.flows).zip(&layout.flows);
+    flows
+        .map(|((index, flow), space)| {
+            flashlane_workload::footprint_of(flow, index, space, page_size, seed)
+        })
+        .collect()
+}
+
 impl<'a> Prepared<'a> {
     pub(crate) fn new(
         device: &'a DeviceConfig,
@@ -68,19 +84,7 @@ impl<'a> Prepared<'a> {
             Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry);
         // Memory that is written in place keeps no trace of earlier writes.
         if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
-            let footprints: Vec<Footprint> = (0..)
-                .zip(&workload.flows)
-                .zip(&layout.flows)
-                .map(|((index, flow), space)| {
-                    flashlane_workload::footprint_of(
-                        flow,
-                        index,
-                        space,
-                        device.flash.page_size,
-                        options.seed,
-                    )
-                })
-                .collect::<Result<_, _>>()?;
+            let footprints = footprints(device, workload, &layout, options.seed)?;
             let (seed, layout) = (options.seed, &layout);
             let key = |states: &KeptStates| states.key(device, workload, layout, &footprints, seed);
             let place = options.states.as_deref().and_then(|states| Some((states, key(states)?)));
@@ -210,11 +214,13 @@ pub struct Details {
     pub flush_distributions: Vec<Distribution>,
     /// Intervals of [`RunOptions::series_interval`] from the start of the run; empty without it.
     pub series: Vec<Vec<Interval>>,
-    /// Which flow delays which, with [`Observe::blame`](flashlane_measure::observe::Observe::blame).
+    /// Which flow delays which, with
+    /// [`Observe::blame`](flashlane_measure::observe::Observe::blame).
     pub blame: Option<Blame>,
     /// The run in windows, with [`Observe::series`](flashlane_measure::observe::Observe::series).
     pub time_series: Option<TimeSeries>,
-    /// Work of the flash, with [`Observe::timeline`](flashlane_measure::observe::Observe::timeline).
+    /// Work of the flash, with
+    /// [`Observe::timeline`](flashlane_measure::observe::Observe::timeline).
     pub timeline: Option<Timeline>,
     /// Queues of the flash by chip and kind, with
     /// [`Observe::queues`](flashlane_measure::observe::Observe::queues).
