@@ -290,7 +290,8 @@ fn the_page_on_policies_quotes_the_source() {
     let page =
         std::fs::read_to_string(root.join("../../docs/adding-a-policy.md")).expect("the page");
     let source = |file: &str| {
-        std::fs::read_to_string(root.join("src/scheduler/policy").join(file)).expect("the source")
+        std::fs::read_to_string(root.join("../flashlane-device/src/scheduler/policy").join(file))
+            .expect("the source")
     };
     let sources = [source("host_first.rs"), source("mod.rs")];
     let blocks: Vec<&str> = page
@@ -312,11 +313,17 @@ fn the_lives_of_requests_name_functions_that_are_there() {
     let (_, lives) = page.split_once("## The life of a 4 KiB read").expect("a life");
     let (lives, _) = lives.split_once("## Where to start reading").expect("they end");
     let named: Vec<&str> = lives.split('`').skip(1).step_by(2).collect();
-    let files =
-        named.iter().filter(|name| name.contains('/')).map(|name| root.join("src").join(name));
-    let sources: String = files
+    let folders = ["flashlane-device/src", "flashlane/src", "flashlane-measure/src", ""];
+    let place = |name: &&str| {
+        let places = folders.map(|folder| root.join("..").join(folder).join(name));
+        places.into_iter().find(|path| path.exists()).unwrap_or_else(|| panic!("no {name}"))
+    };
+    let sources: String = named
+        .iter()
+        .filter(|name| name.contains('/'))
+        .map(place)
         .map(|path| if path.is_dir() { path.join("mod.rs") } else { path })
-        .filter(|path| path.extension().is_some())
+        .filter(|path| path.exists())
         .map(|path| std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", path.display())))
         .collect();
     let is_function = |name: &&&str| {

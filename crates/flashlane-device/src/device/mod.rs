@@ -193,7 +193,7 @@ impl Device {
     pub fn start(&mut self) {
         assert_eq!(self.events(), 0, "a run begins once");
         self.start_collection();
-        self.watch_idle();
+        self.look_for_idle();
         self.dispatch_offered();
     }
 
