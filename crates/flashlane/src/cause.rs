@@ -22,10 +22,11 @@ pub(crate) enum Cause {
     Link,
     Firmware,
     CompletionQueue,
+    Retry,
 }
 
 /// Number of causes.
-pub(crate) const CAUSES: usize = 17;
+pub(crate) const CAUSES: usize = 18;
 
 /// Names and meanings, in the order of [`Cause`].
 pub(crate) const DOCS: [(&str, &str); CAUSES] = [
@@ -52,6 +53,7 @@ pub(crate) const DOCS: [(&str, &str); CAUSES] = [
     ("link", "the link moves something else"),
     ("firmware", "all processors run other commands"),
     ("completion-queue", "the completion queue has no room"),
+    ("retry", "the die reads a page again whose data could not be decoded"),
 ];
 
 impl Cause {

@@ -15,6 +15,7 @@ mod stuck;
 mod commands;
 
 mod caching;
+mod decoding;
 mod dispatch;
 mod doors;
 mod idle;
@@ -44,6 +45,7 @@ use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
 use crate::scheduler::Scheduler;
+use decoding::Decoders;
 use idle::IdleWatch;
 use queue_pairs::Ringing;
 use reading::TransactionTimes;
@@ -94,6 +96,8 @@ pub(crate) struct Device {
     /// Number of sectors of a page.
     pub(crate) page_sectors: Divisor,
     check: bool,
+    /// Decoders of read data; `None` where bit errors are not modelled.
+    decoders: Option<Decoders>,
     /// Idle time; `None` if collection does not use it.
     idle: Option<IdleWatch>,
     /// Set from outside: the run then ends at the next look around.
@@ -118,7 +122,7 @@ impl Device {
     ) -> Self {
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        Self {
+        let mut made = Self {
             context: Context::new(),
             horizon: Time::MAX,
             geometry,
@@ -155,10 +159,15 @@ impl Device {
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
+            decoders: Decoders::new(device),
             idle: IdleWatch::new(&device.ftl.gc),
             stop: None,
             failure: None,
+        };
+        if made.decoders.is_some() {
+            made.flash.decode();
         }
+        made
     }
 
     /// Makes the system end with an error soon after `stop` becomes true.
@@ -312,6 +321,7 @@ impl Device {
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
             Event::Progressed { die } => self.on_progressed(die),
             Event::DataSent { channel } => self.on_data_sent(channel),
+            Event::Decoded { transaction } => self.on_decoded(transaction),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),
             Event::Idle => self.on_idle(before),

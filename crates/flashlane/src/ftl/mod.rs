@@ -18,6 +18,7 @@ pub(crate) mod config;
 mod contents;
 pub(crate) mod counts;
 
+pub(crate) mod errors;
 pub mod gc;
 pub(crate) mod hybrid;
 mod in_place;
@@ -48,6 +49,7 @@ use blocks::{BlockState, Blocks};
 use budget::{data_limits, plane_limits};
 use config::{FtlSettings, GcConfig, UnwrittenRead};
 use counts::FlowPages;
+use errors::Errors;
 use gc::{Collector, Job, PacedJobs};
 use hybrid::Hybrid;
 use mapping::MappingTable;
@@ -93,6 +95,8 @@ pub(crate) struct Ftl {
     sets: Option<Box<dyn MovingSets>>,
     /// Read scrubbing; `None` where it is off.
     scrubbing: Option<Scrubbing>,
+    /// Bit errors; `None` where they are not modelled.
+    errors: Option<Box<Errors>>,
     /// Blocks whose pages move while the host writes; `None` if they move at once.
     pacing: Option<PacedJobs>,
     jobs: Slab<JobId, Job>,
@@ -178,6 +182,7 @@ impl Ftl {
             allocator: Allocator::new(&config.allocation, layout),
             sets,
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
+            errors: settings.errors.map(|errors| Errors::new(errors, seed)),
             pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
@@ -355,6 +360,11 @@ impl Ftl {
         block.programmed += 1;
         assert!(block.programmed <= block.issued, "a page is programmed once");
         let programmed = u32::from(block.programmed);
+        if let Some(errors) = &mut self.errors
+            && programmed == 1
+        {
+            errors.programmed(block_id, ctx.now);
+        }
         let state = &mut self.blocks.planes[plane];
         state.programs -= 1;
         let wanted = state.gc_wanted;

@@ -89,6 +89,7 @@ pub(crate) fn summarise(
         scheduler_overhead: run.scheduler_overhead,
         memory: run.memory,
         processors: window.processors(),
+        errors: window.errors(),
         waf_only: None,
         energy: None,
         wear: None,

@@ -8,8 +8,8 @@ use super::reading::Reading;
 use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
-    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, FlashSummary, OutsideWindow,
-    ProcessorsSummary, RequestCounts,
+    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
+    OutsideWindow, ProcessorsSummary, RequestCounts,
 };
 use crate::config::WindowRule;
 use crate::device::reading::FlowWork;
@@ -238,6 +238,13 @@ impl Span<'_> {
             misses: self.work_of_all(|w| w.cmt_misses),
             writebacks: self.count(|r| r.drive.ftl.writebacks),
         }
+    }
+
+    /// Bit errors; `None` where they are not modelled.
+    pub(crate) fn errors(&self) -> Option<ErrorSummary> {
+        let to = self.to.drive.ftl.errors?;
+        let from = self.from.drive.ftl.errors.unwrap_or_default();
+        Some(ErrorSummary::between(&from, &to))
     }
 
     /// The controller's processors; `None` where they are not modelled.

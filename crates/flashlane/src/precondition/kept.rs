@@ -246,6 +246,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         scheduler: crate::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
+        errors: None,
         energy: crate::config::EnergyConfig::default(),
         endurance: crate::config::EnduranceConfig::default(),
         compat: device.compat.clone(),

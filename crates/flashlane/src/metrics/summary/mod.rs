@@ -1,6 +1,7 @@
 //! `summary.json`, schema `flashlane.summary/3`.
 
 mod device;
+mod errors;
 mod fairness;
 mod flow;
 
@@ -16,6 +17,7 @@ pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
 };
+pub use errors::ErrorSummary;
 pub use fairness::{Fairness, FlowWindow, SlowdownWindow, TransactionFairness, WindowedSlowdown};
 pub use flow::{
     AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
@@ -122,6 +124,9 @@ pub struct Summary {
     /// (`interface.processors`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<ProcessorsSummary>,
+    /// Bit errors inside the window; left out where they are not modelled (`[errors]`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,45 @@
+//! Bit errors in a summary.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ftl::errors::ErrorCounts;
+
+/// Bit errors of the flash. Pages of hosts, of collection and of the mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorSummary {
+    /// Pages whose data was decoded.
+    pub pages: u64,
+    /// Pages that were read more than once.
+    pub retried_pages: u64,
+    /// Read retries.
+    pub retries: u64,
+    /// Read retries per page; 0 without pages.
+    pub mean_retries: f64,
+    /// Pages that needed soft decoding.
+    pub soft_pages: u64,
+    /// Reads for soft decoding.
+    pub soft_reads: u64,
+    /// Pages whose data no decoder could correct. Flashlane keeps no data, so the host gets an
+    /// ordinary completion.
+    pub lost_pages: u64,
+    /// Blocks whose data was moved because of its errors (`errors.refresh_at`).
+    pub refreshes: u64,
+}
+
+impl ErrorSummary {
+    /// The counts between two readings.
+    pub(crate) fn between(from: &ErrorCounts, to: &ErrorCounts) -> Self {
+        let (pages, retries) = (to.pages - from.pages, to.retries - from.retries);
+        Self {
+            pages,
+            retried_pages: to.retried_pages - from.retried_pages,
+            retries,
+            mean_retries: retries as f64 / pages.max(1) as f64,
+            soft_pages: to.soft_pages - from.soft_pages,
+            soft_reads: to.soft_reads - from.soft_reads,
+            lost_pages: to.lost_pages - from.lost_pages,
+            refreshes: to.refreshes - from.refreshes,
+        }
+    }
+}
