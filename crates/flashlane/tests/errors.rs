@@ -2,9 +2,11 @@
 //! and the refresh of data.
 
 use crate::common::Scenario;
+use crate::generate::{case, force_errors};
 use flashlane::config::load::{Overrides, device_from_toml};
-use flashlane::config::validate::validate_device;
+use flashlane::config::validate::{validate, validate_device};
 use flashlane::drive::{Command, Drive, DriveOptions, Tenant};
+use flashlane::layout::Geometry;
 use flashlane::metrics::{ErrorSummary, Summary};
 use flashlane::observe::{Blame, Observe};
 use flashlane::{Time, simulate_in_detail};
@@ -87,7 +89,11 @@ fn a_retry_takes_a_decoding_a_command_a_read_and_a_transfer() {
     let twice = one_read(keys(0.05, &[decode, "errors.retry_factor=0.1"]));
     assert_eq!(twice - good, 7 * US + NS + 50 * US + READY + TRANSFER, "41 are corrected, too");
     let thrice = one_read(keys(0.4, &[decode, "errors.retry_factor=0.1"]));
-    assert_eq!(thrice - good, 2 * (7 * US + NS + 50 * US + READY + TRANSFER), "3277, 328 and 33 errors");
+    assert_eq!(
+        thrice - good,
+        2 * (7 * US + NS + 50 * US + READY + TRANSFER),
+        "3277, 328 and 33 errors"
+    );
 }
 
 #[test]
@@ -179,7 +185,7 @@ fn older_drives_read_slower() {
         .set("flash.page_order", "turns");
     let mean = |scenario: &Scenario| scenario.run().flows[0].response_time_us.mean;
     let by_cycles =
-        [0, 1000, 3000, 6000].map(|cycles| mean(&base.set("errors.age.cycles", cycles)));
+        [1000, 2000, 3000, 6000].map(|cycles| mean(&base.set("errors.age.cycles", cycles)));
     println!("mean read by cycles: {by_cycles:?} us");
     assert!(by_cycles.is_sorted_by(|a, b| a < b), "{by_cycles:?}");
     let worn = base.set("errors.age.cycles", 2000);
@@ -324,4 +330,41 @@ fn a_run_without_time_refuses_to_refresh_and_nothing_else() {
     assert_eq!(summary.errors, None);
     let error = scenario.set("errors.refresh_at", 0.01).try_run().expect_err("it needs time");
     assert!(error.to_string().contains("errors.refresh_at: found a rate"), "{error}");
+}
+
+/// Random drives of the swarm with bit errors: every audit holds, and every request ends.
+#[test]
+fn random_drives_with_errors_pass_their_audits() {
+    let (mut runs, mut counts) = (0, ErrorSummary::default());
+    for seed in 0..400 {
+        let mut case = case(seed);
+        // Some of these drives are refused with errors, and some are too large for a quick test.
+        let size = Geometry::new(&case.device.flash).pages();
+        if !force_errors(seed, &mut case.device) || size > 20_000 {
+            continue;
+        }
+        if !validate(&case.device, &case.workload).is_empty() {
+            continue;
+        }
+        case.options.alone = false;
+        case.options.windows = None;
+        let outcome = simulate_in_detail(&case.device, &case.workload, &case.options, &|_| {});
+        let Ok((summary, details)) = outcome else { continue };
+        assert_eq!(summary.requests_completed, summary.requests_generated, "seed {seed}");
+        for victim in details.blame.iter().flat_map(|blame| &blame.victims) {
+            let cells: u128 = victim.cells.iter().map(|cell| cell.ps).sum();
+            assert_eq!(cells, victim.waiting_ps, "seed {seed}, {}", victim.flow);
+        }
+        let found = errors(&summary);
+        runs += 1;
+        counts.pages += found.pages;
+        counts.retried_pages += found.retried_pages;
+        counts.soft_pages += found.soft_pages;
+        counts.lost_pages += found.lost_pages;
+        counts.refreshes += found.refreshes;
+    }
+    println!("{runs} runs: {counts:?}");
+    assert!(runs > 40, "{runs} runs");
+    let ErrorSummary { retried_pages, soft_pages, lost_pages, refreshes, .. } = counts;
+    assert!(retried_pages > 1000 && soft_pages > 1000 && lost_pages > 100 && refreshes > 10);
 }
