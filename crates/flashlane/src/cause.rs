@@ -1,6 +1,6 @@
 //! Causes of waits: the obstacles in the way of a request.
 
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Source, Transaction};
 
 /// A kind of obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,11 @@ pub(crate) const DOCS: [(&str, &str); CAUSES] = [
 ];
 
 impl Cause {
+    /// The cause of waits for a die that works for a transaction, or reads its page again.
+    pub(crate) fn of_page(tr: &Transaction, op: Op) -> Self {
+        if tr.reads_again() { Self::Retry } else { Self::of(tr.source, op) }
+    }
+
     /// The cause of waits for a die that works for a transaction.
     pub(crate) fn of(source: Source, op: Op) -> Self {
         match (source, op) {

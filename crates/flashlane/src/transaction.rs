@@ -3,7 +3,6 @@
 use flashlane_engine::{Linked, Slab, Time};
 use flashlane_units::{FlowId, JobId, Lpa, PlaneId, Ppa, RequestId, TransactionId};
 
-use crate::cause::Cause;
 use crate::request::Chain;
 
 /// On whose behalf a transaction runs.
@@ -114,8 +113,8 @@ pub struct Transaction {
     sectors: u8,
     /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
-    /// Reads that the page still needs, and [`SOFT`]; 0 before its first read, and unless bit errors
-    /// are modelled.
+    /// Reads that the page still needs, and [`SOFT`]; 0 before its first read, and unless bit
+    /// errors are modelled.
     reads_left: u8,
 }
 
@@ -216,11 +215,6 @@ impl Transaction {
             self.reads_left = 0;
         }
         (left, soft)
-    }
-
-    /// The cause of waits for a die that works for the transaction.
-    pub(crate) fn cause(&self, op: Op) -> Cause {
-        if self.reads_again() { Cause::Retry } else { Cause::of(self.source, op) }
     }
 
     /// Sectors of the page that are read or written, one bit each.

@@ -123,6 +123,21 @@ fn errors(summary: &Summary) -> ErrorSummary {
     summary.errors.expect("errors are modelled")
 }
 
+#[test]
+fn the_time_of_retries_is_told_by_flow() {
+    let summary = reads(&keys(0.05, &["errors.retry_factor=0.01"])).run();
+    let retries = summary.flows[0].retries.expect("errors are modelled");
+    assert_eq!(retries.retried_pages, 40_000);
+    let once = (20 * US + NS + 50 * US + READY + TRANSFER) as f64 / 1e6;
+    assert!((retries.mean_us - once).abs() < 1e-9, "{} {once}", retries.mean_us);
+    let stages = summary.flows[0].breakdown_us;
+    let good = reads(&keys(0.0005, &[])).run();
+    assert_eq!(good.flows[0].retries.expect("errors are modelled").mean_us, 0.0);
+    let without = good.flows[0].breakdown_us;
+    let longer = stages.flash_bus + stages.flash_array - without.flash_bus - without.flash_array;
+    assert!((longer - once).abs() < 1e-6, "the stages of the flash hold it: {longer} {once}");
+}
+
 /// The probability of more than `t` errors in `n` bits: the sum of the other terms, by recursion.
 fn fails(n: u32, t: u32, rate: f64) -> f64 {
     let mut term = (f64::from(n) * (-rate).ln_1p()).exp();
@@ -175,7 +190,10 @@ fn without_errors_and_decoding_time_a_run_is_the_same() {
         .without_clocks();
     let found = on.errors.take().expect("errors are modelled");
     assert!(found.pages > 10_000 && found.retried_pages == 0);
-    assert_eq!(off, on);
+    let retries = on.flows[0].retries.take().expect("errors are modelled");
+    assert_eq!(retries.retried_pages, 0);
+    let on = serde_json::to_string(&on).expect("a summary");
+    assert_eq!(text, on);
 }
 
 #[test]

@@ -56,10 +56,13 @@ impl Device {
         let time = decoders.time(left, soft);
         if left > 0 {
             self.flash.fails(&mut self.context, die, id, time);
-        } else if time > 0 {
-            self.flash.decodes_for(&mut self.context, id, time);
         } else {
-            self.read_over(id, source);
+            self.flash.succeeds(&self.context, id);
+            if time > 0 {
+                self.flash.decodes_for(&mut self.context, id, time);
+            } else {
+                self.read_over(id, source);
+            }
         }
         if self.flash.has_to_read_again(die) {
             self.read_again(channel, die);

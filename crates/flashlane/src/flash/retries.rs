@@ -9,14 +9,14 @@
 //! Pages that are correct leave the die as always, and wait for the end of their decoding in the
 //! controller. Source: Park et al. (ASPLOS 2021), whose retries are sequential, too.
 
-use flashlane_engine::{Array, Time};
-use flashlane_units::{ChannelId, DieId, TransactionId};
+use flashlane_engine::{Array, Time, place_of};
+use flashlane_units::{ChannelId, DieId, FlowId, TransactionId};
 
 use super::command::{Command, CommandTime};
 use super::{DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Source, Transaction};
 
 /// The pages of a die that are read again.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +32,51 @@ struct Failed {
 const NOTHING: Failed =
     Failed { head: TransactionId::NONE, last: TransactionId::NONE, pages: 0, at: Time::ZERO };
 
+/// Pages of hosts that were read again, for one flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowRetries {
+    pub(crate) pages: u64,
+    /// Time from the first arrival of their data to the last. Unit: picoseconds.
+    pub(crate) time: u64,
+}
+
 /// Pages whose data is being decoded, or is read again.
 #[derive(Clone, Debug)]
 pub(super) struct Retries {
     failed: Array<DieId, Failed>,
+    /// By transaction: the time at which the data first arrived, if the page is read again;
+    /// otherwise the end of time.
+    arrived: Vec<Time>,
+    by_flow: Array<FlowId, FlowRetries>,
     /// Correct pages whose decoding is not over.
     decoding: usize,
 }
 
 impl Retries {
-    pub(super) fn new(dies: usize) -> Box<Self> {
-        Box::new(Self { failed: Array::of(NOTHING, dies), decoding: 0 })
+    pub(super) fn new(dies: usize, flows: usize) -> Box<Self> {
+        let by_flow = Array::of(FlowRetries::default(), flows);
+        let failed = Array::of(NOTHING, dies);
+        Box::new(Self { failed, arrived: Vec::new(), by_flow, decoding: 0 })
+    }
+
+    /// Notes that the data of a page has arrived and is wrong.
+    fn note_failure(&mut self, id: TransactionId, now: Time) {
+        let at = place_of(id);
+        if at >= self.arrived.len() {
+            self.arrived.resize((at + 1).next_power_of_two(), Time::MAX);
+        }
+        self.arrived[at] = self.arrived[at].min(now);
+    }
+
+    /// Notes that the data of a page has arrived and is correct.
+    fn note_success(&mut self, id: TransactionId, tr: &Transaction, now: Time) {
+        let Some(arrived) = self.arrived.get_mut(place_of(id)) else { return };
+        let since = std::mem::replace(arrived, Time::MAX);
+        if since < Time::MAX && matches!(tr.source, Source::User | Source::Cache) {
+            let flow = &mut self.by_flow[tr.flow];
+            flow.pages += 1;
+            flow.time += (now - since).0;
+        }
     }
 
     /// Pages that a die holds no longer, and whose reads are not over.
@@ -54,7 +88,7 @@ impl Retries {
 impl Flash {
     /// From now on, data is decoded.
     pub(crate) fn decode(&mut self) {
-        self.retries = Some(Retries::new(self.dies.len()));
+        self.retries = Some(Retries::new(self.dies.len(), self.by_flow.len()));
     }
 
     /// True if data is decoded.
@@ -90,6 +124,7 @@ impl Flash {
     /// known. Unit: picoseconds.
     pub(crate) fn fails(&mut self, cx: &mut Context, die: DieId, id: TransactionId, decoding: u64) {
         let at = cx.now + Time(decoding);
+        self.retries().note_failure(id, cx.now);
         let failed = &mut self.retries().failed[die];
         if failed.pages == 0 {
             *failed = Failed { head: id, last: id, pages: 1, at };
@@ -98,6 +133,16 @@ impl Flash {
         let last = failed.last;
         *failed = Failed { last: id, pages: failed.pages + 1, at: failed.at.max(at), ..*failed };
         cx.transactions[last].sibling = id;
+    }
+
+    /// The data of a page is correct.
+    pub(crate) fn succeeds(&mut self, cx: &Context, id: TransactionId) {
+        self.retries().note_success(id, &cx.transactions[id], cx.now);
+    }
+
+    /// Pages of hosts that were read again, by flow; nothing where bit errors are not modelled.
+    pub(crate) fn retries_of_flows(&self) -> &[FlowRetries] {
+        self.retries.as_ref().map_or(&[], |retries| &retries.by_flow)
     }
 
     /// The data of a page is correct, which is known after `decoding`. Unit: picoseconds.

@@ -342,12 +342,6 @@ impl Ftl {
         }
     }
 
-    /// A page of the host, or of its data cache, is on flash.
-    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context, id: TransactionId) {
-        self.flows[ctx.transactions[id].flow].host_programs += 1;
-        self.programmed(ctx, id);
-    }
-
     /// A program of the layer or of the host is out of the array. Readers of the page may go on,
     /// and the block may be ready for collection.
     pub(crate) fn programmed(&mut self, ctx: &mut Context, id: TransactionId) {
@@ -360,10 +354,8 @@ impl Ftl {
         block.programmed += 1;
         assert!(block.programmed <= block.issued, "a page is programmed once");
         let programmed = u32::from(block.programmed);
-        if let Some(errors) = &mut self.errors
-            && programmed == 1
-        {
-            errors.programmed(block_id, ctx.now);
+        if programmed == 1 {
+            self.data_begins(block_id, ctx.now);
         }
         let state = &mut self.blocks.planes[plane];
         state.programs -= 1;

@@ -120,6 +120,8 @@ impl Span<'_> {
             cmt_misses: count(|w| w.cmt_misses),
             cache_hits: count(|w| w.cache_hits),
             cache_misses: count(|w| w.cache_misses),
+            retried_pages: count(|w| w.retried_pages),
+            retry_time: count(|w| w.retry_time),
         }
     }
 

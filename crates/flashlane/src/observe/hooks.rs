@@ -77,7 +77,7 @@ impl Observer {
         while id != TransactionId::NONE {
             // For blame, the pages of the command had die and channel one after the other.
             let tr = &transactions[id];
-            let cause = tr.cause(command.op);
+            let cause = Cause::of_page(tr, command.op);
             let flow = credits.culprit_of(tr);
             let part = |end: u64| now + (end - now) / pages * index;
             let logs = &mut account.logs;
@@ -145,7 +145,7 @@ impl Observer {
         }
         let flow = credits.culprit_of(tr);
         account.shadow_transfer(id, (flow, die), duration);
-        let cause = tr.cause(Op::Read);
+        let cause = Cause::of_page(tr, Op::Read);
         let end = now + duration;
         let log = &mut account.logs.channels[channel.index()];
         log.push(now, flow, State::Busy(Cause::Bus));

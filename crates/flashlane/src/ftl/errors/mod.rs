@@ -173,11 +173,6 @@ impl Errors {
         self.counts
     }
 
-    /// The first page of a block is programmed.
-    pub(super) fn programmed(&mut self, block: BlockId, now: Time) {
-        self.since[block] = now;
-    }
-
     /// A block was erased.
     pub(super) fn erased(&mut self, block: BlockId) {
         self.reads[block] = 0;
@@ -250,6 +245,14 @@ impl Errors {
 }
 
 impl Ftl {
+    /// The first page of a block is programmed.
+    #[inline]
+    pub(super) fn data_begins(&mut self, block: BlockId, now: Time) {
+        if let Some(errors) = &mut self.errors {
+            errors.since[block] = now;
+        }
+    }
+
     /// Draws how many more reads a page needs whose data has arrived for the first time. Blocks
     /// whose data has too many errors begin to move.
     pub(crate) fn more_reads(&mut self, ctx: &mut Context, ppa: Ppa, mask: u64) -> MoreReads {

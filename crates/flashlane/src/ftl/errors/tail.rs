@@ -58,10 +58,12 @@ impl Tail {
         while at(first) > NEVER {
             first -= 1;
         }
-        let mut values = Vec::new();
+        let (mut values, mut last) = (Vec::new(), 0.0_f64);
         for place in first.. {
-            values.push(at(place));
-            if values[values.len() - 1] >= ALWAYS {
+            // Sums close to 1 differ by their rounding.
+            last = last.max(at(place));
+            values.push(last);
+            if last >= ALWAYS {
                 break;
             }
         }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::device::reading::FlowWork;
 use crate::ftl::errors::ErrorCounts;
 
 /// Bit errors of the flash. Pages of hosts, of collection and of the mapping.
@@ -41,5 +42,23 @@ impl ErrorSummary {
             lost_pages: to.lost_pages - from.lost_pages,
             refreshes: to.refreshes - from.refreshes,
         }
+    }
+}
+
+/// Pages that were read again for a flow: its reads, and those that complete its partial writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RetrySummary {
+    /// Pages that were read more than once.
+    pub retried_pages: u64,
+    /// Mean time from the first arrival of the data of such a page to the last: decoding that
+    /// fails, commands, reads and transfers, and waiting for the channel. It is a part of the
+    /// stages `flash_queue`, `flash_bus` and `flash_array`; 0 without such pages.
+    pub mean_us: f64,
+}
+
+impl RetrySummary {
+    pub(crate) fn of(work: &FlowWork) -> Self {
+        let FlowWork { retried_pages, retry_time, .. } = *work;
+        Self { retried_pages, mean_us: retry_time as f64 / retried_pages.max(1) as f64 / 1e6 }
     }
 }

@@ -17,7 +17,7 @@ pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
 };
-pub use errors::ErrorSummary;
+pub use errors::{ErrorSummary, RetrySummary};
 pub use fairness::{Fairness, FlowWindow, SlowdownWindow, TransactionFairness, WindowedSlowdown};
 pub use flow::{
     AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,

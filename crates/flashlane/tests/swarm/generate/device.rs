@@ -353,8 +353,8 @@ pub(super) fn pacing(seed: u64, device: &mut DeviceConfig) {
     }
 }
 
-/// Bit errors where the rest allows them, on some drives. Drawn apart, so that the rest is what it was
-/// before.
+/// Bit errors where the rest allows them, on some drives. Drawn apart, so that the rest is what it
+/// was before.
 pub(super) fn errors(seed: u64, device: &mut DeviceConfig) {
     if Draw(Rng::stream(seed, "swarm.errors", 0)).chance(0.3) {
         force_errors(seed, device);

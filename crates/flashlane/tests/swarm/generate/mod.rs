@@ -21,6 +21,7 @@ use flashlane::observe::{
 use flashlane::{Error, RunOptions, Warmup};
 use flashlane_engine::Rng;
 
+#[allow(unused_imports, reason = "only the quick tests force errors")]
 pub(crate) use device::force_errors;
 
 const KIB: u64 = 1 << 10;
