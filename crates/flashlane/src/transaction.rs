@@ -199,7 +199,7 @@ impl Transaction {
         self.reads_left & !SOFT > 0
     }
 
-    /// The page needs so many reads in all. `soft`: all retries fail.
+    /// Notes the number of reads that the page needs in all. `soft`: all retries fail.
     pub(crate) fn needs_reads(&mut self, reads: u8, soft: bool) {
         assert!(reads & SOFT == 0, "few reads");
         self.reads_left = if soft { reads | SOFT } else { reads };

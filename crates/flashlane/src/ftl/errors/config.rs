@@ -173,7 +173,7 @@ impl ErrorsConfig {
         }
     }
 
-    /// Bits of a codeword.
+    /// Bits of data that are decoded together.
     #[must_use]
     pub fn codeword_bits(&self) -> u32 {
         (self.codeword.0 * 8) as u32
