@@ -61,8 +61,13 @@ fn keys(rate: f64, more: &[&str]) -> Vec<String> {
     fixed.into_iter().chain(more.iter().map(|&key| key.to_owned())).collect()
 }
 
-/// The time of one read of a page alone. Unit: picoseconds.
+/// The time of one read of a page that was just written. Unit: picoseconds.
 fn one_read(sets: Vec<String>) -> i64 {
+    read_of(0, sets)
+}
+
+/// The time of one read of a page alone, after page 0 was written. Unit: picoseconds.
+fn read_of(page: u64, sets: Vec<String>) -> i64 {
     let overrides = Overrides { sets, ..Overrides::default() };
     let device = device_from_toml(ONE_DIE, "device", &overrides).expect("a device").config;
     let options = DriveOptions { check: true, ..DriveOptions::default() };
@@ -70,7 +75,7 @@ fn one_read(sets: Vec<String>) -> i64 {
         Drive::with_options(&device, &[Tenant::named("one")], 1, &options).expect("a drive");
     let mut done = Vec::new();
     drive.submit(Time(0), 0, Command::write(0, 8), 0).expect("it is accepted");
-    drive.submit(Time::from_ms(10), 0, Command::read(0, 8), 1).expect("it is accepted");
+    drive.submit(Time::from_ms(10), 0, Command::read(8 * page, 8), 1).expect("it is accepted");
     drive.advance(Time::from_ms(100), &mut done).expect("everything ends");
     let read = &done.iter().find(|completion| completion.cookie == 1).expect("it ends").record;
     (read.flash_queue_ps + read.flash_bus_ps + read.flash_array_ps) as i64
@@ -94,6 +99,24 @@ fn a_retry_takes_a_decoding_a_command_a_read_and_a_transfer() {
         2 * (7 * US + NS + 50 * US + READY + TRANSFER),
         "3277, 328 and 33 errors"
     );
+}
+
+#[test]
+fn new_data_is_neither_old_nor_read() {
+    // Old data fails, with 819 errors and then 8.
+    let aged = |more: &[&str]| {
+        let mut sets = keys(0.0, &["errors.decode_time=\"0ns\"", "errors.retry_factor=0.01"]);
+        sets.extend(more.iter().map(|&key| key.to_owned()));
+        [0, 100].map(|page| read_of(page, sets.clone()) - one_read(Vec::new()))
+    };
+    let retry = NS + 50 * US + READY + TRANSFER;
+    let reads = ["errors.coefficients.disturb=0.001", "errors.coefficients.disturb_power=1"];
+    assert_eq!(aged(&[reads[0], reads[1], "errors.age.reads=100"]), [0, retry]);
+    let days = ["errors.coefficients.retention=0.001", "errors.coefficients.retention_power=1"];
+    assert_eq!(aged(&[days[0], days[1], "errors.age.retention_days=100"]), [0, retry]);
+    // Cycles stay.
+    let wear = ["errors.coefficients.wear=0.001", "errors.coefficients.wear_power=1"];
+    assert_eq!(aged(&[wear[0], wear[1], "errors.age.cycles=100"]), [retry, retry]);
 }
 
 #[test]

@@ -141,6 +141,7 @@ impl Ftl {
         let geometry = layout.geometry;
         let mut blocks = state.blocks;
         blocks.count_valid();
+        let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sets_move = sets.is_some();
         assert_eq!(
             sets_move, settings.sets_move,
@@ -182,7 +183,7 @@ impl Ftl {
             allocator: Allocator::new(&config.allocation, layout),
             sets,
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
-            errors: settings.errors.map(|errors| Errors::new(errors, seed)),
+            errors,
             pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),

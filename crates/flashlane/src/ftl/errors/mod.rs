@@ -20,12 +20,12 @@ use flashlane_engine::{Array, Rng, Time};
 use flashlane_units::{BlockId, Ppa};
 
 use super::Ftl;
-use super::blocks::BlockState;
+use super::blocks::{BlockState, Blocks};
 use super::gc::JobKind;
 use crate::context::Context;
 use crate::flash::config::FlashConfig;
 use crate::flash::page_types::page_type;
-use crate::layout::{Geometry, SECTOR_BYTES};
+use crate::layout::SECTOR_BYTES;
 use config::ErrorsConfig;
 use rate::{Age, Rate};
 use tail::Tail;
@@ -139,10 +139,11 @@ fn codewords_of(mask: u64, sectors: u32) -> u64 {
 }
 
 impl Errors {
-    pub(super) fn new(settings: ErrorSettings<'_>, seed: u64) -> Box<Self> {
+    /// The ages at the start. `blocks`: the state of the drive; those that hold data have been read.
+    pub(super) fn new(settings: ErrorSettings<'_>, blocks: &Blocks, seed: u64) -> Box<Self> {
         let ErrorSettings { errors, flash } = settings;
-        let geometry = Geometry::new(flash);
-        let blocks = (geometry.planes() * geometry.blocks_per_plane) as usize;
+        let used = |block| blocks.block(block).allocated > 0;
+        let reads = |block| if used(block) { errors.age.reads } else { 0 };
         let by_type = errors.factors(flash.technology);
         let types = by_type.len();
         let of_page = |page| by_type[page_type(flash, page, types)];
@@ -161,8 +162,8 @@ impl Errors {
             codeword_sectors: (errors.codeword.0 / SECTOR_BYTES) as u32,
             cycles: u64::from(errors.age.cycles),
             retention_ms: (errors.age.retention_days * DAY_MS) as u64,
-            reads: Array::of(errors.age.reads, blocks),
-            since: Array::of(Time::MAX, blocks),
+            reads: blocks.numbers().map(reads).collect(),
+            since: Array::of(Time::MAX, blocks.count()),
             refresh: errors.refresh_at.map(|at| Refresh { at, next: BlockId::new(0) }),
             counts: ErrorCounts::default(),
         })
