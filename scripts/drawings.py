@@ -1,4 +1,4 @@
-"""Draw the figures of the model's pages, docs/images/*.svg. The numbers of `read.svg` are those of a run.
+"""Draw the figures of the model's pages, docs/images/*.svg. The numbers of `read.svg` and `retries.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import flashlane as fl
 
@@ -131,6 +132,46 @@ def read() -> Drawing:
     return drawing
 
 
+def retries() -> Drawing:
+    """Retries and read time over wear, for two ages of the data."""
+    cycles, ages = range(0, 5001, 250), (0, 90)
+
+    def worn(cycles: int, days: int) -> dict[str, Any]:
+        age = {"cycles": cycles, "retention_days": days}
+        flash = {"technology": "tlc", "page_size": "16KiB", "read_time": ["50us"]}
+        drive = fl.Device("tiny", flash=flash, errors={"model": "tlc-3d", "age": age})
+        reader = fl.Flow(
+            "reader", cache="off", read_ratio=1.0, queue_depth=1, size="16KiB", align="16KiB", requests=4000
+        )
+        return fl.simulate(drive, [reader], states="off").summary
+
+    found = {days: [worn(count, days) for count in cycles] for days in ages}
+    drawing = Drawing("Read retries over wear", 900, 300)
+    panels = [
+        ("retries per page", 12, lambda run: run["errors"]["mean_retries"]),
+        ("mean time of a 16 KiB read, us", 1600, lambda run: run["flows"][0]["response_time_us"]["mean"]),
+    ]
+    for panel, (name, most, of) in enumerate(panels):
+        left, width, base, height = 60 + panel * 440, 360, 250, 200
+        drawing.text(left, 30, name, anchor="start")
+        drawing.line((left, base - height), (left, base), (left + width, base))
+        for part in range(5):
+            y = base - height * part / 4
+            drawing.text(left - 8, y + 4, f"{most * part / 4:g}", anchor="end", small=True)
+        for count in range(0, 5001, 1000):
+            drawing.text(left + width * count / 5000, base + 16, f"{count}", small=True)
+        drawing.text(left + width / 2, base + 36, "program and erase cycles", small=True)
+        for days, runs in found.items():
+            values = [of(run) for run in runs]
+            points = [
+                (left + width * count / 5000, base - height * min(value / most, 1.0))
+                for count, value in zip(cycles, values, strict=True)
+            ]
+            drawing.line(*points, dashed=days == 0)
+            drawing.text(points[-1][0] - 6, points[-1][1] - 6, f"{days} days", anchor="end", small=True)
+    return drawing
+
+
 def plane() -> Drawing:
     """The blocks of a plane."""
     drawing = Drawing("The blocks of a plane", 900, 236)
@@ -203,7 +244,7 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    for draw in (device, read, plane, window):
+    for draw in (device, read, retries, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
             path.write_text(picture, encoding="utf-8")

@@ -170,7 +170,7 @@ class BreakdownSummary(TypedDict):
     """Commands, addresses and data on the channel."""
 
     flash_array: float
-    """tR, tPROG."""
+    """tR, tPROG; and decoding, where bit errors are modelled."""
 
     transfer_out: float
     """Read data and completion over the link, and waiting for a full completion queue."""
@@ -272,6 +272,18 @@ class SloSummary(TypedDict):
 
     goals: list[GoalSummary]
     """The goals, in the order of the keys of ``slo``."""
+
+
+class RetrySummary(TypedDict):
+    """Pages that were read again for a flow: its reads, and those that complete its partial writes."""
+
+    retried_pages: int
+    """Pages that were read more than once."""
+
+    mean_us: float
+    """Mean time from the first arrival of the data of such a page to the last: decoding that fails,
+    commands, reads and transfers, and waiting for the channel. It is a part of the stages ``flash_queue``,
+    ``flash_bus`` and ``flash_array``; 0 without such pages."""
 
 
 class EnergySummary(TypedDict):
@@ -468,6 +480,10 @@ class FlowSummary(TypedDict):
     slo: NotRequired[SloSummary | None]
     """Results of the tenant's goals; left out where it has none."""
 
+    retries: NotRequired[RetrySummary | None]
+    """Pages that were read again for the flow inside the window; left out where bit errors are not
+    modelled."""
+
     energy: NotRequired[EnergySummary | None]
     """Energy of the flow inside the window; left out without ``--energy``."""
 
@@ -625,7 +641,7 @@ class FlashSummary(TypedDict):
     """Blocks moved by static wear levelling."""
 
     read_scrubbing_moves: NotRequired[int]
-    """Blocks moved by read scrubbing. Default: ``0``."""
+    """Blocks moved by read scrubbing, or because of their errors (``errors.refresh_at``). Default: ``0``."""
 
     block_erases: EraseSummary
     """Erases of each block."""
@@ -912,6 +928,35 @@ class ProcessorsSummary(TypedDict):
     """Look-ups that missed the processors' cache."""
 
 
+class ErrorSummary(TypedDict):
+    """Bit errors of the flash. Pages of hosts, of collection and of the mapping."""
+
+    pages: int
+    """Pages whose data was decoded."""
+
+    retried_pages: int
+    """Pages that were read more than once."""
+
+    retries: int
+    """Read retries."""
+
+    mean_retries: float
+    """Read retries per page; 0 without pages."""
+
+    soft_pages: int
+    """Pages that needed soft decoding."""
+
+    soft_reads: int
+    """Reads for soft decoding."""
+
+    lost_pages: int
+    """Pages whose data no decoder could correct. Flashlane keeps no data, so the host gets an ordinary
+    completion."""
+
+    refreshes: int
+    """Blocks whose data was moved because of its errors (``errors.refresh_at``)."""
+
+
 class WafOnlyFlow(TypedDict):
     """Pages programmed on behalf of a flow in a run without time."""
 
@@ -1125,6 +1170,9 @@ class Summary(TypedDict):
     """The controller's processors inside the window; left out where they are not modelled
     (``interface.processors``)."""
 
+    errors: NotRequired[ErrorSummary | None]
+    """Bit errors inside the window; left out where they are not modelled (``[errors]``)."""
+
     energy: NotRequired[EnergySummary | None]
     """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""
 
@@ -1284,6 +1332,10 @@ class FlowFigures:
 
     slo: SloSummary | None
     """Results of the tenant's goals; left out where it has none."""
+
+    retries: RetrySummary | None
+    """Pages that were read again for the flow inside the window; left out where bit errors are not
+    modelled."""
 
     energy: EnergySummary | None
     """Energy of the flow inside the window; left out without ``--energy``."""

@@ -956,6 +956,106 @@ class FlashConfig(TypedDict, total=False):
     """Which operations a more urgent one may interrupt."""
 
 
+ErrorModel: TypeAlias = Literal["mlc-3x", "mlc-2y", "tlc-3d", "custom"]
+"""Presets of the raw bit error rate. Source: Kim, Choi and Min, 'Design Tradeoffs for SSD Reliability'
+(FAST 2019); the figures are from memory and unverified."""
+
+
+class Coefficients(TypedDict, total=False):
+    """The figures of the raw bit error rate: base + wear * cycles^wear_power + retention *
+    cycles^retention_cycles_power * days^retention_power + disturb * cycles^disturb_cycles_power *
+    reads^disturb_power. Range of the factors: 0..=1; of the powers: 0..=10."""
+
+    base: float
+    """Error rate of a new page. Default: ``0.0``."""
+
+    wear: float
+    """Factor of wear. Default: ``0.0``."""
+
+    wear_power: float
+    """Power of the cycles in wear. Default: ``0.0``."""
+
+    retention: float
+    """Factor of retention. Default: ``0.0``."""
+
+    retention_cycles_power: float
+    """Power of the cycles in retention. Default: ``0.0``."""
+
+    retention_power: float
+    """Power of the days in retention. Default: ``0.0``."""
+
+    disturb: float
+    """Factor of read disturb. Default: ``0.0``."""
+
+    disturb_cycles_power: float
+    """Power of the cycles in read disturb. Default: ``0.0``."""
+
+    disturb_power: float
+    """Power of the reads in read disturb. Default: ``0.0``."""
+
+
+class AgeConfig(TypedDict, total=False):
+    """The age of all blocks at the start of a run."""
+
+    cycles: int
+    """Program and erase cycles of each block. Range: 0..=1000000. Default: ``0``."""
+
+    retention_days: float
+    """Days since the data was programmed. Range: 0..=3650. Default: ``0.0``."""
+
+    reads: int
+    """Page reads of each block since it was programmed. Range: 0..=4000000000. Default: ``0``."""
+
+
+class ErrorsConfig(TypedDict, total=False):
+    """Bit errors of the flash, and their correction: hard decoding, read retries, soft decoding. Without
+    this section every read succeeds at once."""
+
+    model: Required[ErrorModel]
+    """The raw bit error rate of a page."""
+
+    coefficients: Coefficients
+    """With ``model = 'custom'``: the figures of the model."""
+
+    page_types: list[float]
+    """Error rate by page type, as a multiple of that of the model. Default: in proportion to the reference
+    voltages of the type (1, 2, 4, 8), with a mean of 1. Range of each: 0.001..=1000."""
+
+    codeword: ByteSize
+    """Data of a codeword: 1, 2 or 4 KiB; a page has a whole number of them. Default: ``1KiB``."""
+
+    correctable_bits: int
+    """Bits of a codeword that hard decoding corrects. Default: 72 for each KiB. Range: 1..=4000."""
+
+    decode_time: Span
+    """Time of hard decoding, after the data of a page has crossed the channel. Default: ``20us``."""
+
+    retries: int
+    """Read retries at most, with shifted reference voltages, before soft decoding. Range: 0..=60. Default:
+    ``24``."""
+
+    retry_factor: float
+    """Error rate of a retry, as a multiple of that of the read before it. Range: 0.01..=1. Default:
+    ``0.9``."""
+
+    soft_senses: int
+    """Reads of the page for soft decoding, once all retries have failed; 0 for no soft decoding. Range:
+    0..=60. Default: ``6``."""
+
+    soft_correctable_bits: int
+    """Bits of a codeword that soft decoding corrects. Default: twice ``correctable_bits``. Range:
+    ``correctable_bits``..=8000."""
+
+    soft_decode_time: Span
+    """Time of soft decoding, after the last of its reads. Default: ``80us``."""
+
+    refresh_at: float
+    """Error rate from which on the data of a block is moved. Without it no data is. Range: 0.000001..=0.5."""
+
+    age: AgeConfig
+    """The age of the blocks at the start."""
+
+
 Power: TypeAlias = str
 """Text with a unit, such as ``82.5mW``."""
 
@@ -1524,6 +1624,9 @@ class DeviceKeys(TypedDict, total=False):
 
     flash: FlashConfig
     """The flash memory."""
+
+    errors: ErrorsConfig
+    """Bit errors of the flash and their correction. Without this section there are none."""
 
     energy: EnergyConfig
     """Power of the parts of the drive, for ``--energy``."""

@@ -287,6 +287,21 @@ fn owed(blocks: u64) -> String {
     }
 }
 
+/// Retries, where bit errors are modelled.
+fn bit_errors(summary: &Summary) -> String {
+    let Some(errors) = &summary.errors else { return String::new() };
+    let share = |pages: u64| percent(pages as f64 / errors.pages.max(1) as f64);
+    format!(
+        "bit errors: {} of {} pages read again, {} retries a page; soft decoding for {}, lost {}; {} blocks refreshed\n",
+        share(errors.retried_pages),
+        errors.pages,
+        number(errors.mean_retries),
+        share(errors.soft_pages),
+        share(errors.lost_pages),
+        errors.refreshes,
+    )
+}
+
 fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let flash = &summary.flash;
     let after = &summary.after_window;
@@ -337,5 +352,6 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
         number(summary.precondition_wall_s),
         of_first(seeds),
     ) + &processors
+        + &bit_errors(summary)
         + &after
 }

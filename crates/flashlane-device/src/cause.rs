@@ -1,6 +1,6 @@
 //! Causes of waits: the obstacles in the way of a request.
 
-use crate::transaction::{Op, Source};
+use crate::transaction::{Op, Source, Transaction};
 
 /// A kind of obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +39,12 @@ pub enum Cause {
     Firmware,
     /// The completion queue has no room.
     CompletionQueue,
+    /// The die reads a page again whose data could not be decoded.
+    Retry,
 }
 
 /// Number of causes.
-pub const CAUSES: usize = 17;
+pub const CAUSES: usize = 18;
 
 /// Names and meanings, in the order of [`Cause`].
 pub const DOCS: [(&str, &str); CAUSES] = [
@@ -69,9 +71,15 @@ pub const DOCS: [(&str, &str); CAUSES] = [
     ("link", "the link moves something else"),
     ("firmware", "all processors run other commands"),
     ("completion-queue", "the completion queue has no room"),
+    ("retry", "the die reads a page again whose data could not be decoded"),
 ];
 
 impl Cause {
+    /// The cause of waits for a die that works for a transaction, or reads its page again.
+    pub fn of_page(tr: &Transaction, op: Op) -> Self {
+        if tr.reads_again() { Self::Retry } else { Self::of(tr.source, op) }
+    }
+
     /// The cause of waits for a die that works for a transaction.
     pub fn of(source: Source, op: Op) -> Self {
         match (source, op) {

@@ -38,6 +38,8 @@ pub enum Event {
     Progressed { die: DieId },
     /// The read data that the channel was moving is in the controller.
     DataSent { channel: ChannelId },
+    /// The data of a page is decoded.
+    Decoded { transaction: TransactionId },
     /// A completion entry reaches the host, or the host bus adapter of a SATA drive.
     Completion { request: RequestId },
     /// The host bus adapter of a SATA drive has passed a completion on.

@@ -116,7 +116,13 @@ pub struct Transaction {
     sectors: u8,
     /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
+    /// Reads that the page still needs, and [`SOFT`]; 0 before its first read, and unless bit
+    /// errors are modelled.
+    reads_left: u8,
 }
+
+/// Mark of a page all of whose retries fail.
+const SOFT: u8 = 0x80;
 
 const _: () = assert!(
     size_of::<Transaction>() == 128
@@ -155,6 +161,7 @@ impl Transaction {
             blocked: false,
             sectors: 0,
             merged_sectors: 0,
+            reads_left: 0,
         }
     }
 
@@ -187,6 +194,30 @@ impl Transaction {
         self.chain.bus += (since - self.mark).0;
         self.chain.array += (end - since).0;
         self.mark = end;
+    }
+
+    /// True if the page has been read, and is read again.
+    #[inline]
+    pub fn reads_again(&self) -> bool {
+        self.reads_left & !SOFT > 0
+    }
+
+    /// Notes the number of reads that the page needs in all. `soft`: all retries fail.
+    pub(crate) fn needs_reads(&mut self, reads: u8, soft: bool) {
+        assert!(reads & SOFT == 0, "few reads");
+        self.reads_left = if soft { reads | SOFT } else { reads };
+    }
+
+    /// A read of the page has arrived. Returns the number of those that follow, and if all retries
+    /// fail.
+    pub(crate) fn has_been_read(&mut self) -> (u8, bool) {
+        assert!(self.reads_again(), "a page is read as often as it needs");
+        self.reads_left -= 1;
+        let (left, soft) = (self.reads_left & !SOFT, self.reads_left & SOFT != 0);
+        if left == 0 {
+            self.reads_left = 0;
+        }
+        (left, soft)
     }
 
     /// Sectors of the page that are read or written, one bit each.

@@ -9,6 +9,7 @@ mod docs;
 mod drive;
 mod end_of_time;
 mod energy;
+mod errors;
 mod fio_options;
 mod flin;
 mod golden;

@@ -75,6 +75,7 @@ pub(super) fn device(
         scheduler,
         isolation: Isolation::by_name("unified").expect("registered"),
         flash,
+        errors: None,
         energy: EnergyConfig::default(),
         endurance: EnduranceConfig::default(),
         compat: CompatConfig::default(),

@@ -4,6 +4,7 @@
 
 mod budget;
 mod device;
+mod errors;
 mod fio;
 mod flow;
 mod horizon;

@@ -19,6 +19,8 @@ pub use crate::ftl::config::{
     FtlConfig, GcConfig, MappingConfig, MappingKind, Pacing, Placement, PreconditionConfig,
     ScrubbingConfig, UnwrittenRead, WearConfig,
 };
+use crate::ftl::errors::ErrorSettings;
+pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, ErrorsConfig};
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
 pub use crate::interface::processors::ProcessorsConfig;
 use crate::isolation::Isolation;
@@ -57,6 +59,9 @@ pub struct DeviceConfig {
     pub isolation: Isolation,
     /// The flash memory.
     pub flash: FlashConfig,
+    /// Bit errors of the flash and their correction. Without this section there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorsConfig>,
     /// Power of the parts of the drive, for `--energy`.
     #[serde(default)]
     pub energy: EnergyConfig,
@@ -76,6 +81,7 @@ impl DeviceConfig {
             compat: &self.compat,
             in_place: self.flash.technology == Technology::InPlace,
             sets_move: self.isolation.moves(),
+            errors: self.errors.as_ref().map(|errors| ErrorSettings { errors, flash: &self.flash }),
         }
     }
 }

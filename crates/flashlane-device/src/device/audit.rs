@@ -12,7 +12,7 @@ impl Device {
     /// Checks everything that must hold between two events.
     pub(super) fn audit(&self) {
         self.context.events.audit();
-        self.ftl.audit(&self.layout, &self.context.transactions);
+        self.ftl.audit(self.context.now, &self.layout, &self.context.transactions);
         self.cache.audit(&self.context.transactions);
         self.scheduler.audit(&self.context.transactions, &self.ftl, &self.flash);
         self.flash.audit(self.context.now, &self.context.transactions);

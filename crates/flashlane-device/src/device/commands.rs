@@ -97,6 +97,9 @@ impl Device {
 
     /// Read data is in the controller.
     pub(crate) fn on_data_sent(&mut self, channel: ChannelId) {
+        if self.flash.decodes() {
+            return self.on_raw_data(channel);
+        }
         let (id, source, die) = self.flash.data_arrives(&mut self.context, channel);
         if self.observer.is_some() {
             self.observe_operation(id, Op::Read);
@@ -112,7 +115,7 @@ impl Device {
     /// data. The die serves another waiting read, if it may, or resumes. True if the read took the
     /// channel.
     #[cold]
-    fn read_on(&mut self, channel: ChannelId, die: DieId) -> bool {
+    pub(super) fn read_on(&mut self, channel: ChannelId, die: DieId) -> bool {
         self.queue_lone();
         let may = self.flash.data_is_over(&mut self.context, channel);
         let serves = may && self.stay_suspended(die);
@@ -139,7 +142,7 @@ impl Device {
 
     /// The channel is free: starts what it does next.
     #[inline(always)]
-    fn channel_free(&mut self, channel: ChannelId) {
+    pub(super) fn channel_free(&mut self, channel: ChannelId) {
         self.queue_lone();
         match self.flash.channel_free(&mut self.context, channel) {
             Next::Copyback(die) => self.send_copyback(die),

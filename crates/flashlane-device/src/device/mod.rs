@@ -16,6 +16,7 @@ mod commands;
 
 mod audit;
 mod caching;
+mod decoding;
 mod dispatch;
 mod doors;
 mod idle;
@@ -44,6 +45,7 @@ use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
 use crate::scheduler::Scheduler;
+use decoding::Decoders;
 use flashlane_reading::Error;
 use idle::IdleWatch;
 use queue_pairs::Ringing;
@@ -96,6 +98,8 @@ pub struct Device {
     /// Number of sectors of a page.
     page_sectors: Divisor,
     check: bool,
+    /// Decoders of read data; `None` where bit errors are not modelled.
+    decoders: Option<Decoders>,
     /// Idle time; `None` if collection does not use it.
     idle: Option<IdleWatch>,
     /// Set from outside: the run then ends at the next look around.
@@ -121,7 +125,7 @@ impl Device {
         assert_eq!(classes.len(), layout.flows.len(), "each flow has a class");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        Self {
+        let mut made = Self {
             context: Context::new(),
             horizon: Time::MAX,
             geometry,
@@ -158,10 +162,15 @@ impl Device {
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
+            decoders: Decoders::new(device),
             idle: IdleWatch::new(&device.ftl.gc),
             stop: None,
             failure: None,
+        };
+        if made.decoders.is_some() {
+            made.flash.decode();
         }
+        made
     }
 
     /// Makes the system end with an error soon after `stop` becomes true.
@@ -322,6 +331,7 @@ impl Device {
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
             Event::Progressed { die } => self.on_progressed(die),
             Event::DataSent { channel } => self.on_data_sent(channel),
+            Event::Decoded { transaction } => self.on_decoded(transaction),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),
             Event::Idle => self.on_idle(before),

@@ -6,7 +6,7 @@ use flashlane_units::FlowId;
 
 use super::Device;
 use crate::flash::FlashCounters;
-use crate::ftl::counts::FtlCounts;
+use crate::ftl::counts::{FlowPages, FtlCounts};
 use crate::host::HostFlow;
 use crate::host::counts::{ByteCounts, RequestCounts};
 use crate::interface::processors::ProcessorReading;
@@ -126,6 +126,26 @@ pub struct FlowWork {
     pub cache_hits: u64,
     /// Pages that were asked of the data cache and were not there.
     pub cache_misses: u64,
+    /// Pages that were read again.
+    pub retried_pages: u64,
+    /// The time that this took. Unit: picoseconds.
+    pub retry_time: u64,
+}
+
+impl FlowWork {
+    /// The work on pages, and hits and misses of the data cache. Without retries.
+    fn of(pages: &FlowPages, (cache_hits, cache_misses): (u64, u64)) -> Self {
+        Self {
+            host_programs: pages.host_programs,
+            other_programs: pages.other_programs,
+            read_modify_writes: pages.read_modify_writes,
+            cmt_hits: pages.cmt_hits,
+            cmt_misses: pages.cmt_misses,
+            cache_hits,
+            cache_misses,
+            ..Self::default()
+        }
+    }
 }
 
 /// Counters of a flow up to an instant.
@@ -213,19 +233,14 @@ impl Device {
                 arrived: host.submitted(),
                 completed: host.done().requests(),
                 bytes: host.done().bytes(),
-                work: FlowWork {
-                    host_programs: pages.host_programs,
-                    other_programs: pages.other_programs,
-                    read_modify_writes: pages.read_modify_writes,
-                    cmt_hits: pages.cmt_hits,
-                    cmt_misses: pages.cmt_misses,
-                    cache_hits: cache.hits,
-                    cache_misses: cache.misses,
-                },
+                work: FlowWork::of(&pages, (cache.hits, cache.misses)),
                 device_time,
                 waited: queue.area,
             })
             .collect();
+        for (flow, retries) in flows.iter_mut().zip(self.flash.retries_of_flows()) {
+            (flow.work.retried_pages, flow.work.retry_time) = (retries.pages, retries.time);
+        }
         let mut chips: Vec<ChipReading> = self
             .flash
             .array_time_of_chips()

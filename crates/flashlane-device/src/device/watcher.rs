@@ -77,6 +77,9 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
         more: bool,
     );
 
+    /// The data of a page was decoded for some time, and is correct.
+    fn decoded(&mut self, id: TransactionId, took: Time);
+
     /// A suspended operation resumes.
     fn resumption(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
 

@@ -78,6 +78,21 @@ impl Device {
         observer.command(self.context.now, at, &command, &self.context.transactions);
     }
 
+    /// A die reads pages again.
+    #[cold]
+    pub(crate) fn observe_retry(&mut self, die: DieId) {
+        let (at, command) = (self.die_at(die), self.flash.command_of(die));
+        let Some(observer) = &mut self.observer else { return };
+        observer.command(self.context.now, at, &command, &self.context.transactions);
+    }
+
+    /// The data of a page was decoded for some time, and is correct.
+    #[cold]
+    pub(crate) fn observe_decoded(&mut self, id: TransactionId, took: Time) {
+        let Some(observer) = &mut self.observer else { return };
+        observer.decoded(id, took);
+    }
+
     /// The data of a program crossed the channel together with the command.
     #[cold]
     pub(crate) fn observe_program_data(&mut self, die: DieId) {

@@ -10,6 +10,7 @@ impl Flash {
     /// Checks everything that must hold between two events.
     pub(crate) fn audit(&self, now: Time, transactions: &Transactions) {
         self.audit_wanted();
+        self.audit_retries();
         for (id, die) in self.dies.numbered() {
             self.assert_woken(id, now);
             self.audit_awaited(id, die, now);

@@ -15,6 +15,7 @@ pub mod config;
 mod copyback;
 mod die;
 pub(crate) mod page_types;
+mod retries;
 mod sets;
 mod suspension;
 pub mod timing;
@@ -33,6 +34,7 @@ pub(crate) use command::{ArrayEnd, PageSectors};
 pub(crate) use copyback::CopybackPages;
 pub(crate) use die::DiePlace;
 use die::{Die, DieState};
+use retries::Retries;
 use sets::DieSets;
 use timing::FlashTiming;
 
@@ -105,6 +107,8 @@ pub(crate) struct Flash {
     /// True if work that a finished page frees is offered at once, while the die still counts as
     /// busy.
     scan_at_once: bool,
+    /// Pages that are decoded or read again; `None` where bit errors are not modelled.
+    retries: Option<Box<Retries>>,
 }
 
 impl Flash {
@@ -165,6 +169,7 @@ impl Flash {
             copyback,
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,
+            retries: None,
         }
     }
 
@@ -308,7 +313,8 @@ impl Flash {
                 };
                 running + chain(die.registers) + die.suspended.map_or(0, |s| chain(s.head))
             })
-            .sum()
+            .sum::<usize>()
+            + self.retries.as_ref().map_or(0, |retries| retries.pages())
     }
 
     /// For the bench of policies: makes a die run a command from now on, or nothing.

@@ -1,6 +1,6 @@
 //! The state of the translation layer, checked with `--check`.
 
-use flashlane_engine::Array;
+use flashlane_engine::{Array, Time};
 use flashlane_units::{ChipId, FlowId, Lpa, Ppa};
 
 use super::blocks::BlockState;
@@ -10,11 +10,12 @@ use crate::transaction::{Op, Place, Source, Transactions};
 
 impl Ftl {
     /// Checks everything that must hold between two events.
-    pub(crate) fn audit(&self, layout: &Layout, transactions: &Transactions) {
+    pub(crate) fn audit(&self, now: Time, layout: &Layout, transactions: &Transactions) {
         self.audit_tables(layout);
         self.audit_work(transactions);
         self.audit_chips(transactions);
         self.audit_pacing();
+        self.audit_errors(now);
         assert!(self.outcomes.is_empty(), "what happened is handed on");
     }
 

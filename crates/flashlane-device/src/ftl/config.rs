@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::allocation::Allocation;
+use super::errors::ErrorSettings;
 use super::gc::Victim;
 use crate::compat::CompatConfig;
 use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing, Span};
@@ -63,6 +64,8 @@ pub struct FtlSettings<'a> {
     pub(crate) in_place: bool,
     /// The isolation policy moves chips from flow to flow during the run.
     pub(crate) sets_move: bool,
+    /// Bit errors, where they are modelled.
+    pub(crate) errors: Option<ErrorSettings<'a>>,
 }
 
 impl FtlSettings<'_> {

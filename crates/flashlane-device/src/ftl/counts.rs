@@ -1,5 +1,6 @@
 //! Counters of the translation layer.
 
+use super::errors::ErrorCounts;
 use super::moving::IsolationSummary;
 use super::scrubbing::Scrubbing;
 use super::{Ftl, Layer};
@@ -26,6 +27,8 @@ pub struct FtlCounts {
     pub gc_invocations: u64,
     pub wear_leveling_moves: u64,
     pub read_scrubbing_moves: u64,
+    /// Bit errors; `None` where they are not modelled.
+    pub errors: Option<ErrorCounts>,
     /// Merges with hybrid mapping: full, partial, switch.
     pub merges: [u64; 3],
     /// Translation pages written back.
@@ -41,11 +44,14 @@ impl Ftl {
             Layer::Hybrid(hybrid) => hybrid.merges_done(),
             Layer::Pages(_) | Layer::Free(_) | Layer::InPlace => [0; 3],
         };
+        let errors = self.errors.as_ref().map(|errors| errors.counts());
         FtlCounts {
             zero_fill_reads: self.zero_fill_reads,
             gc_invocations: self.gc_invocations,
             wear_leveling_moves: self.wear_leveling_moves,
-            read_scrubbing_moves: self.scrubbing.as_ref().map_or(0, Scrubbing::moves),
+            read_scrubbing_moves: self.scrubbing.as_ref().map_or(0, Scrubbing::moves)
+                + errors.map_or(0, |counts| counts.refreshes),
+            errors,
             merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),

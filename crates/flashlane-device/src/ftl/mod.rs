@@ -18,6 +18,7 @@ pub mod config;
 mod contents;
 pub(crate) mod counts;
 
+pub mod errors;
 pub mod gc;
 pub mod hybrid;
 mod in_place;
@@ -48,6 +49,7 @@ use blocks::{BlockState, Blocks};
 use budget::{data_limits, plane_limits};
 use config::{FtlSettings, GcConfig, UnwrittenRead};
 use counts::FlowPages;
+use errors::Errors;
 use gc::{Collector, Job, PacedJobs};
 use hybrid::Hybrid;
 use mapping::MappingTable;
@@ -93,6 +95,8 @@ pub struct Ftl {
     sets: Option<Box<dyn MovingSets>>,
     /// Read scrubbing; `None` where it is off.
     scrubbing: Option<Scrubbing>,
+    /// Bit errors; `None` where they are not modelled.
+    errors: Option<Box<Errors>>,
     /// Blocks whose pages move while the host writes; `None` if they move at once.
     pacing: Option<PacedJobs>,
     jobs: Slab<JobId, Job>,
@@ -137,6 +141,7 @@ impl Ftl {
         let geometry = layout.geometry;
         let mut blocks = state.blocks;
         blocks.count_valid();
+        let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sets_move = sets.is_some();
         assert_eq!(
             sets_move, settings.sets_move,
@@ -178,6 +183,7 @@ impl Ftl {
             allocator: Allocator::new(&config.allocation, layout),
             sets,
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
+            errors,
             pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
@@ -337,12 +343,6 @@ impl Ftl {
         }
     }
 
-    /// A page of the host, or of its data cache, is on flash.
-    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context, id: TransactionId) {
-        self.flows[ctx.transactions[id].flow].host_programs += 1;
-        self.programmed(ctx, id);
-    }
-
     /// A program of the layer or of the host is out of the array. Readers of the page may go on,
     /// and the block may be ready for collection.
     pub(crate) fn programmed(&mut self, ctx: &mut Context, id: TransactionId) {
@@ -355,6 +355,9 @@ impl Ftl {
         block.programmed += 1;
         assert!(block.programmed <= block.issued, "a page is programmed once");
         let programmed = u32::from(block.programmed);
+        if programmed == 1 {
+            self.data_begins(block_id, ctx.now);
+        }
         let state = &mut self.blocks.planes[plane];
         state.programs -= 1;
         let wanted = state.gc_wanted;

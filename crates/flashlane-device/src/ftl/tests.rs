@@ -48,7 +48,13 @@ impl Stage {
         config.gc.threshold = BlockShare::Blocks(5);
         change(&mut config);
         let compat = CompatConfig::default();
-        let settings = FtlSettings { config: &config, compat: &compat, in_place, sets_move: false };
+        let settings = FtlSettings {
+            config: &config,
+            compat: &compat,
+            in_place,
+            sets_move: false,
+            errors: None,
+        };
         let state = FtlState::new(settings, &layout, 1_000);
         let ftl = Ftl::new(settings, &layout, state, None, vec![2], 1);
         Self { ftl, layout, context: Context::new() }
@@ -67,7 +73,7 @@ impl Stage {
     fn outcomes(&mut self) -> Vec<Outcome> {
         let outcomes = (0..).map_while(|at| self.ftl.outcome(at)).collect();
         self.ftl.outcomes_over();
-        self.ftl.audit(&self.layout, &self.context.transactions);
+        self.ftl.audit(self.context.now, &self.layout, &self.context.transactions);
         outcomes
     }
 

@@ -9,6 +9,12 @@ use crate::context::Context;
 use crate::transaction::{Place, Source};
 
 impl Ftl {
+    /// A page of the host, or of its data cache, is on flash.
+    pub(crate) fn host_page_programmed(&mut self, ctx: &mut Context, id: TransactionId) {
+        self.flows[ctx.transactions[id].flow].host_programs += 1;
+        self.programmed(ctx, id);
+    }
+
     /// A page of a block became invalid outside of any collection. If collection is free and the
     /// page's plane waits for a block to collect, this block may be collectable now.
     fn pack_again(&mut self, ctx: &mut Context, ppa: Ppa) {

@@ -46,8 +46,13 @@ impl Stage {
         let layout = Layout { geometry, flows: vec![space], logical_pages: 400 };
         let compat = CompatConfig::default();
         let config = FtlConfig::default();
-        let settings =
-            FtlSettings { config: &config, compat: &compat, in_place: false, sets_move: false };
+        let settings = FtlSettings {
+            config: &config,
+            compat: &compat,
+            in_place: false,
+            sets_move: false,
+            errors: None,
+        };
         let state = FtlState::new(settings, &layout, 1_000);
         let ftl = Ftl::new(settings, &layout, state, None, vec![2], 1);
         let policy = Scheduling::by_name(policy).expect("registered");

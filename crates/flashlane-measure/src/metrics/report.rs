@@ -7,7 +7,7 @@ use crate::metrics::reading::Reading;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::span::{Span, Spans, amplification};
 use crate::metrics::summary::{
-    AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, SCHEMA,
+    AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, RetrySummary, SCHEMA,
     SchedulerOverhead, Summary, TransactionFairness,
 };
 use crate::metrics::window::TimeRange;
@@ -89,9 +89,8 @@ pub fn summarise(
         scheduler_overhead: run.scheduler_overhead,
         memory: run.memory,
         processors: window.processors(),
-        waf_only: None,
-        energy: None,
-        wear: None,
+        errors: window.errors(),
+        ..Summary::default()
     };
     energy::fill_in(&mut summary, window, device, run.logical_bytes);
     summary.verdict = summary.verdict();
@@ -160,6 +159,7 @@ fn flow_summary(
         read_modify_writes: work.read_modify_writes,
         write_amplification: amplification(host_programs, host_programs + work.other_programs),
         device_time: window.device_time(run.geometry, Some(flow)),
+        retries: run.end.drive.ftl.errors.map(|_| RetrySummary::of(&work)),
         ..of_input(input)
     }
 }

@@ -8,8 +8,8 @@ use super::reading::Reading;
 use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
-    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, FlashSummary, OutsideWindow,
-    ProcessorsSummary, RequestCounts,
+    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
+    OutsideWindow, ProcessorsSummary, RequestCounts,
 };
 use flashlane_config::WindowRule;
 use flashlane_device::device::reading::FlowWork;
@@ -120,6 +120,8 @@ impl Span<'_> {
             cmt_misses: count(|w| w.cmt_misses),
             cache_hits: count(|w| w.cache_hits),
             cache_misses: count(|w| w.cache_misses),
+            retried_pages: count(|w| w.retried_pages),
+            retry_time: count(|w| w.retry_time),
         }
     }
 
@@ -238,6 +240,13 @@ impl Span<'_> {
             misses: self.work_of_all(|w| w.cmt_misses),
             writebacks: self.count(|r| r.drive.ftl.writebacks),
         }
+    }
+
+    /// Bit errors; `None` where they are not modelled.
+    pub(crate) fn errors(&self) -> Option<ErrorSummary> {
+        let to = self.to.drive.ftl.errors?;
+        let from = self.from.drive.ftl.errors.unwrap_or_default();
+        Some(ErrorSummary::between(&from, &to))
     }
 
     /// The controller's processors; `None` where they are not modelled.

@@ -65,14 +65,19 @@ impl Observer {
             id = tr.sibling;
         }
         let (sent, until) = (command.since.0, command.until.0);
-        account.shadow_pages(die, command, transactions, credits, (sent - now, until - now));
+        let times = (sent - now, until - now);
+        if transactions[command.head].reads_again() {
+            account.shadow_retry(die, command, transactions, credits, times);
+        } else {
+            account.shadow_pages(die, command, transactions, credits, times);
+        }
         let mut last = None;
         let mut index = 0;
         id = command.head;
         while id != TransactionId::NONE {
             // For blame, the pages of the command had die and channel one after the other.
             let tr = &transactions[id];
-            let cause = Cause::of(tr.source, command.op);
+            let cause = Cause::of_page(tr, command.op);
             let flow = credits.culprit_of(tr);
             let part = |end: u64| now + (end - now) / pages * index;
             let logs = &mut account.logs;
@@ -140,7 +145,7 @@ impl Observer {
         }
         let flow = credits.culprit_of(tr);
         account.shadow_transfer(id, (flow, die), duration);
-        let cause = Cause::of(source, Op::Read);
+        let cause = Cause::of_page(tr, Op::Read);
         let end = now + duration;
         let log = &mut account.logs.channels[channel.index()];
         log.push(now, flow, State::Busy(Cause::Bus));
@@ -148,6 +153,13 @@ impl Observer {
         let log = &mut account.logs.dies[die.index()];
         log.push(now, flow, State::Busy(cause));
         log.push(end, flow, if more { State::Holds(cause) } else { State::Idle });
+    }
+
+    /// The data of a page was decoded for some time, and is correct.
+    #[cold]
+    pub(crate) fn decoded(&mut self, id: TransactionId, took: Time) {
+        let Some(account) = &mut self.account else { return };
+        account.shadow_decodes(id, took.0);
     }
 
     /// A suspended operation resumes.

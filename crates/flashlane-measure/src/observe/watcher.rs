@@ -85,6 +85,11 @@ impl Watcher for Observer {
     }
 
     #[cold]
+    fn decoded(&mut self, id: TransactionId, took: Time) {
+        Self::decoded(self, id, took);
+    }
+
+    #[cold]
     fn resumption(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions) {
         Self::resumption(self, now, at, command, transactions);
     }

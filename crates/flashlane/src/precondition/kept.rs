@@ -246,6 +246,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         scheduler: flashlane_device::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
+        errors: None,
         energy: flashlane_config::EnergyConfig::default(),
         endurance: flashlane_config::EnduranceConfig::default(),
         compat: device.compat.clone(),

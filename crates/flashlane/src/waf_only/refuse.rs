@@ -157,6 +157,11 @@ pub(crate) fn refuse(
         "found a limit, allowed: 0; reads are not placed in time",
     );
     refuse(
+        device.errors.as_ref().is_some_and(|errors| errors.refresh_at.is_some()),
+        "errors.refresh_at",
+        "found a rate, allowed: none; the age of data is a matter of time",
+    );
+    refuse(
         device.ftl.gc.idle_after.is_some(),
         "ftl.gc.idle_after",
         "found a time, allowed: none; idle time is a matter of time",

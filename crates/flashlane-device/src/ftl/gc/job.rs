@@ -32,7 +32,7 @@ pub(in crate::ftl) enum JobKind {
     Collection,
     /// Wear levelling: the block was erased less often than others.
     Wear,
-    /// Read scrubbing: the block was read too often.
+    /// Read scrubbing and refresh: the block was read too often, or has too many errors.
     Scrubbing,
 }
 
@@ -266,6 +266,9 @@ impl Ftl {
         }
         if let Some(scrubbing) = &mut self.scrubbing {
             scrubbing.erased(block);
+        }
+        if let Some(errors) = &mut self.errors {
+            errors.erased(block);
         }
         self.pool_changed(tr.plane);
         self.unpark(ctx, tr.plane);

@@ -64,7 +64,7 @@ pub struct FlashSummary {
     pub erases: u64,
     /// Blocks moved by static wear levelling.
     pub wear_leveling_moves: u64,
-    /// Blocks moved by read scrubbing.
+    /// Blocks moved by read scrubbing, or because of their errors (`errors.refresh_at`).
     #[serde(default)]
     pub read_scrubbing_moves: u64,
     /// Erases of each block.

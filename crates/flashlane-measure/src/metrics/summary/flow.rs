@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceTime, HitCounts};
+use super::errors::RetrySummary;
 use crate::metrics::energy::{EnergySummary, WearSummary};
 use crate::metrics::slo::SloSummary;
 use flashlane_device::device::reading::TransactionTimes;
@@ -173,6 +174,10 @@ pub struct FlowSummary {
     /// Results of the tenant's goals; left out where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloSummary>,
+    /// Pages that were read again for the flow inside the window; left out where bit errors are not
+    /// modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<RetrySummary>,
     /// Energy of the flow inside the window; left out without `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergySummary>,
@@ -260,7 +265,7 @@ pub struct BreakdownSummary {
     pub flash_queue: f64,
     /// Commands, addresses and data on the channel.
     pub flash_bus: f64,
-    /// tR, tPROG.
+    /// tR, tPROG; and decoding, where bit errors are modelled.
     pub flash_array: f64,
     /// Read data and completion over the link, and waiting for a full completion queue.
     pub transfer_out: f64,

@@ -1,6 +1,7 @@
 //! `summary.json`, schema `flashlane.summary/3`.
 
 mod device;
+mod errors;
 mod fairness;
 mod flow;
 
@@ -13,6 +14,7 @@ pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
 };
+pub use errors::{ErrorSummary, RetrySummary};
 pub use fairness::{Fairness, FlowWindow, SlowdownWindow, TransactionFairness, WindowedSlowdown};
 pub use flashlane_device::ftl::moving::{IsolationSummary, IsolationWindow};
 pub use flashlane_device::host::counts::{ByteCounts, RequestCounts};
@@ -122,6 +124,9 @@ pub struct Summary {
     /// (`interface.processors`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<ProcessorsSummary>,
+    /// Bit errors inside the window; left out where they are not modelled (`[errors]`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

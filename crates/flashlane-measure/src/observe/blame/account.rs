@@ -67,6 +67,8 @@ pub(super) struct Victim {
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     pub(super) flows: usize,
+    /// Number of causes that the run may have.
+    pub(super) causes: usize,
     pub(crate) logs: Logs,
     /// The flow that pushed an entry out of the cached mapping table, in two bytes for each logical
     /// page: a flow plus one, 0 for none. `None` without such a table.
@@ -117,6 +119,9 @@ impl Account {
             .then(|| Table::new(logical_pages.div_ceil(2) as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel);
         made.evictors = evictors;
+        if device.errors.is_none() {
+            made.causes = Cause::Retry as usize;
+        }
         let dies = (flash.channels * dies_per_channel) as usize;
         made.shadows = Shadows::new(open_loops, dies, flash.channels as usize);
         made
@@ -133,6 +138,7 @@ impl Account {
         let places = Places::new(flows, cells);
         Self {
             flows,
+            causes: CAUSES,
             logs: Logs::new(channels, dies_per_channel, flows),
             evictors: None,
             transactions: Vec::new(),

@@ -66,7 +66,7 @@ impl Account {
         Blame {
             schema: SCHEMA.to_owned(),
             flows: names.to_vec(),
-            causes: DOCS.iter().map(cause).collect(),
+            causes: DOCS.iter().take(self.causes).map(cause).collect(),
             victims: victims.collect(),
         }
     }

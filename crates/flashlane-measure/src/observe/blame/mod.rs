@@ -6,6 +6,7 @@ mod flash;
 pub(crate) mod log;
 mod matrix;
 mod place;
+mod retries;
 mod seconds;
 mod shadow;
 mod sums;

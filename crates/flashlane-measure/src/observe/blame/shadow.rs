@@ -245,6 +245,11 @@ impl ShadowPage {
         (self.start, self.end) = (start, end);
     }
 
+    /// The page takes longer by a time that needs neither die nor channel.
+    pub(super) fn lasts(&mut self, longer: u64) {
+        self.end += longer;
+    }
+
     /// Delays the page until a time, at least.
     pub(super) fn not_before(&mut self, time: u64) {
         self.ready = self.ready.max(time);

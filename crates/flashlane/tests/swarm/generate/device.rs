@@ -5,8 +5,9 @@ use flashlane::config::units::{
 };
 use flashlane::config::validate::{gc_reserve, validate_device};
 use flashlane::config::{
-    CacheMechanism, ChannelClass, CompatConfig, DeviceConfig, InterfaceKind, MappingKind, Pacing,
-    PageOrder, ProcessorsConfig, SataConfig, Sharing, SmallReadConfig, Technology, UnwrittenRead,
+    AgeConfig, CacheMechanism, ChannelClass, Coefficients, CompatConfig, DeviceConfig, ErrorModel,
+    ErrorsConfig, InterfaceKind, MappingKind, Pacing, PageOrder, ProcessorsConfig, SataConfig,
+    Sharing, SmallReadConfig, Technology, UnwrittenRead,
 };
 use flashlane::ftl::allocation::Allocation;
 use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
@@ -350,6 +351,51 @@ pub(super) fn pacing(seed: u64, device: &mut DeviceConfig) {
     if !validate_device(&paced).iter().any(|problem| problem.place == "ftl.gc.pacing") {
         *device = paced;
     }
+}
+
+/// Bit errors where the rest allows them, on some drives. Drawn apart, so that the rest is what it
+/// was before.
+pub(super) fn errors(seed: u64, device: &mut DeviceConfig) {
+    if Draw(Rng::stream(seed, "swarm.errors", 0)).chance(0.3) {
+        force_errors(seed, device);
+    }
+}
+
+/// Bit errors, where the rest allows them. True if it does.
+pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
+    let mut draw = Draw(Rng::stream(seed, "swarm.errors", 1));
+    let model =
+        draw.pick(&[ErrorModel::Mlc3x, ErrorModel::Mlc2y, ErrorModel::Tlc3d, ErrorModel::Custom]);
+    let base = draw.0.unit() * 0.02;
+    let custom = model == ErrorModel::Custom;
+    let bits = draw.scale(1, 100) as u32;
+    let mut with = device.clone();
+    with.ftl.gc.copyback = false;
+    with.ftl.unwritten_read = UnwrittenRead::ZeroFill;
+    with.errors = Some(ErrorsConfig {
+        model,
+        coefficients: custom.then(|| Coefficients { base, ..Coefficients::default() }),
+        page_types: None,
+        codeword: ByteSize(1024 << draw.between(0, 2)),
+        correctable_bits: draw.chance(0.3).then_some(bits),
+        decode_time: Span(draw.pick(&[0, 1, 20]) * US),
+        retries: draw.between(0, 12) as u32,
+        retry_factor: 0.5 + draw.0.unit() / 2.0,
+        soft_senses: draw.between(0, 6) as u32,
+        soft_correctable_bits: None,
+        soft_decode_time: Span(draw.pick(&[0, 80]) * US),
+        refresh_at: draw.chance(0.4).then(|| 1e-4 + draw.0.unit() * 0.02),
+        age: AgeConfig {
+            cycles: draw.scale(1, 5_000) as u32,
+            retention_days: draw.0.unit() * 1000.0,
+            reads: draw.scale(1, 100_000) as u32,
+        },
+    });
+    let allowed = !validate_device(&with).iter().any(|p| p.place.starts_with("errors"));
+    if allowed {
+        *device = with;
+    }
+    allowed
 }
 
 /// Every switch at random, those too that are added later.

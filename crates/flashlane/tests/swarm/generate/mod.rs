@@ -20,6 +20,9 @@ use flashlane::observe::{
 use flashlane::{Error, RunOptions, Warmup};
 use flashlane_engine::Rng;
 
+#[allow(unused_imports, reason = "only the quick tests force errors")]
+pub(crate) use device::force_errors;
+
 const KIB: u64 = 1 << 10;
 const NS: u64 = 1_000;
 const US: u64 = 1_000_000;
@@ -125,6 +128,7 @@ pub(crate) fn case(seed: u64) -> Case {
         device.ftl.over_provisioning = Ratio((ratio * 1.2 + 0.01).min(10.0));
     }
     device::pacing(seed, &mut device);
+    device::errors(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {
