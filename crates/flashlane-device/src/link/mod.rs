@@ -258,7 +258,7 @@ impl Link {
         if !events.has_passed(arrives, place) {
             return None;
         }
-        assert_eq!(arrives, self.first_ask, "the oldest request for host memory is the first");
+        debug_assert_eq!(arrives, self.first_ask, "the oldest request comes first");
         self.asks.pop_front();
         self.first_ask = self.asks.front().map_or(Time::MAX, |ask| ask.arrives);
         Some((request, self.down.send(arrives, duration)))
