@@ -148,8 +148,8 @@ def retries() -> Drawing:
     found = {days: [worn(count, days) for count in cycles] for days in ages}
     drawing = Drawing("Read retries over wear", 900, 300)
     panels = [
-        ("retries per page", 12, lambda run: run["errors"]["mean_retries"]),
-        ("mean time of a 16 KiB read, us", 1600, lambda run: run["flows"][0]["response_time_us"]["mean"]),
+        ("retries per page", 8, lambda run: run["errors"]["mean_retries"]),
+        ("mean time of a 16 KiB read, us", 800, lambda run: run["flows"][0]["response_time_us"]["mean"]),
     ]
     for panel, (name, most, of) in enumerate(panels):
         left, width, base, height = 60 + panel * 440, 360, 250, 200
