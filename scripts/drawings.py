@@ -1,4 +1,6 @@
-"""Draw the figures of the model's pages, docs/images/*.svg. The numbers of `read.svg` and `retries.svg` are those of runs.
+"""Draw the figures of the model's pages, docs/images/*.svg.
+
+The numbers of `read.svg` and `retries.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -168,7 +170,8 @@ def retries() -> Drawing:
                 for count, value in zip(cycles, values, strict=True)
             ]
             drawing.line(*points, dashed=days == 0)
-            drawing.text(points[-1][0] - 6, points[-1][1] - 6, f"{days} days", anchor="end", small=True)
+            below = 22 if days == 0 else -6
+            drawing.text(points[-1][0], points[-1][1] + below, f"{days} days", anchor="end", small=True)
     return drawing
 
 
