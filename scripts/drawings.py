@@ -1,4 +1,6 @@
-"""Draw the figures of the model's pages, docs/images/*.svg. The numbers of `read.svg` and `retries.svg` are those of runs.
+"""Draw the figures of the model's pages, docs/images/*.svg.
+
+The numbers of `read.svg` and `retries.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -148,8 +150,8 @@ def retries() -> Drawing:
     found = {days: [worn(count, days) for count in cycles] for days in ages}
     drawing = Drawing("Read retries over wear", 900, 300)
     panels = [
-        ("retries per page", 12, lambda run: run["errors"]["mean_retries"]),
-        ("mean time of a 16 KiB read, us", 1600, lambda run: run["flows"][0]["response_time_us"]["mean"]),
+        ("retries per page", 8, lambda run: run["errors"]["mean_retries"]),
+        ("mean time of a 16 KiB read, us", 800, lambda run: run["flows"][0]["response_time_us"]["mean"]),
     ]
     for panel, (name, most, of) in enumerate(panels):
         left, width, base, height = 60 + panel * 440, 360, 250, 200
@@ -168,7 +170,8 @@ def retries() -> Drawing:
                 for count, value in zip(cycles, values, strict=True)
             ]
             drawing.line(*points, dashed=days == 0)
-            drawing.text(points[-1][0] - 6, points[-1][1] - 6, f"{days} days", anchor="end", small=True)
+            below = 22 if days == 0 else -6
+            drawing.text(points[-1][0], points[-1][1] + below, f"{days} days", anchor="end", small=True)
     return drawing
 
 
