@@ -50,10 +50,12 @@ mod pages;
 mod plan;
 mod probe;
 mod python;
+mod replay;
 mod report;
 mod reproduce;
 mod run;
 mod search;
+mod serve;
 mod side_by_side;
 mod signals;
 mod slo_table;
@@ -101,6 +103,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         #[cfg(feature = "exec")]
         Command::Exec(arguments) => exec::exec(arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Serve(arguments) => serve::serve(arguments),
         Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),

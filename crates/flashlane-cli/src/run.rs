@@ -16,7 +16,7 @@ use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, pri
 use crate::side_by_side::{Column, verdicts};
 use crate::trace::split;
 use crate::watch::Watched;
-use crate::{blame_table, dry_run, report, slo_table, states, summary_table};
+use crate::{blame_table, dry_run, replay, report, slo_table, states, summary_table};
 
 /// Loads the files, checks them, runs the scenarios, and reports the results.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
@@ -35,6 +35,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if arguments.seeds.is_some() && arguments.common.watch.any() {
         let message = "found, allowed: not given; one run is watched, choose it with --seed";
         return Err(Error::config("--seeds", message));
+    }
+    if let Some(arrivals) = &arguments.arrivals {
+        return replay::replay(arguments, arrivals);
     }
     let overrides = arguments.overrides();
     let device = load::device(&arguments.device, &overrides);

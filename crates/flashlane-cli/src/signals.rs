@@ -1,6 +1,8 @@
 //! Handles signals that end the process, so that no temporary file is left.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use flashlane_files::{Lock, Refusal};
 
@@ -64,6 +66,15 @@ impl Temporary {
     }
 }
 
+/// Set by the first signal, in a command that ends in order.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on the first signal only sets the result, so that the command can end in order. A
+/// second signal ends the process.
+pub(crate) fn stop_in_order() -> Arc<AtomicBool> {
+    STOP.get_or_init(Arc::default).clone()
+}
+
 /// From now on a signal that ends the process first removes temporary files. The process then ends
 /// as usual, so that a shell sees exit status 130 or 143. A signal that was ignored when the
 /// process began (because of `nohup`, for example) is still ignored. A write beyond the largest
@@ -82,6 +93,9 @@ pub(crate) fn clean_up_when_interrupted() {
     let Ok(mut signals) = Signals::new(ending) else { return };
     let wait = move || {
         for signal in signals.forever() {
+            if STOP.get().is_some_and(|stop| !stop.swap(true, Ordering::Relaxed)) {
+                continue;
+            }
             let temporary = hold();
             temporary.remove();
             let _ = emulate_default_handler(signal);

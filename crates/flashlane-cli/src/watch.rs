@@ -20,7 +20,7 @@ use crate::output::{Content, OutFolder, note};
 pub(crate) struct WatchArgs {
     /// Write requests.parquet: every request with the times of all its stages.
     #[arg(long, requires = "out")]
-    requests: bool,
+    pub(crate) requests: bool,
     /// Show which tenant delays which, and why; with --out also as blame.json.
     #[arg(long)]
     pub(crate) blame: bool,

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{python, repository, text};
+use crate::common::{has_fio_with_nbd, python, repository, text};
 
 /// A fenced block of a page.
 struct Block {
@@ -292,6 +292,13 @@ fn ten_tasks_are_done_as_printed() {
         return;
     }
     follow(clone_after_demo().path(), "docs/tasks.md", "");
+}
+
+#[test]
+fn a_drive_is_served_as_printed() {
+    if has_fio_with_nbd("docs/serve.md") {
+        follow(clone_after_demo().path(), "docs/serve.md", "");
+    }
 }
 
 /// A request that was queued on a device, as blktrace records it.

@@ -10,12 +10,16 @@ mod fio_job;
 mod fit;
 mod inputs;
 mod limits;
+#[cfg(target_os = "linux")]
+#[path = "../../flashlane-serve/tests/serve/nbd_client.rs"]
+mod nbd_client;
 mod observe;
 mod own_files;
 mod pipes_and_signals;
 mod plan;
 mod probe;
 mod run;
+mod serve;
 mod slo;
 mod states;
 mod sweep;

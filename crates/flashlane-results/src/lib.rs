@@ -1,6 +1,7 @@
 //! Files that a run leaves beside `summary.json`, for other programs: Parquet, fio's JSON, Perfetto
 //! traces. They are made from the records of [`flashlane::observe`].
 
+pub mod arrivals;
 mod chunk;
 mod columns;
 mod encode;
@@ -9,4 +10,5 @@ pub mod perfetto;
 pub mod requests;
 pub mod series;
 
+pub use arrivals::{ArrivalFile, ArrivalRow, Arrivals};
 pub use requests::RequestFile;

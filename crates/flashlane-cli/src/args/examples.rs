@@ -13,6 +13,12 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("demo", "flashlane demo --blame --report --out results"),
     ("exec", "flashlane exec --device 970-pro --program store=out/programs/kv,100 --blame"),
     (
+        "serve",
+        "flashlane serve --device 980-pro --nvme-tcp 127.0.0.1:4420 --blame --out results\n\
+         flashlane serve --device 980-pro --nbd unix:drive.sock --store sparse:drive.data\n\
+         flashlane serve --device tiny --nbd 127.0.0.1:0 --time virtual --record recording",
+    ),
+    (
         "reproduce",
         "flashlane reproduce list\n\
          flashlane reproduce flin policies --out results",

@@ -11,6 +11,7 @@ mod pages;
 mod plan;
 mod probe;
 mod search;
+mod serve;
 mod states;
 mod sweep;
 mod times;
@@ -39,6 +40,7 @@ pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use search::SearchArgs;
+pub(crate) use serve::{ServeArgs, TenantIs};
 pub(crate) use states::{StatesAction, StatesArgs, StatesPlace};
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
 pub(crate) use times::parse_window;
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     /// Run programs in virtual time on a simulated drive.
     #[cfg(feature = "exec")]
     Exec(ExecArgs),
+    /// Serve a simulated drive to real clients, over NVMe/TCP and NBD.
+    Serve(Box<ServeArgs>),
     /// Run the experiments of a paper and print its numbers beside ours.
     Reproduce(ReproduceArgs),
     /// Measure a drive from outside, as a black box.
@@ -128,6 +132,13 @@ pub(crate) struct RunArgs {
     pub(crate) workload: PathBuf,
     #[command(flatten)]
     pub(crate) split: SplitRunArgs,
+    /// Replay a recording of `flashlane serve --record`: the tenants send the commands of this file
+    /// at its times, in place of the requests of the workload. On the drive and with the seed of the
+    /// recording every command completes at the same picosecond.
+    #[arg(long, value_name = "FILE.parquet", conflicts_with_all = ["split", "alone", "warmup",
+        "until_steady", "seeds", "dry_run", "waf_only", "windows", "energy", "timeline",
+        "series_window", "report"])]
+    pub(crate) arrivals: Option<PathBuf>,
     /// Scheduling policy, in place of the device's policy (see `flashlane policies`).
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,

@@ -59,6 +59,18 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is there")
 }
 
+/// Whether fio with its nbd engine is installed. Where it is not, the running test says that it
+/// skips a part.
+pub(crate) fn has_fio_with_nbd(part: &str) -> bool {
+    let engines = Command::new("fio").arg("--enghelp").output();
+    let names_it = |it: Output| text(&it.stdout).lines().any(|line| line.trim() == "nbd");
+    let found = engines.is_ok_and(names_it);
+    if !found {
+        flashlane_testing::skip_part(part, "fio with the nbd engine");
+    }
+    found
+}
+
 /// Runs a script where Python has what it imports, and gives its standard output. Elsewhere:
 /// nothing, and the running test says that it skips this part. The interpreter is `PYTHON`, or that
 /// of `make test`, or any.

@@ -148,6 +148,14 @@ impl Server {
         &self.house.subsystem.identity().nqn
     }
 
+    /// Lengths of the namespaces, the first of which is 1. Unit: bytes.
+    #[must_use]
+    pub fn namespaces(&mut self) -> Vec<u64> {
+        let media = self.house.subsystem.media();
+        let all = 1..=media.namespaces();
+        all.filter_map(|it| Some(media.sectors(it)? * flashlane_nvme::SECTOR_BYTES)).collect()
+    }
+
     /// Serves until `stop` is true, and returns what was done.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A client of NBD.
+//! A client of NBD, for the tests of the server and for those of the command.
 
 use std::io::{Read, Write};
 

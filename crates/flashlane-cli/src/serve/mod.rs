@@ -1,0 +1,244 @@
+//! `flashlane serve`: the drive, for real clients.
+
+mod recording;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use flashlane::Error;
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::{DeviceConfig, WorkloadConfig, validate};
+use flashlane::drive::{DriveOptions, Tenant};
+use flashlane_nvme::{MediaConfig, Tenancy};
+use flashlane_serve::{Address, Door, Outcome, Pace, ServeConfig, Server};
+use serde_json::{Value, json};
+
+use crate::args::{ServeArgs, TenantIs, TextOrJson};
+use crate::execute::{pretty, to_json};
+use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
+use crate::table::bytes;
+use crate::{blame_table, signals, summary_table};
+use recording::Recording;
+
+/// Shares of completions whose lateness is reported.
+const SHARES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999), ("max", 1.0)];
+
+/// Serves the drive until a signal, and reports the results.
+pub(crate) fn serve(arguments: &ServeArgs) -> Result<(), Error> {
+    let doors = arguments.doors();
+    if doors.is_empty() {
+        let message = "found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, --nbd unix:PATH";
+        return Err(Error::config("doors", message));
+    }
+    let media = media(arguments)?;
+    let stop = signals::stop_in_order();
+    let folder = arguments.out.as_ref().map(|root| out_folder(root, arguments)).transpose()?;
+    if arguments.record.is_some() && arguments.record == arguments.out {
+        let message = "found the folder of --out, allowed: a folder of its own";
+        return Err(Error::config("--record", message));
+    }
+    let overwrite = arguments.overwrite.overwrite;
+    let record = |root| Recording::start(root, overwrite, &media, stop.clone());
+    let recording = arguments.record.as_deref().map(record).transpose()?;
+    let tenants = media.tenants.len();
+    let config = ServeConfig {
+        media,
+        doors,
+        pace: arguments.time,
+        store: arguments.store.clone(),
+        allow: arguments.allow.clone(),
+        limits: arguments.limits(),
+        journal: recording.as_ref().map(Recording::journal),
+    };
+    let mut server = Server::bind(config)?;
+    announce(&server, arguments)?;
+    if !arguments.quiet {
+        note(&format!("{tenants} tenants, {}; a signal ends it", spaces(&mut server)));
+    }
+    let ended = finish(&mut server, &stop, arguments, folder);
+    drop(server);
+    let replayed = recording.map(Recording::finish).transpose();
+    ended?;
+    if let (Some(command), false) = (replayed?, arguments.quiet) {
+        note(&format!("recorded; to replay it: {command}"));
+    }
+    Ok(())
+}
+
+/// The drive and its tenants.
+fn media(arguments: &ServeArgs) -> Result<MediaConfig, Error> {
+    let overrides = arguments.overrides();
+    let device = load::device(&arguments.device, &overrides)?;
+    let (tenants, mut warnings) = tenants(arguments, &overrides, &device.config)?;
+    warnings.splice(0..0, device.warnings);
+    if !arguments.quiet {
+        warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+    }
+    Ok(MediaConfig {
+        device: device.config,
+        tenants,
+        tenancy: match arguments.tenant_is {
+            TenantIs::Queue => Tenancy::Queue,
+            TenantIs::Namespace => Tenancy::Namespace,
+        },
+        block_bytes: arguments.block,
+        seed: arguments.seed,
+        options: DriveOptions { check: arguments.check, blame: arguments.blame },
+    })
+}
+
+/// The tenants, and warnings about the file that tells of them.
+fn tenants(
+    arguments: &ServeArgs,
+    overrides: &Overrides,
+    device: &DeviceConfig,
+) -> Result<(Vec<Tenant>, Vec<String>), Error> {
+    let Some(path) = &arguments.workload else {
+        let named = |number| Tenant::named(format!("tenant-{number}"));
+        return Ok(((1..=arguments.tenants).map(named).collect(), Vec::new()));
+    };
+    let workload = one_workload(path, overrides)?;
+    let mut warnings = workload.warnings;
+    warnings.extend(validate::warnings(device, &workload.config));
+    Ok((workload.config.flows, warnings))
+}
+
+/// The only scenario of a workload file.
+pub(crate) fn one_workload(
+    path: &std::path::Path,
+    overrides: &Overrides,
+) -> Result<load::Loaded<WorkloadConfig>, Error> {
+    let mut workloads = load::workloads(path, overrides)?;
+    match (workloads.pop(), workloads.len()) {
+        (Some(workload), 0) => Ok(workload),
+        (_, more) => {
+            let message = format!("found {} scenarios, allowed: one", more + 1);
+            Err(Error::config(path.display().to_string(), message))
+        }
+    }
+}
+
+fn out_folder(root: &PathBuf, arguments: &ServeArgs) -> Result<OutFolder, Error> {
+    let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?.of_set(RUN);
+    folder.expect(["serve.json"])?;
+    folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)
+}
+
+fn name_of(door: Door) -> &'static str {
+    match door {
+        Door::NvmeTcp => "nvme-tcp",
+        Door::Nbd => "nbd",
+    }
+}
+
+/// The address as clients write it.
+fn uri(door: Door, address: &Address) -> String {
+    match (door, address) {
+        (Door::Nbd, Address::Tcp(address)) => format!("nbd://{address}/"),
+        (Door::Nbd, Address::Unix(path)) => format!("nbd+unix:///?socket={}", path.display()),
+        (Door::NvmeTcp, address) => address.to_string(),
+    }
+}
+
+/// Prints a line for each door.
+fn announce(server: &Server, arguments: &ServeArgs) -> Result<(), Error> {
+    for (door, address) in server.addresses() {
+        let (name, at) = (name_of(door), address.to_string());
+        let nqn = (door == Door::NvmeTcp).then(|| server.nqn());
+        if arguments.format == TextOrJson::Json {
+            let mut line = json!({ "door": name, "address": at });
+            match nqn {
+                Some(nqn) => line["nqn"] = nqn.into(),
+                None => line["uri"] = uri(door, &address).into(),
+            }
+            print_data(&format!("{line}\n"))?;
+            continue;
+        }
+        let more = nqn.map_or_else(|| uri(door, &address), str::to_owned);
+        print(&format!("{name} {at} {more}\n"))?;
+    }
+    Ok(())
+}
+
+/// The namespaces for people.
+fn spaces(server: &mut Server) -> String {
+    let spaces = server.namespaces();
+    let length = bytes(spaces.iter().copied().min().unwrap_or_default());
+    match spaces.len() {
+        1 => format!("one namespace of {length}"),
+        count => format!("{count} namespaces, the smallest of {length}"),
+    }
+}
+
+/// Serves until the end, prints the results and writes them.
+fn finish(
+    server: &mut Server,
+    stop: &AtomicBool,
+    arguments: &ServeArgs,
+    folder: Option<OutFolder>,
+) -> Result<(), Error> {
+    let outcome = server.run(stop)?;
+    let about = about(&outcome, arguments);
+    let summary = to_json(&outcome.summary)?;
+    if let Some(folder) = folder {
+        let mut files: Vec<(PathBuf, Content)> = vec![
+            ("summary.json".into(), pretty(&summary).into()),
+            ("serve.json".into(), pretty(&about).into()),
+        ];
+        if let Some(blame) = &outcome.blame {
+            files.push(("blame.json".into(), pretty(&to_json(blame)?).into()));
+        }
+        folder.write(files)?;
+    }
+    let json = arguments.format == TextOrJson::Json;
+    if !json || !arguments.quiet {
+        show(summary_table::report(&outcome.summary, None).trim_end(), json)?;
+        if let Some(blame) = &outcome.blame {
+            show(blame_table::blame(blame).trim_end(), json)?;
+        }
+        show(&lateness(&outcome, arguments.time), json)?;
+    }
+    if json {
+        print_data(&format!("{summary}\n{about}\n"))?;
+    }
+    Ok(())
+}
+
+/// How late completions left, for people.
+fn lateness(outcome: &Outcome, pace: Pace) -> String {
+    let clients = match outcome.connections {
+        1 => "1 connection".to_owned(),
+        count => format!("{count} connections"),
+    };
+    if outcome.lateness.count() == 0 {
+        let why = if pace == Pace::Virtual { "virtual time is never late" } else { "no request" };
+        return format!("\n{clients}; {why}");
+    }
+    let late = |(name, share): (&str, f64)| {
+        format!("{name} {:.1}", outcome.lateness.quantile(share).as_secs_f64() * 1e6)
+    };
+    let late = SHARES.map(late).join(", ");
+    format!("\n{clients}; completions left later than the drive had them by, us: {late}")
+}
+
+/// `serve.json`: what is not in the summary.
+fn about(outcome: &Outcome, arguments: &ServeArgs) -> Value {
+    let mut late = json!({ "count": outcome.lateness.count() });
+    if outcome.lateness.count() > 0 {
+        for (name, share) in SHARES {
+            late[name] = json!(outcome.lateness.quantile(share).as_secs_f64() * 1e6);
+        }
+    }
+    let time = match arguments.time {
+        Pace::Real => "real".to_owned(),
+        Pace::Dilated(factor) => format!("dilated={factor}"),
+        Pace::Virtual => "virtual".to_owned(),
+    };
+    json!({
+        "schema": "flashlane.serve/1",
+        "time": time,
+        "connections": outcome.connections,
+        "lateness_us": late,
+    })
+}

@@ -1,0 +1,334 @@
+//! `flashlane serve` as a process of its own, and clients of ours beside it.
+#![cfg(target_os = "linux")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{has_fio_with_nbd, names, refused, succeeds, text};
+use crate::nbd_client::Client;
+
+const READ: (u16, u16) = (0, 0);
+const WRITE: (u16, u16) = (1, 0);
+const FLUSH: (u16, u16) = (3, 0);
+
+/// A server that is killed if the test ends before it does.
+struct Served {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    /// A line for each door.
+    doors: Vec<Value>,
+}
+
+/// What a server leaves.
+struct Left {
+    status: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Left {
+    /// The lines after those of the doors: the summary, and what is not in it.
+    fn results(&self) -> [Value; 2] {
+        assert_eq!(self.status, Some(0), "{}", self.err);
+        let lines: Vec<Value> = self.out.lines().map(|it| it.parse().expect("JSON")).collect();
+        lines.try_into().expect("two lines")
+    }
+}
+
+impl Served {
+    /// Serves `tiny` through some doors.
+    fn start(folder: &Path, doors: usize, arguments: &str) -> Self {
+        // A shell without a terminal lets the processes behind it ignore SIGINT.
+        let mut child = Command::new("env")
+            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_flashlane")])
+            .current_dir(folder)
+            .args(["serve", "--device", "tiny", "--format", "json", "--quiet"])
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = || {
+            let mut line = String::new();
+            out.read_line(&mut line).expect("the server says where it listens");
+            line.parse().unwrap_or_else(|error| panic!("{error}: `{line}`"))
+        };
+        let doors = (0..doors).map(|_| line()).collect();
+        Self { child, out, doors }
+    }
+
+    fn address(&self, door: usize) -> &str {
+        self.doors[door]["address"].as_str().expect("an address")
+    }
+
+    fn client(&self) -> Client<TcpStream> {
+        let stream = TcpStream::connect(self.address(0)).expect("the server listens");
+        let client = Client::connect(stream, "", true);
+        assert!(client.bytes > 16 << 20, "a share of the drive");
+        client
+    }
+
+    /// Sends a signal, and waits for the end.
+    fn end(mut self, signal: &str) -> Left {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status().expect("kill runs");
+        assert!(sent.success());
+        let (mut out, mut err) = (String::new(), Vec::new());
+        self.out.read_to_string(&mut out).expect("UTF-8");
+        let mut pipe = self.child.stderr.take().expect("a pipe");
+        pipe.read_to_end(&mut err).expect("a pipe");
+        let status = self.child.wait().expect("it ends").code();
+        Left { status, out, err: text(&err) }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Data that differs from block to block and from `salt` to `salt`.
+fn block(number: u64, salt: u8) -> Vec<u8> {
+    (0..4096).map(|at| (number * 7 + at / 512) as u8 ^ salt).collect()
+}
+
+/// Writes blocks, several at a time, and reads them back.
+fn write_and_verify<S: std::io::Read + std::io::Write>(
+    client: &mut Client<S>,
+    blocks: std::ops::Range<u64>,
+    salt: u8,
+) {
+    let all: Vec<u64> = blocks.collect();
+    for some in all.chunks(8) {
+        for &number in some {
+            client.send(WRITE, number * 4096, 4096, &block(number, salt));
+        }
+        for _ in some {
+            assert_eq!(client.reply(|_| 0).1, 0, "it is written");
+        }
+    }
+    for &number in &all {
+        let (error, data) = client.run(READ, number * 4096, 4096, &[]);
+        assert_eq!(error, 0);
+        assert!(data == block(number, salt), "block {number} comes back");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_server_with_a_summary() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (signal, time) in [("-INT", "virtual"), ("-TERM", "real")] {
+        let arguments = format!(
+            "--nbd 127.0.0.1:0 --nvme-tcp 127.0.0.1:0 --nbd unix:sock --time {time} --out out --blame"
+        );
+        let server = Served::start(folder.path(), 3, &arguments);
+        let door = |index: usize| server.doors[index]["door"].as_str().expect("a name");
+        // NVMe comes first.
+        assert_eq!([door(0), door(1), door(2)], ["nvme-tcp", "nbd", "nbd"]);
+        assert_eq!(server.doors[0]["nqn"], "nqn.2026-11.dev.flashlane:tiny");
+        assert!(!server.address(1).ends_with(":0"), "the real port");
+        assert_eq!(server.doors[2]["uri"], "nbd+unix:///?socket=sock");
+        let stream = UnixStream::connect(folder.path().join("sock")).expect("it listens");
+        write_and_verify(&mut Client::connect(stream, "", true), 0..64, 3);
+        let left = server.end(signal);
+        let [summary, about] = left.results();
+        assert_eq!(left.err, "", "it is quiet");
+        assert_eq!(summary["flows"][0]["name"], "tenant-1");
+        assert_eq!(summary["flows"][0]["requests"]["write"], 64);
+        assert_eq!(summary["flows"][0]["requests"]["read"], 64);
+        assert_eq!((&about["connections"], &about["time"]), (&1.into(), &time.into()));
+        let late = if time == "real" { 128 } else { 0 };
+        assert_eq!(about["lateness_us"]["count"], late);
+        assert!(!folder.path().join("sock").exists(), "the socket is gone");
+        let out = folder.path().join("out");
+        assert_eq!(names(&out), ["blame.json", "serve.json", "summary.json"]);
+        let kept = std::fs::read_to_string(out.join("summary.json")).expect("a file");
+        assert_eq!(kept.parse::<Value>().expect("JSON"), summary);
+    }
+}
+
+#[test]
+fn a_killed_client_does_not_hurt_another_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Served::start(folder.path(), 1, "--nbd 127.0.0.1:0 --time virtual");
+    let mut good = server.client();
+    for round in 0..20_u64 {
+        let mut bad = server.client();
+        bad.send(WRITE, 1 << 20, 65_536, &vec![1; 1000 + 3000 * round as usize]);
+        bad.stream.shutdown(std::net::Shutdown::Both).expect("a socket");
+        drop(bad);
+        write_and_verify(&mut good, round * 4..round * 4 + 4, round as u8);
+    }
+    let (error, data) = good.run(READ, 1 << 20, 65_536, &[]);
+    assert_eq!((error, data), (0, vec![0; 65_536]), "half a write is none");
+    let [summary, about] = server.end("-INT").results();
+    assert_eq!(summary["flows"][0]["requests"]["write"], 80);
+    assert_eq!(about["connections"], 21);
+}
+
+#[test]
+fn two_clients_are_two_tenants() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Served::start(folder.path(), 1, "--nbd 127.0.0.1:0 --time virtual");
+    let [mut first, mut second] = [server.client(), server.client()];
+    let other = std::thread::spawn(move || write_and_verify(&mut second, 100..160, 2));
+    write_and_verify(&mut first, 0..40, 1);
+    other.join().expect("the other client verifies too");
+    let [summary, _] = server.end("-INT").results();
+    let writes = [0, 1].map(|flow: usize| &summary["flows"][flow]["requests"]["write"]);
+    assert_eq!(writes, [&Value::from(40), &Value::from(60)]);
+}
+
+#[test]
+fn a_sparse_file_survives_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = "--nbd 127.0.0.1:0 --time virtual --store sparse:data";
+    let server = Served::start(folder.path(), 1, arguments);
+    let mut client = server.client();
+    write_and_verify(&mut client, 0..16, 9);
+    assert_eq!(client.run(FLUSH, 0, 0, &[]).0, 0);
+    let serve = ["serve", "--device", "tiny", "--nbd", "127.0.0.1:0"];
+    let with = |more: &[&'static str]| [&serve[..], more].concat();
+    let second = refused(folder.path(), &with(&["--store", "sparse:data"]));
+    assert!(second.contains("data: another process uses it"), "{second}");
+    server.end("-INT").results();
+    let server = Served::start(folder.path(), 1, arguments);
+    let mut client = server.client();
+    for number in 0..16 {
+        assert!(client.run(READ, number * 4096, 4096, &[]).1 == block(number, 9));
+    }
+    server.end("-INT").results();
+    let sizes = refused(folder.path(), &with(&["--store", "sparse:data", "--tenants", "1"]));
+    assert!(sizes.contains("data: found the data of a drive of"), "{sizes}");
+    std::fs::write(folder.path().join("letter"), "dear reader").expect("room");
+    let letter = refused(folder.path(), &with(&["--store", "sparse:letter"]));
+    assert!(letter.contains("letter: `flashlane serve` did not make this file"), "{letter}");
+    assert_eq!(std::fs::read(folder.path().join("letter")).expect("a file"), b"dear reader");
+}
+
+/// Serves a client that writes, reads, trims and flushes, and records it.
+fn record(folder: &Path, time: &str) {
+    let arguments = format!("--nbd 127.0.0.1:0 --time {time} --record rec --seed 5");
+    let server = Served::start(folder, 1, &arguments);
+    let [mut first, mut second] = [server.client(), server.client()];
+    let other = std::thread::spawn(move || write_and_verify(&mut second, 100..200, 2));
+    write_and_verify(&mut first, 0..100, 1);
+    let forced = (1, 1);
+    assert_eq!(first.run(forced, 8192, 4096, &block(2, 2)).0, 0);
+    assert_eq!(first.run((4, 0), 1 << 20, 1 << 20, &[]).0, 0, "a trim");
+    assert_eq!(first.run(FLUSH, 0, 0, &[]).0, 0);
+    other.join().expect("the other client verifies too");
+    server.end("-INT").results();
+}
+
+#[test]
+fn a_recording_replays_to_the_picosecond() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let replay =
+        "run --device rec/device.toml --workload rec/workload.toml --arrivals rec/arrivals.parquet";
+    let with = |more: &str| -> (String, String) {
+        let line = format!("{replay} {more}");
+        succeeds(folder, &line.split_whitespace().collect::<Vec<_>>())
+    };
+    for time in ["virtual", "real", "dilated=3"] {
+        record(folder, time);
+        let rec = folder.join("rec");
+        assert_eq!(names(&rec), ["arrivals.parquet", "device.toml", "workload.toml"]);
+        let (told, _) = with("--seed 5 --out out --requests --check");
+        // 200 blocks that are written and read; a write, its flush, a trim and a flush, which is one of each tenant.
+        let line = told.lines().last().expect("a line");
+        let (equal, rest) = line.split_once(" of ").expect("a count");
+        let (all, _) = rest.split_once(' ').expect("a count");
+        assert_eq!(equal, all, "{line}");
+        assert!(all.parse::<u64>().expect("a number") >= 404, "{line}");
+        assert_eq!(names(&folder.join("out")), ["requests.parquet", "summary.json"]);
+        let (told, _) = with("--seed 5 --set flash.program_time=[\"300us\"]");
+        let line = told.lines().last().expect("a line");
+        assert!(!line.starts_with(&format!("{all} of")), "another drive has other times: {line}");
+    }
+    let (told, _) = succeeds(folder, &["trace", "inspect", "rec/arrivals.parquet"]);
+    assert!(told.contains("parquet; plain"), "it is a trace as well: {told}");
+    let line = format!("{replay} --scheduler fcfs --format json --quiet");
+    let (told, _) = succeeds(folder, &line.split_whitespace().collect::<Vec<_>>());
+    let summary: Value = told.trim_end().parse().expect("one line of JSON");
+    assert_eq!(summary["scheduler"], "fcfs");
+}
+
+#[test]
+fn bad_input_is_refused_with_one_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = format!("--nbd {}", taken.local_addr().expect("an address"));
+    std::fs::write(folder.path().join("w.toml"), "[[flow]]\nname = \"a\"\n").expect("room");
+    let port = "--nbd 127.0.0.1:0";
+    let cases = [
+        ("", "doors: found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, --nbd unix:PATH"),
+        ("--nbd localhost", "found `localhost`, allowed: ADDRESS:PORT"),
+        ("--nbd 0.0.0.0:0", "found 0.0.0.0:0, allowed: addresses of this machine only"),
+        ("--nvme-tcp unix:x", "--nvme-tcp: found unix:x, allowed: ADDRESS:PORT"),
+        (&taken, "cannot listen"),
+        (
+            &format!("{port} --allow 10.0.0.0"),
+            "found `10.0.0.0`, allowed: an address with a prefix",
+        ),
+        (&format!("{port} --store disk"), "found `disk`, allowed: memory, sparse:FILE, pattern"),
+        (&format!("{port} --time dilated=0"), "allowed: real, virtual, dilated=N"),
+        (&format!("{port} --block 1000"), "block size: found 1000 bytes, allowed: 512, 4096"),
+        (&format!("{port} --tenants 0"), "0 is not in 1..=1024"),
+        (&format!("{port} --workload w.toml --tenants 3"), "cannot be used with"),
+        (&format!("{port} --workload none.toml"), "none.toml"),
+        (&format!("{port} --request-data 1KiB"), "allowed: 4KiB to 1GiB"),
+        (&format!("{port} --out x --record x"), "--record: found the folder of --out"),
+        (&format!("{port} --set flash.chanels=2"), "flash.chanels"),
+    ];
+    for (arguments, expected) in cases {
+        let line = format!("serve --device tiny {arguments}");
+        let error = refused(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        assert!(error.contains(expected), "{arguments}: {error}");
+        let errors = error.lines().filter(|line| line.starts_with("error:")).count();
+        assert_eq!(errors, 1, "{arguments}: {error}");
+    }
+    assert_eq!(names(folder.path()), ["w.toml"], "nothing is left");
+    let run = "run --device tiny --workload w.toml --arrivals w.toml";
+    let error = refused(folder.path(), &run.split_whitespace().collect::<Vec<_>>());
+    assert!(error.contains("w.toml: found no Parquet"), "{error}");
+    let alone = format!("{run} --alone");
+    let error = refused(folder.path(), &alone.split_whitespace().collect::<Vec<_>>());
+    assert!(error.contains("cannot be used with"), "{error}");
+}
+
+#[test]
+fn fio_verifies_over_two_connections() {
+    if !has_fio_with_nbd("the client") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = Served::start(folder.path(), 1, "--nbd 127.0.0.1:0 --time virtual --record rec");
+    let uri = server.doors[0]["uri"].as_str().expect("a URI");
+    let job = Command::new("fio")
+        .current_dir(folder.path())
+        .args(["--name=verify", "--ioengine=nbd", "--rw=randwrite", "--bs=4k", "--iodepth=32"])
+        .args(["--verify=crc32c", "--size=4m", "--numjobs=2", "--offset_increment=4m"])
+        .arg(format!("--uri={uri}"))
+        .output()
+        .expect("fio starts");
+    assert!(job.status.success(), "{}{}", text(&job.stdout), text(&job.stderr));
+    let [summary, _] = server.end("-INT").results();
+    let all = summary["requests_completed"].as_u64().expect("a number");
+    assert!(all >= 4096, "{all} requests");
+    let replay =
+        "run --device rec/device.toml --workload rec/workload.toml --arrivals rec/arrivals.parquet";
+    let (told, _) = succeeds(folder.path(), &replay.split_whitespace().collect::<Vec<_>>());
+    let expected = format!("{all} of {all} commands completed at the recorded picosecond");
+    assert!(told.contains(&expected), "{told}");
+}
