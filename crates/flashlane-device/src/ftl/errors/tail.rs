@@ -33,8 +33,13 @@ fn tail(n: u32, t: u32, rate: f64, ln_ways: f64) -> f64 {
     }
     let (bits, first) = (f64::from(n), f64::from(t + 1));
     let ln_term = ln_ways + first * libm::log(rate) + (bits - first) * libm::log1p(-rate);
-    let mut term = libm::exp(ln_term);
     let odds = rate / (1.0 - rate);
+    if bits * rate > first {
+        // The first term may be too small for a number: sums the other side, downwards from `t`.
+        let ln_before = ln_term + libm::log(first / (bits - first + 1.0) / odds);
+        return 1.0 - at_most(n, t, libm::exp(ln_before), odds);
+    }
+    let mut term = libm::exp(ln_term);
     let mut sum = 0.0;
     for count in t + 1..=n {
         sum += term;
@@ -45,6 +50,19 @@ fn tail(n: u32, t: u32, rate: f64, ln_ways: f64) -> f64 {
         }
     }
     sum.min(1.0)
+}
+
+/// The probability of at most `t` errors in `n` bits. `term`: that of exactly `t` errors.
+fn at_most(n: u32, t: u32, mut term: f64, odds: f64) -> f64 {
+    let mut sum = 0.0;
+    for count in (0..=t).rev() {
+        sum += term;
+        term *= f64::from(count) / f64::from(n - count + 1) / odds;
+        if term < sum * 1e-17 {
+            break;
+        }
+    }
+    sum
 }
 
 impl Tail {
