@@ -1,6 +1,6 @@
 //! `arrivals.parquet`: the commands that the clients of a served drive sent, in the order in which
-//! they entered the drive. The columns are those of a trace, so that readers of traces read the file
-//! too.
+//! they entered the drive. The columns are those of a trace, so that readers of traces read the
+//! file too.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
