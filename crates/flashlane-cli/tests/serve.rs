@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{has_fio_with_nbd, names, refused, succeeds, text};
+use crate::common::{flashlane, has_fio_with_nbd, names, refused, succeeds, text};
 use crate::nbd_client::Client;
 
 const READ: (u16, u16) = (0, 0);
@@ -247,7 +247,7 @@ fn a_recording_replays_to_the_picosecond() {
         let rec = folder.join("rec");
         assert_eq!(names(&rec), ["arrivals.parquet", "device.toml", "workload.toml"]);
         let (told, _) = with("--seed 5 --out out --requests --check");
-        // 200 blocks that are written and read; a write, its flush, a trim and a flush, which is one of each tenant.
+        // 200 blocks are written and read; then come a write with its flush, a trim and a flush.
         let line = told.lines().last().expect("a line");
         let (equal, rest) = line.split_once(" of ").expect("a count");
         let (all, _) = rest.split_once(' ').expect("a count");
@@ -260,6 +260,9 @@ fn a_recording_replays_to_the_picosecond() {
     }
     let (told, _) = succeeds(folder, &["trace", "inspect", "rec/arrivals.parquet"]);
     assert!(told.contains("parquet; plain"), "it is a trace as well: {told}");
+    let line = format!("{REPLAY} --slo tenant-1:p99=1us");
+    let missed = flashlane(folder, &line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(missed.status.code(), Some(4), "{}", text(&missed.stderr));
     let line = format!("{REPLAY} --scheduler fcfs --format json --quiet");
     let (told, _) = succeeds(folder, &line.split_whitespace().collect::<Vec<_>>());
     let summary: Value = told.trim_end().parse().expect("one line of JSON");

@@ -275,7 +275,7 @@ mod tests {
             at_ps: index * 1_001,
             tenant: (index % 3) as usize,
             command: commands[index as usize % 4],
-            complete_ps: (index % 5 > 0).then_some(index * 1_001 + 7),
+            complete_ps: (!index.is_multiple_of(5)).then_some(index * 1_001 + 7),
         };
         (0..count).map(row).collect()
     }

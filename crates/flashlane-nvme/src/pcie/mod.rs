@@ -64,7 +64,7 @@ pub struct PcieController {
     completions: BTreeMap<u16, CompletionQueue>,
     /// Host memory of the commands that are under way, by queue and command identifier.
     running: BTreeMap<(u16, u16), Segments>,
-    /// Those of them that are of I/O queues.
+    /// Number of running commands of I/O queues.
     in_drive: usize,
     arbiter: Arbiter,
     interrupts: Interrupts,
@@ -112,7 +112,8 @@ impl PcieController {
         &mut self.subsystem
     }
 
-    /// Reads 1, 2, 4 or 8 bytes of the memory of the controller. What is no register reads as 0.
+    /// Reads 1, 2, 4 or 8 bytes of the memory of the controller. Places without a register read
+    /// as 0.
     pub fn mmio_read(&mut self, offset: u64, bytes: usize) -> u64 {
         let first = offset & !3;
         let low = u64::from(self.register(first));
@@ -139,7 +140,7 @@ impl PcieController {
     ) {
         self.now = self.now.max(at);
         let now = self.now;
-        if offset % 4 != 0 || !matches!(bytes, 4 | 8) {
+        if !offset.is_multiple_of(4) || !matches!(bytes, 4 | 8) {
             return;
         }
         self.set_register(now, offset, value as u32, host);

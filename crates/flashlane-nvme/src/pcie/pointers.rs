@@ -52,7 +52,7 @@ impl Segments {
         length: usize,
         host: &mut dyn PcieHost,
     ) -> Result<Self, Status> {
-        if first % 4 != 0 {
+        if !first.is_multiple_of(4) {
             return Err(Status::PRP_OFFSET_INVALID);
         }
         let mut segments = Self::default();
@@ -64,7 +64,7 @@ impl Segments {
         if left as u64 <= PAGE {
             return segments.add_page(second, left).map(|_| segments);
         }
-        if second % 8 != 0 {
+        if !second.is_multiple_of(8) {
             return Err(Status::PRP_OFFSET_INVALID);
         }
         let mut list = second;
@@ -80,7 +80,7 @@ impl Segments {
             }
             if left > 0 {
                 list = u64_at(&bytes, here * 8);
-                if list % PAGE != 0 {
+                if !list.is_multiple_of(PAGE) {
                     return Err(Status::PRP_OFFSET_INVALID);
                 }
             }

@@ -10,7 +10,7 @@ const SUBMISSION_ENTRY: u64 = 64;
 /// Unit: bytes.
 const COMPLETION_ENTRY: u64 = 16;
 
-/// A submission queue.
+/// Entries that the host writes and the controller fetches.
 #[derive(Clone, Debug)]
 pub(super) struct SubmissionQueue {
     pub(super) base: u64,
@@ -37,7 +37,7 @@ impl SubmissionQueue {
     }
 }
 
-/// A completion queue.
+/// Entries that the controller posts and the host reads.
 #[derive(Clone, Debug)]
 pub(super) struct CompletionQueue {
     base: u64,

@@ -197,7 +197,7 @@ impl Driver {
         id
     }
 
-    /// What has been posted to a queue, without telling the controller.
+    /// Completions that have been posted to a queue, without telling the controller.
     pub(crate) fn posted(&mut self, queue: u16) -> Vec<CompletionEntry> {
         let pair = &mut self.pairs[usize::from(queue)];
         let mut found = Vec::new();
@@ -217,7 +217,7 @@ impl Driver {
         }
     }
 
-    /// What has been posted to a queue, and makes room for more.
+    /// Takes the completions that have been posted to a queue, and makes room for more.
     pub(crate) fn reap(&mut self, queue: u16) -> Vec<CompletionEntry> {
         let found = self.posted(queue);
         if !found.is_empty() {
