@@ -20,9 +20,9 @@
 typedef struct flashlane_nvme flashlane_nvme;
 
 /**
- * What a controller asks of the simulated host. The functions are called only during a call of this
- * library, in its thread. They may not call functions of this library with the same controller:
- * those return FLASHLANE_STATUS_BUSY.
+ * What a controller asks of the simulated host. The functions are called only during a call of
+ * this library, in its thread. They may not call functions of this library with the same
+ * controller: those return FLASHLANE_STATUS_BUSY.
  */
 typedef struct flashlane_nvme_host {
     /**

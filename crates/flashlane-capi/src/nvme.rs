@@ -34,9 +34,9 @@ struct NvmeState {
     dead: bool,
 }
 
-/// What a controller asks of the simulated host. The functions are called only during a call of this
-/// library, in its thread. They may not call functions of this library with the same controller:
-/// those return FLASHLANE_STATUS_BUSY.
+/// What a controller asks of the simulated host. The functions are called only during a call of
+/// this library, in its thread. They may not call functions of this library with the same
+/// controller: those return FLASHLANE_STATUS_BUSY.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct NvmeHost {
