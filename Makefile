@@ -17,7 +17,7 @@ help:
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
-	@echo 'make docs    write docs/configuration.md, flashlane.h and the output that pages show anew'
+	@echo 'make docs    write docs/configuration.md, the C headers and the output that pages show anew'
 	@echo 'make site    the documentation as a site, in out/site'
 	@echo 'make times   how long each part of make test takes here; docs/testing.md has the table'
 

@@ -28,7 +28,8 @@ for library in $needed; do
 done
 
 install -d "$target/include" "$target/lib/pkgconfig"
-install -m 644 $source/include/flashlane.h $source/include/flashlane.hpp "$target/include"
+install -m 644 $source/include/flashlane.h $source/include/flashlane_nvme.h $source/include/flashlane.hpp \
+    "$target/include"
 install -m 644 "$built/libflashlane_capi.a" "$target/lib/libflashlane.a"
 install -m 755 "$built/libflashlane_capi.so" "$target/lib/libflashlane.so.$abi.$version"
 ln -sf "libflashlane.so.$abi.$version" "$target/lib/libflashlane.so.$abi"

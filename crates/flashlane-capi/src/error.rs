@@ -85,6 +85,11 @@ impl Failure {
     pub fn new(status: Status, text: impl Into<String>) -> Self {
         Self { status, text: text.into() }
     }
+
+    /// True if the drive cannot finish its work.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.status == Status::Stuck
+    }
 }
 
 impl From<Error> for Failure {

@@ -14,6 +14,16 @@ use crate::types::{Config, FLASHLANE_BLAME, FLASHLANE_CHECK, Tenant};
 
 /// The drive of a configuration, and the number of its tenants.
 pub(crate) fn drive(config: &Config) -> Result<(Drive, usize), Failure> {
+    let (device, tenants, seed, options) = parts(config)?;
+    let made = Drive::with_options(&device, &tenants, seed, &options)?;
+    Ok((made, tenants.len()))
+}
+
+/// What a drive is made from.
+type Parts = (DeviceConfig, Vec<drive::Tenant>, u64, DriveOptions);
+
+/// Device, tenants, seed and options of a configuration.
+pub(crate) fn parts(config: &Config) -> Result<Parts, Failure> {
     let known = FLASHLANE_CHECK | FLASHLANE_BLAME;
     if config.flags & !known != 0 || config.reserved != 0 {
         let (flags, reserved) = (config.flags, config.reserved);
@@ -29,8 +39,7 @@ pub(crate) fn drive(config: &Config) -> Result<(Drive, usize), Failure> {
     };
     let device = device(config)?;
     let tenants = tenants(array(config.tenants, config.tenants_count, "config.tenants")?)?;
-    let made = Drive::with_options(&device, &tenants, config.seed, &options)?;
-    Ok((made, tenants.len()))
+    Ok((device, tenants, config.seed, options))
 }
 
 fn device(config: &Config) -> Result<DeviceConfig, Failure> {

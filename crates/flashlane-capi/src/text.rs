@@ -87,6 +87,6 @@ fn give(
     })
 }
 
-fn json_of<T: serde::Serialize>(value: &T) -> Result<String, Failure> {
+pub(crate) fn json_of<T: serde::Serialize>(value: &T) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|error| Error::Output(format!("JSON: {error}")).into())
 }

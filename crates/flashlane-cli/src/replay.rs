@@ -88,7 +88,7 @@ struct Counts {
     completed: u64,
     /// Commands that completed in the recording too.
     compared: u64,
-    /// Those of them that completed at the same time.
+    /// Compared commands that completed at the same time.
     equal: u64,
 }
 

@@ -16,6 +16,10 @@ const READ: (u16, u16) = (0, 0);
 const WRITE: (u16, u16) = (1, 0);
 const FLUSH: (u16, u16) = (3, 0);
 
+/// Replays the recording in the folder `rec`.
+const REPLAY: &str = "run --device rec/device.toml --workload rec/workload.toml \
+                      --arrivals rec/arrivals.parquet";
+
 /// A server that is killed if the test ends before it does.
 struct Served {
     child: Child,
@@ -234,10 +238,8 @@ fn record(folder: &Path, time: &str) {
 fn a_recording_replays_to_the_picosecond() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let replay =
-        "run --device rec/device.toml --workload rec/workload.toml --arrivals rec/arrivals.parquet";
     let with = |more: &str| -> (String, String) {
-        let line = format!("{replay} {more}");
+        let line = format!("{REPLAY} {more}");
         succeeds(folder, &line.split_whitespace().collect::<Vec<_>>())
     };
     for time in ["virtual", "real", "dilated=3"] {
@@ -245,7 +247,7 @@ fn a_recording_replays_to_the_picosecond() {
         let rec = folder.join("rec");
         assert_eq!(names(&rec), ["arrivals.parquet", "device.toml", "workload.toml"]);
         let (told, _) = with("--seed 5 --out out --requests --check");
-        // 200 blocks that are written and read; a write, its flush, a trim and a flush, which is one of each tenant.
+        // 200 blocks are written and read; then come a write with its flush, a trim and a flush.
         let line = told.lines().last().expect("a line");
         let (equal, rest) = line.split_once(" of ").expect("a count");
         let (all, _) = rest.split_once(' ').expect("a count");
@@ -258,7 +260,10 @@ fn a_recording_replays_to_the_picosecond() {
     }
     let (told, _) = succeeds(folder, &["trace", "inspect", "rec/arrivals.parquet"]);
     assert!(told.contains("parquet; plain"), "it is a trace as well: {told}");
-    let line = format!("{replay} --scheduler fcfs --format json --quiet");
+    let line = format!("{REPLAY} --slo tenant-1:p99=1us");
+    let goals = refused(folder, &line.split_whitespace().collect::<Vec<_>>());
+    assert!(goals.contains("cannot be used with"), "{goals}");
+    let line = format!("{REPLAY} --scheduler fcfs --format json --quiet");
     let (told, _) = succeeds(folder, &line.split_whitespace().collect::<Vec<_>>());
     let summary: Value = told.trim_end().parse().expect("one line of JSON");
     assert_eq!(summary["scheduler"], "fcfs");
@@ -326,9 +331,7 @@ fn fio_verifies_over_two_connections() {
     let [summary, _] = server.end("-INT").results();
     let all = summary["requests_completed"].as_u64().expect("a number");
     assert!(all >= 4096, "{all} requests");
-    let replay =
-        "run --device rec/device.toml --workload rec/workload.toml --arrivals rec/arrivals.parquet";
-    let (told, _) = succeeds(folder.path(), &replay.split_whitespace().collect::<Vec<_>>());
+    let (told, _) = succeeds(folder.path(), &REPLAY.split_whitespace().collect::<Vec<_>>());
     let expected = format!("{all} of {all} commands completed at the recorded picosecond");
     assert!(told.contains(&expected), "{told}");
 }

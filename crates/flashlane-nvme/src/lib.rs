@@ -20,6 +20,7 @@ mod entry;
 mod fabrics;
 mod media;
 mod opcode;
+pub mod pcie;
 mod status;
 mod subsystem;
 

@@ -2,8 +2,16 @@
 
 /// Admin commands.
 pub mod admin {
+    /// Deletes a submission queue in host memory.
+    pub const DELETE_SUBMISSION_QUEUE: u8 = 0x00;
+    /// Makes a submission queue in host memory.
+    pub const CREATE_SUBMISSION_QUEUE: u8 = 0x01;
     /// Reads a log of the controller.
     pub const GET_LOG_PAGE: u8 = 0x02;
+    /// Deletes a completion queue in host memory.
+    pub const DELETE_COMPLETION_QUEUE: u8 = 0x04;
+    /// Makes a completion queue in host memory.
+    pub const CREATE_COMPLETION_QUEUE: u8 = 0x05;
     /// Tells what a controller or a namespace is.
     pub const IDENTIFY: u8 = 0x06;
     /// Takes an earlier command back.
@@ -16,6 +24,8 @@ pub mod admin {
     pub const ASYNC_EVENT: u8 = 0x0c;
     /// Says that the host is still there.
     pub const KEEP_ALIVE: u8 = 0x18;
+    /// Places the shadow doorbells.
+    pub const DOORBELL_BUFFER: u8 = 0x7c;
 }
 
 /// Commands of I/O queues.

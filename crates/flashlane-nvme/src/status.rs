@@ -17,30 +17,46 @@ impl Status {
     pub const INVALID_OPCODE: Self = Self::never(0x001);
     /// A field of the command has a value that is not supported.
     pub const INVALID_FIELD: Self = Self::never(0x002);
+    /// The command identifier is in use.
+    pub const COMMAND_ID_CONFLICT: Self = Self::never(0x003);
     /// The data of the command could not be transferred.
     pub const DATA_TRANSFER_ERROR: Self = Self(0x004);
     /// The controller failed inside.
     pub const INTERNAL_ERROR: Self = Self(0x006);
     /// The command was aborted because the host asked for it.
     pub const ABORT_REQUESTED: Self = Self(0x007);
+    /// The command was aborted because its queue was deleted.
+    pub const ABORTED_WITH_QUEUE: Self = Self(0x008);
     /// There is no such namespace.
     pub const INVALID_NAMESPACE: Self = Self::never(0x00b);
     /// The command comes at the wrong time, for example before Connect.
     pub const COMMAND_SEQUENCE_ERROR: Self = Self::never(0x00c);
+    /// A segment of the data pointer is wrong.
+    pub const INVALID_SGL_SEGMENT: Self = Self::never(0x00d);
+    /// The data pointer has too many parts.
+    pub const INVALID_SGL_COUNT: Self = Self::never(0x00e);
     /// The data pointer has another length than the command.
     pub const DATA_LENGTH_INVALID: Self = Self::never(0x00f);
     /// The type of the data pointer is not supported.
     pub const DESCRIPTOR_TYPE_INVALID: Self = Self::never(0x011);
+    /// A pointer to a page is not where it may be.
+    pub const PRP_OFFSET_INVALID: Self = Self::never(0x013);
     /// The blocks are outside of the namespace.
     pub const LBA_OUT_OF_RANGE: Self = Self::never(0x080);
+    /// There is no such completion queue.
+    pub const COMPLETION_QUEUE_INVALID: Self = Self::never(0x100);
     /// There is no room for the queue, or its number is taken.
     pub const INVALID_QUEUE_ID: Self = Self::never(0x101);
     /// The size of the queue is not supported.
     pub const INVALID_QUEUE_SIZE: Self = Self::never(0x102);
     /// Too many asynchronous event requests are outstanding.
     pub const ASYNC_EVENT_LIMIT: Self = Self::never(0x105);
+    /// There is no such interrupt vector.
+    pub const INVALID_INTERRUPT_VECTOR: Self = Self::never(0x108);
     /// There is no such log page.
     pub const INVALID_LOG_PAGE: Self = Self::never(0x109);
+    /// The completion queue is in use.
+    pub const INVALID_QUEUE_DELETION: Self = Self::never(0x10c);
     /// The feature cannot be saved over a reset.
     pub const FEATURE_NOT_SAVEABLE: Self = Self::never(0x10d);
     /// The feature cannot be changed.

@@ -1,6 +1,6 @@
 //! `arrivals.parquet`: the commands that the clients of a served drive sent, in the order in which
-//! they entered the drive. The columns are those of a trace, so that readers of traces read the file
-//! too.
+//! they entered the drive. The columns are those of a trace, so that readers of traces read the
+//! file too.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -275,7 +275,7 @@ mod tests {
             at_ps: index * 1_001,
             tenant: (index % 3) as usize,
             command: commands[index as usize % 4],
-            complete_ps: (index % 5 > 0).then_some(index * 1_001 + 7),
+            complete_ps: (!index.is_multiple_of(5)).then_some(index * 1_001 + 7),
         };
         (0..count).map(row).collect()
     }

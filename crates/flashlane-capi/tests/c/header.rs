@@ -20,24 +20,40 @@ fn generated() -> String {
     String::from_utf8(header).expect("the sources are UTF-8")
 }
 
+/// The header of the controller.
+fn generated_of_nvme() -> String {
+    let root = root();
+    let config = cbindgen::Config::from_file(root.join("cbindgen-nvme.toml"));
+    let builder = cbindgen::Builder::new().with_config(config.expect("a configuration"));
+    let mut header = Vec::new();
+    let made = builder.with_src(root.join("src/nvme.rs")).generate();
+    made.expect("cbindgen reads the sources").write(&mut header);
+    String::from_utf8(header).expect("the sources are UTF-8")
+}
+
 #[test]
-fn the_header_is_the_one_of_the_sources() {
-    let path = root().join("include/flashlane.h");
-    let generated = generated();
+fn the_headers_are_those_of_the_sources() {
+    compare("flashlane.h", generated());
+    compare("flashlane_nvme.h", generated_of_nvme());
+}
+
+fn compare(name: &str, generated: String) {
+    let path = root().join("include").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &generated).expect("the header can be written");
     }
     let committed = read(&path);
-    assert!(committed == generated, "include/flashlane.h is not up to date: run make docs");
+    assert!(committed == generated, "include/{name} is not up to date: run make docs");
 }
 
 pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The functions that the header declares, sorted.
+/// The functions that the headers declare, sorted.
 pub(crate) fn functions() -> Vec<String> {
-    let header = read(&root().join("include/flashlane.h"));
+    let headers = ["flashlane.h", "flashlane_nvme.h"];
+    let header = headers.map(|name| read(&root().join("include").join(name))).concat();
     let code = header.lines().filter(|line| !line.starts_with([' ', '/', '#', '}']));
     let mut names: Vec<String> = code
         .filter_map(|line| line.split_once('('))

@@ -46,7 +46,13 @@ fn unfinished(path: &Path) -> PathBuf {
 
 /// A text that changes with each installed file.
 fn state() -> String {
-    let own = ["../../scripts/install-c.sh", "flashlane.pc.in", "include", "include/flashlane.h"];
+    let own = [
+        "../../scripts/install-c.sh",
+        "flashlane.pc.in",
+        "include",
+        "include/flashlane.h",
+        "include/flashlane_nvme.h",
+    ];
     let library = ["libflashlane_capi.so", "libflashlane_capi.a"].map(|name| built().join(name));
     let files = own.map(|name| root().join(name)).into_iter().chain(library);
     let of = |path: PathBuf| {

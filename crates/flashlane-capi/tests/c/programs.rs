@@ -106,6 +106,17 @@ fn the_contract_of_the_header_holds() {
 }
 
 #[test]
+fn a_host_in_c_uses_the_controller() {
+    if !has_tools() {
+        return;
+    }
+    let printed = everywhere("tests/c/nvme.c");
+    let expected = "ready 1\nwrite 0, read 0, nowhere 4\nsame, 3 interrupts\nin time\n\
+                    {\"schema\":\"flashlane.summary/\n111\n";
+    assert_eq!(printed, expected);
+}
+
+#[test]
 fn a_panic_inside_is_an_error_and_the_process_lives() {
     if !has_tools() {
         return;

@@ -2,7 +2,7 @@
 
 mod recording;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use flashlane::Error;
@@ -33,7 +33,7 @@ pub(crate) fn serve(arguments: &ServeArgs) -> Result<(), Error> {
     }
     let media = media(arguments)?;
     let stop = signals::stop_in_order();
-    let folder = arguments.out.as_ref().map(|root| out_folder(root, arguments)).transpose()?;
+    let folder = arguments.out.as_deref().map(|root| out_folder(root, arguments)).transpose()?;
     if arguments.record.is_some() && arguments.record == arguments.out {
         let message = "found the folder of --out, allowed: a folder of its own";
         return Err(Error::config("--record", message));
@@ -106,7 +106,7 @@ fn tenants(
 
 /// The only scenario of a workload file.
 pub(crate) fn one_workload(
-    path: &std::path::Path,
+    path: &Path,
     overrides: &Overrides,
 ) -> Result<load::Loaded<WorkloadConfig>, Error> {
     let mut workloads = load::workloads(path, overrides)?;
@@ -119,7 +119,7 @@ pub(crate) fn one_workload(
     }
 }
 
-fn out_folder(root: &PathBuf, arguments: &ServeArgs) -> Result<OutFolder, Error> {
+fn out_folder(root: &Path, arguments: &ServeArgs) -> Result<OutFolder, Error> {
     let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?.of_set(RUN);
     folder.expect(["serve.json"])?;
     folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)

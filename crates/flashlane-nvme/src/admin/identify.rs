@@ -29,7 +29,11 @@ impl Subsystem {
         let nvm = || if command_set == 0 { Ok(()) } else { Err(Status::INVALID_FIELD) };
         match what {
             0x00 | 0x11 => self.namespace_page(namespace),
-            0x01 => Ok(self.controller_page(id, kind)),
+            0x01 => {
+                let attached = self.controller(id)?.is_attached;
+                let page = self.controller_page(id, kind);
+                Ok(if attached { of_attached(page) } else { page })
+            }
             0x02 | 0x10 => self.namespace_list(namespace),
             0x03 => self.descriptors(namespace),
             // What the NVM command set adds: nothing.
@@ -152,4 +156,13 @@ impl Subsystem {
         let sectors = (1..=self.media.namespaces()).filter_map(|it| self.media.sectors(it));
         page.u128(280, u128::from(sectors.sum::<u64>()) * u128::from(SECTOR_BYTES));
     }
+}
+
+/// The page of a controller that the host reaches through its own memory: what only networks have
+/// is zero, and there are shadow doorbells.
+fn of_attached(mut page: Vec<u8>) -> Vec<u8> {
+    page[1792..1804].fill(0);
+    page[536..540].copy_from_slice(&1_u32.to_le_bytes());
+    page[257] |= 1; // Bit 8 of OACS.
+    page
 }

@@ -42,6 +42,8 @@ pub(crate) struct Queue {
     pub(crate) tenants: Vec<usize>,
     /// Commands that are not complete.
     pub(crate) outstanding: u32,
+    /// The most commands that may be outstanding.
+    pub(crate) most: u32,
 }
 
 impl Queue {
@@ -62,6 +64,8 @@ pub(crate) struct Controller {
     pub(crate) host_id: [u8; 16],
     pub(crate) host_nqn: String,
     pub(crate) registers: Registers,
+    /// The host reaches it through its own memory, not over a network.
+    pub(crate) is_attached: bool,
     pub(crate) features: Features,
     /// Unit: milliseconds.
     pub(crate) timestamp: u64,

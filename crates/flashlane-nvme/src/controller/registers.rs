@@ -40,9 +40,16 @@ pub(crate) enum Change {
 pub(crate) struct Registers {
     configuration: u32,
     status: u32,
+    /// The host may choose weighted round robin: only where it makes queues by admin commands.
+    weighted: bool,
 }
 
 impl Registers {
+    /// Registers that the host reaches directly.
+    pub(crate) fn attached() -> Self {
+        Self { weighted: true, ..Self::default() }
+    }
+
     /// True if the controller takes I/O commands.
     pub(crate) fn is_ready(&self) -> bool {
         self.status & (READY | FATAL) == READY
@@ -51,7 +58,7 @@ impl Registers {
     /// The value of a property of 4 bytes, or of 8 if `wide`.
     pub(crate) fn get(&self, offset: u32, wide: bool) -> Result<u64, Status> {
         match (offset, wide) {
-            (CAP, true) => Ok(capabilities()),
+            (CAP, true) => Ok(capabilities(self.weighted)),
             (VS, false) => Ok(VERSION.into()),
             (CC, false) => Ok(self.configuration.into()),
             (CSTS, false) => Ok(self.status.into()),
@@ -76,7 +83,7 @@ impl Registers {
             return if was_enabled { Change::Stop } else { Change::Nothing };
         }
         if !was_enabled {
-            self.status = if is_supported(value) { READY } else { FATAL };
+            self.status = if is_supported(value, self.weighted) { READY } else { FATAL };
         }
         if value >> 14 & 3 != 0 {
             self.status |= SHUT_DOWN;
@@ -86,19 +93,19 @@ impl Registers {
     }
 }
 
-/// CAP: the queue size, contiguous queues, 10 s to become ready, the NVM command set, pages of
-/// 4 KiB, round robin only.
-fn capabilities() -> u64 {
-    u64::from(QUEUE_ENTRIES_MAX - 1) | 1 << 16 | 20 << 24 | 1 << 37
+/// CAP: the queue size, contiguous queues, arbitration, 10 s to become ready, the NVM command set,
+/// pages of 4 KiB.
+fn capabilities(weighted: bool) -> u64 {
+    u64::from(QUEUE_ENTRIES_MAX - 1) | 1 << 16 | u64::from(weighted) << 17 | 20 << 24 | 1 << 37
 }
 
 /// Whether the fields of a configuration have supported values: the NVM command set, pages of
-/// 4 KiB, round robin, entries of 64 and 16 bytes.
-fn is_supported(value: u32) -> bool {
+/// 4 KiB, an arbitration that there is, entries of 64 and 16 bytes.
+fn is_supported(value: u32, weighted: bool) -> bool {
     let (set, page, arbitration) = (value >> 4 & 7, value >> 7 & 15, value >> 11 & 7);
     let (submission, completion) = (value >> 16 & 15, value >> 20 & 15);
     let entries = [(0, 0), (6, 4)].contains(&(submission, completion));
-    set == 0 && page == 0 && arbitration == 0 && entries
+    set == 0 && page == 0 && arbitration <= u32::from(weighted) && entries
 }
 
 #[cfg(test)]

@@ -168,10 +168,22 @@ impl Media {
     /// Opens a queue, and returns its tenant for each namespace: the tenant of the namespace, or
     /// the tenant with the fewest queues, the first of them if there are several.
     pub fn open_queue(&mut self) -> Vec<usize> {
+        self.open_queue_of(None)
+    }
+
+    /// Opens a queue as [`Media::open_queue`] does. If tenants have the priority of `class` (0 for
+    /// urgent to 3 for low), only they are considered.
+    pub fn open_queue_of(&mut self, class: Option<u8>) -> Vec<usize> {
+        let has_class = |tenant: &usize| {
+            class.is_some_and(|class| self.config.tenants[*tenant].priority as u8 == class)
+        };
+        let all = 0..self.queues.len();
         let tenants = match self.config.tenancy {
-            Tenancy::Namespace => (0..self.queues.len()).collect(),
+            Tenancy::Namespace => all.collect(),
             Tenancy::Queue => {
-                let fewest = (0..self.queues.len()).min_by_key(|&tenant| self.queues[tenant]);
+                let of_class: Vec<usize> = all.clone().filter(has_class).collect();
+                let among = if of_class.is_empty() { all.collect() } else { of_class };
+                let fewest = among.into_iter().min_by_key(|&tenant| self.queues[tenant]);
                 vec![fewest.unwrap_or_default()]
             }
         };

@@ -37,14 +37,16 @@ impl Subsystem {
         };
         let tenants = if queue == 0 { Vec::new() } else { self.media.open_queue() };
         self.last_serial += 1;
-        let opened = Queue { size, head: 0, serial: self.last_serial, tenants, outstanding: 0 };
+        let (head, outstanding, most) = (0, 0, u32::from(size));
+        let serial = self.last_serial;
+        let opened = Queue { size, head, serial, tenants, outstanding, most };
         if let Some(controller) = self.controllers.get_mut(&controller) {
             controller.queues.insert(queue, opened);
         }
         Ok(Connected { key: QueueKey { controller, queue }, size })
     }
 
-    fn new_controller(
+    pub(super) fn new_controller(
         &mut self,
         kind: Kind,
         data: &ConnectData,
@@ -68,6 +70,7 @@ impl Subsystem {
             host_id: data.host_id,
             host_nqn: data.host.clone(),
             registers: Registers::default(),
+            is_attached: false,
             features: Features::new(keep_alive_ms),
             timestamp: 0,
             queues: BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! The subsystem: a drive with data, and the controllers that hosts use it through.
 
+mod attached;
 mod connections;
 mod names;
 
@@ -126,7 +127,7 @@ impl Subsystem {
         done: &mut Vec<Done>,
     ) -> Result<(), Status> {
         let queue = self.queue(key).ok_or(Status::COMMAND_SEQUENCE_ERROR)?;
-        if queue.outstanding >= u32::from(queue.size) {
+        if queue.outstanding >= queue.most {
             return Err(Status::COMMAND_SEQUENCE_ERROR);
         }
         queue.outstanding += 1;

@@ -1,0 +1,37 @@
+//! What the controller asks of the machine that it is in.
+
+use std::fmt;
+
+use flashlane::Time;
+
+/// An address range that is no memory of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadAddress;
+
+impl fmt::Display for BadAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the address range is no memory of the host")
+    }
+}
+
+impl std::error::Error for BadAddress {}
+
+/// The host: its memory, which the controller reads and writes by itself, and its interrupts.
+pub trait PcieHost {
+    /// Reads memory from an address on.
+    ///
+    /// # Errors
+    ///
+    /// [`BadAddress`] if a part of the range is no memory.
+    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), BadAddress>;
+
+    /// Writes memory from an address on.
+    ///
+    /// # Errors
+    ///
+    /// [`BadAddress`] if a part of the range is no memory; nothing is written then.
+    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), BadAddress>;
+
+    /// The controller interrupts the host at a time, by a message of a vector.
+    fn interrupt(&mut self, at: Time, vector: u16);
+}
