@@ -163,7 +163,7 @@ fn the_time_of_retries_is_told_by_flow() {
 
 /// The probability of more than `t` errors in `n` bits: the sum of the other terms, by recursion.
 fn fails(n: u32, t: u32, rate: f64) -> f64 {
-    let mut term = libm::exp(f64::from(n) * libm::log1p(-rate));
+    let mut term: f64 = (0..n).map(|_| 1.0 - rate).product();
     let mut rest = term;
     for k in 0..t {
         term *= f64::from(n - k) / f64::from(k + 1) * rate / (1.0 - rate);

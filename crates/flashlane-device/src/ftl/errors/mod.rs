@@ -140,7 +140,7 @@ fn codewords_of(mask: u64, sectors: u32) -> u64 {
 }
 
 impl Errors {
-    /// The ages at the start. `blocks`: the state of the drive; those that hold data have been read.
+    /// The ages at the start. `blocks`: the state of the drive; those with data have been read.
     pub(super) fn new(settings: ErrorSettings<'_>, blocks: &Blocks, seed: u64) -> Box<Self> {
         let ErrorSettings { errors, flash } = settings;
         let used = |block| blocks.block(block).allocated > 0;
