@@ -34,10 +34,31 @@ pub use crate::interface::arbitration::{Arbiter, Arbitration, ArbitrationConfig,
 pub use crate::isolation::{Isolation, IsolationConfig};
 pub use crate::layout::{FlowSpace, Geometry};
 pub use crate::scheduler::overhead::SchedulerOverhead;
-pub use crate::scheduler::policy::{Scheduling, SchedulingConfig, SchedulingPolicy};
+pub use crate::scheduler::policy::{
+    Scheduling, SchedulingConfig, SchedulingPolicy, flin_dram_bytes,
+};
 pub use crate::scheduler::queues::{Kind, Queues};
 pub use crate::scheduler::view::View;
 pub use crate::transaction::{Op, Source, Transaction};
+
+/// The parameters of the built-in policies, for programs that build a configuration themselves.
+pub mod parameters {
+    pub use crate::ftl::allocation::{DynamicConfig, StripedConfig};
+    pub use crate::ftl::gc::{
+        CostBenefitConfig, FifoConfig, GreedyConfig, NoneConfig, RandomConfig, RandomPlusConfig,
+        RandomPlusPlusConfig, RgaConfig,
+    };
+    pub use crate::interface::arbitration::{RoundRobinConfig, WeightedConfig};
+    pub use crate::isolation::{
+        FewestReads, PartitionBy, PartitionShares, PartitionedConfig, PastReads, UnifiedConfig,
+        UpiConfig,
+    };
+    pub use crate::scheduler::policy::{
+        FcfsConfig, FlinConfig, FlinFreePages, FlinHistory, FlinScope, FlinStage, HostFirstConfig,
+        OutOfOrderConfig, PriorityOutOfOrderConfig, ReadPriorityConfig, SprinklerConfig,
+        SprinklerFairnessConfig,
+    };
+}
 
 /// Every policy, family by family: what `flashlane policies` lists.
 #[must_use]

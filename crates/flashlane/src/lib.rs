@@ -12,11 +12,27 @@ mod digest;
 
 pub use flashlane_workload as workload; // 1
 
-// The drive: 2 to 7.
-pub use flashlane_device::{ftl, interface, isolation, layout, policy, scheduler};
+// The drive: 2 to 7. Its stages are not part of the face; policies and configurations are.
+pub use flashlane_device::{layout, policy};
 
-// The measurements: 8.
-pub use flashlane_measure::{metrics, observe};
+/// The figures of a run: 8.
+pub mod metrics {
+    pub use flashlane_measure::metrics::summary::*;
+    pub use flashlane_measure::metrics::{
+        EnergySummary, Estimate, GoalSummary, Interval, SeedStatistics, SloSummary, WearSummary,
+        energy, mqsim_results, queues, seeds, slo, steady, summary,
+    };
+}
+
+/// Data of a run beside its figures: records of requests, windows over time, blame, a timeline.
+pub mod observe {
+    pub use flashlane_measure::observe::{
+        Blame, BlameCause, BlameCell, BlameVictim, DevicePoint, FlowPoint, Observe,
+        QueueStatistics, RequestBatch, RequestRecord, RequestSink, SeriesOptions, SeriesWindow,
+        Slice, TimeSeries, Timeline, TimelineOptions, Track, blame, queues, requests, series,
+        timeline,
+    };
+}
 
 // Modules above the drive: they run it.
 pub mod drive;

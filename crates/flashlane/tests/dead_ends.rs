@@ -1,7 +1,7 @@
 //! Small drives that once stopped for ever, or crashed, with work left to do. Found by the swarm.
 
 use crate::common::Scenario;
-use flashlane::scheduler::Scheduling;
+use flashlane::policy::Scheduling;
 
 /// One plane.
 const DRIVE: &str = r#"

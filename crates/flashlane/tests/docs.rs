@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use flashlane::config::{PolicyInfo, preset, schema};
-use flashlane::ftl::allocation::Allocation;
-use flashlane::ftl::gc::Victim;
-use flashlane::interface::arbitration::Arbitration;
-use flashlane::isolation::Isolation;
-use flashlane::scheduler::Scheduling;
+use flashlane::policy::Allocation;
+use flashlane::policy::Arbitration;
+use flashlane::policy::Isolation;
+use flashlane::policy::Scheduling;
+use flashlane::policy::Victim;
 use serde_json::Value;
 
 const INTRODUCTION: &str = "\

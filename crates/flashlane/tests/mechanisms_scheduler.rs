@@ -215,7 +215,7 @@ fn a_blocked_program_leaves_the_other_dies_of_its_chip_alone() {
         .set("compat.one_die_per_dispatch", true)
         .set("ftl.allocation", "dynamic")
         .set("compat.partial_writes_in_queue", true);
-    for name in flashlane::scheduler::Scheduling::NAMES {
+    for name in flashlane::policy::Scheduling::NAMES {
         base.set("scheduler", name).run();
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::common::{Scenario, run_all};
 use flashlane::metrics::Summary;
-use flashlane::scheduler::Scheduling;
+use flashlane::policy::Scheduling;
 
 /// One channel that sixteen dies share, and its bus is what limits reads.
 const ONE_CHANNEL: &str = r#"

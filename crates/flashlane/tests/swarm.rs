@@ -19,11 +19,11 @@ use crate::generate::{Case, case};
 use effort::processor_time;
 use flashlane::config::validate::validate;
 use flashlane::config::{CacheMode, MappingKind, OnEnd, Pacing, Technology, WindowRule};
-use flashlane::isolation::Isolation;
 use flashlane::layout::Geometry;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
 use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::observe::{Observe, RequestBatch};
+use flashlane::policy::Isolation;
 use flashlane::{Details, Error, Problem, RunOptions, Warmup, simulate, simulate_in_detail};
 
 /// Processor time after which a run counts as endless.

@@ -5,8 +5,8 @@
 
 use crate::common::{Scenario, run_all};
 use flashlane::config::bounds::Capacity;
-use flashlane::ftl::gc::Victim;
 use flashlane::metrics::Summary;
+use flashlane::policy::Victim;
 
 /// One plane, no limits but the flash.
 const ONE_PLANE: &str = r#"

@@ -127,7 +127,7 @@ fn agree(cases: &[Case<'_>], percent: f64) {
 
 #[test]
 fn amplification_is_that_of_the_timed_run_for_every_victim_policy() {
-    let victims = flashlane::ftl::gc::Victim::NAMES.iter();
+    let victims = flashlane::policy::Victim::NAMES.iter();
     let cases = victims.map(|victim| writes(&[(VICTIM, victim), (DEPTH, "1")]));
     agree(&cases.collect::<Vec<_>>(), PERCENT);
 }

@@ -7,7 +7,7 @@
 use flashlane::Error;
 use flashlane::metrics::Summary;
 use flashlane::policy::SchedulerOverhead;
-use flashlane::scheduler::policy::flin_dram_bytes;
+use flashlane::policy::flin_dram_bytes;
 
 use super::mixes::{Load, mean, mix_job, shown};
 use super::setup::over;

@@ -9,16 +9,19 @@ use flashlane::config::{
     ErrorsConfig, InterfaceKind, MappingKind, Pacing, PageOrder, ProcessorsConfig, SataConfig,
     Sharing, SmallReadConfig, Technology, UnwrittenRead,
 };
-use flashlane::ftl::allocation::Allocation;
-use flashlane::ftl::gc::{RandomPlusPlusConfig, RgaConfig, Victim};
-use flashlane::interface::arbitration::{Arbitration, WeightedConfig};
-use flashlane::isolation::{
-    FewestReads, Isolation, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
+use flashlane::policy::Allocation;
+use flashlane::policy::Arbitration;
+use flashlane::policy::Isolation;
+use flashlane::policy::Scheduling;
+use flashlane::policy::Victim;
+use flashlane::policy::parameters::WeightedConfig;
+use flashlane::policy::parameters::{
+    FewestReads, PartitionBy, PartitionShares, PartitionedConfig, UpiConfig,
 };
-use flashlane::scheduler::Scheduling;
-use flashlane::scheduler::policy::{
+use flashlane::policy::parameters::{
     FlinConfig, FlinFreePages, FlinHistory, FlinScope, SprinklerConfig, SprinklerFairnessConfig,
 };
+use flashlane::policy::parameters::{RandomPlusPlusConfig, RgaConfig};
 
 use super::{Draw, KIB, MS, NS, US};
 use flashlane_engine::Rng;

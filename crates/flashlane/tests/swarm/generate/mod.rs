@@ -12,11 +12,11 @@ use flashlane::config::validate::{plane_budget, validate};
 use flashlane::config::{
     DeviceConfig, InterfaceKind, OUTSTANDING_MAX, OnEnd, Priority, WindowRule, WorkloadConfig,
 };
-use flashlane::interface::arbitration::Arbitration;
-use flashlane::isolation::Isolation;
 use flashlane::observe::{
     Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, TimelineOptions,
 };
+use flashlane::policy::Arbitration;
+use flashlane::policy::Isolation;
 use flashlane::{Error, RunOptions, Warmup};
 use flashlane_engine::Rng;
 
