@@ -39,6 +39,8 @@ impl Decoders {
 
 impl Device {
     /// Read data is in the controller, and is decoded.
+    #[cold]
+    #[inline(never)]
     pub(super) fn on_raw_data(&mut self, channel: ChannelId) {
         let (id, source, die) = self.flash.raw_data_arrives(&mut self.context, channel);
         if self.observer.is_some() {
@@ -76,6 +78,8 @@ impl Device {
     }
 
     /// A die reads the pages of its command again that could not be decoded.
+    #[cold]
+    #[inline(never)]
     fn read_again(&mut self, channel: ChannelId, die: DieId) {
         self.queue_lone();
         let first = self.flash.first_to_read_again(die);
@@ -87,6 +91,8 @@ impl Device {
     }
 
     /// The data of a page is correct.
+    #[cold]
+    #[inline(never)]
     pub(super) fn on_decoded(&mut self, id: TransactionId) {
         let (source, took) = self.flash.decoded(&mut self.context, id);
         if self.observer.is_some() {
