@@ -26,8 +26,8 @@ impl Device {
             self.scheduler.leaves(&mut self.flash, at, flow, waited);
         }
         let batch = &self.scheduler.command().pages;
-        let page = self.ftl.page_in_block(self.context.transactions[batch[0]].ppa);
-        self.flash.issue(&mut self.context, at.die, batch, page, interrupts);
+        let cells = self.ftl.cells(self.context.transactions[batch[0]].ppa);
+        self.flash.issue(&mut self.context, at.die, batch, cells, interrupts);
         if self.observer.is_some() {
             self.observe_command(at.die);
             self.observe_program_data(at.die);
@@ -46,11 +46,11 @@ impl Device {
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = PageSectors { all: tr.sectors(), moved: tr.moved_sectors() };
         self.ftl.sent(op, ppa, at.chip);
-        let page = self.ftl.page_in_block(ppa);
+        let cells = self.ftl.cells(ppa);
         if !lone {
             self.scheduler.leaves(&mut self.flash, at, flow, Time(waited));
         }
-        self.flash.issue_page(&mut self.context, at.die, (id, op), sectors, page, lone);
+        self.flash.issue_page(&mut self.context, at.die, (id, op), sectors, cells, lone);
         if self.observer.is_some() {
             self.observe_command(at.die);
             self.observe_program_data(at.die);
@@ -265,12 +265,12 @@ impl Device {
         if first == TransactionId::NONE {
             return false;
         }
-        let page = self.ftl.page_in_block(self.context.transactions[first].ppa);
+        let page = self.ftl.cells(self.context.transactions[first].ppa).page;
         let (mut together, mut later, mut id) = (TransactionId::NONE, TransactionId::NONE, first);
         while id != TransactionId::NONE {
             let tr = &mut self.context.transactions[id];
             let next = tr.sibling;
-            let joins = self.ftl.page_in_block(tr.ppa) == page;
+            let joins = self.ftl.cells(tr.ppa).page == page;
             let list = if joins { &mut together } else { &mut later };
             tr.sibling = std::mem::replace(list, id);
             id = next;
@@ -296,8 +296,8 @@ impl Device {
             self.ftl.program_sent(tr.ppa);
             id = tr.sibling;
         }
-        let page = self.ftl.page_in_block(self.context.transactions[head].ppa);
-        self.flash.send_copyback(&mut self.context, die, page);
+        let cells = self.ftl.cells(self.context.transactions[head].ppa);
+        self.flash.send_copyback(&mut self.context, die, cells);
         if self.observer.is_some() {
             self.observe_command(die);
         }

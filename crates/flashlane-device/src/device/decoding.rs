@@ -83,8 +83,8 @@ impl Device {
     fn read_again(&mut self, channel: ChannelId, die: DieId) {
         self.queue_lone();
         let first = self.flash.first_to_read_again(die);
-        let page = self.ftl.page_in_block(self.context.transactions[first].ppa);
-        self.flash.read_again(&mut self.context, channel, die, page);
+        let cells = self.ftl.cells(self.context.transactions[first].ppa);
+        self.flash.read_again(&mut self.context, channel, die, cells);
         if self.observer.is_some() {
             self.observe_retry(die);
         }

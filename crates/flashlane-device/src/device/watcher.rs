@@ -11,7 +11,7 @@ use flashlane_units::{
 use crate::cause::Cause;
 use crate::event::Event;
 use crate::flash::Running;
-use crate::flash::timing::FlashTiming;
+use crate::flash::timing::{Cells, FlashTiming};
 use crate::request::{HostWork, Requests};
 use crate::transaction::{Op, Transaction, Transactions};
 
@@ -63,8 +63,8 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// The data of a page crosses its channel for `time`, together with its command.
     fn data_moves(&mut self, tr: &Transaction, time: Time);
 
-    /// A page, or an erase, is over in the array. `page`: its index in the block.
-    fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming);
+    /// A page, or an erase, is over in the array.
+    fn operation(&mut self, tr: &Transaction, op: Op, cells: Cells, timing: &FlashTiming);
 
     /// A page of read data begins to cross the channel. `duration`: in picoseconds; `more`: the die
     /// holds further pages.

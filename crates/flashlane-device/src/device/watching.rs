@@ -113,8 +113,7 @@ impl Device {
     pub(crate) fn observe_operation(&mut self, id: TransactionId, op: Op) {
         let tr = &self.context.transactions[id];
         let Some(observer) = &mut self.observer else { return };
-        let page = if op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) };
-        observer.operation(tr, op, page, self.flash.timing());
+        observer.operation(tr, op, self.ftl.cells(tr.ppa), self.flash.timing());
     }
 
     /// A page of read data begins to cross the channel.

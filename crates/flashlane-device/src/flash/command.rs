@@ -1,5 +1,6 @@
 //! Commands: from the channel to the array of a die, and their ends there.
 
+use super::timing::Cells;
 use flashlane_engine::Time;
 use flashlane_units::{DieId, TransactionId};
 
@@ -17,8 +18,8 @@ pub(super) struct Command {
     pub(super) head: TransactionId,
     /// Sectors of its largest page.
     pub(super) sectors: u32,
-    /// Page number of its first page in the block.
-    pub(super) page: u32,
+    /// The cells of its first page.
+    pub(super) cells: Cells,
     /// Number of pages.
     pub(super) pages: u64,
     /// State of the die before the command.
@@ -64,14 +65,14 @@ pub(super) struct CommandTime {
 }
 
 impl Flash {
-    /// Sends a command to a die. The channel must be free. `page`: number of the first page in its
-    /// block. With `interrupt`, the die first suspends the program or erase that it runs.
+    /// Sends a command to a die. The channel must be free. `cells`: those of its first page. With
+    /// `interrupt`, the die first suspends the program or erase that it runs.
     pub(crate) fn issue(
         &mut self,
         cx: &mut Context,
         die: DieId,
         pages: &[TransactionId],
-        page: u32,
+        cells: Cells,
         interrupt: bool,
     ) {
         let planes = pages.len() as u64;
@@ -93,12 +94,12 @@ impl Flash {
                 bus += self.timing.data(tr.moved_sectors());
             }
         }
-        let command = Command { op, head, sectors, page, pages: planes, after: DieState::Idle };
+        let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
         self.send_command(cx, die, command, CommandTime { bus, settle }, false);
     }
 
-    /// Sends a command of one page to a die that is idle. The channel must be free. `page`:
-    /// its number in its block. `lone`: nothing else waits for the channel.
+    /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: nothing
+    /// else waits for the channel.
     #[inline(always)]
     pub(crate) fn issue_page(
         &mut self,
@@ -106,7 +107,7 @@ impl Flash {
         die: DieId,
         (id, op): (TransactionId, Op),
         sectors: PageSectors,
-        page: u32,
+        cells: Cells,
         lone: bool,
     ) {
         let mut bus = self.timing.command(op, 1);
@@ -114,7 +115,7 @@ impl Flash {
             bus += self.timing.data(sectors.moved);
         }
         let sectors = sectors.all;
-        let command = Command { op, head: id, sectors, page, pages: 1, after: DieState::Idle };
+        let command = Command { op, head: id, sectors, cells, pages: 1, after: DieState::Idle };
         self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
@@ -131,7 +132,7 @@ impl Flash {
         lone: bool,
     ) {
         let CommandTime { bus, settle } = time;
-        let Command { op, head, sectors, page, pages, after } = command;
+        let Command { op, head, sectors, cells, pages, after } = command;
         let sent = cx.now + Time(bus);
         let place = cx.events.reserve();
         let state = &mut self.dies[die];
@@ -141,7 +142,7 @@ impl Flash {
         state.head = head;
         state.op = op;
         state.sectors = sectors as u16;
-        state.whole = self.timing.array(op, page, sectors);
+        state.whole = self.timing.array(op, cells, sectors);
         state.since = sent;
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);

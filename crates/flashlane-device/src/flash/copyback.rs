@@ -6,6 +6,7 @@
 //! by one. Reads may suspend such a program like any other. Source: MQSim (FAST'18) section 4.2.3;
 //! ONFI copyback read and program.
 
+use super::timing::Cells;
 use flashlane_engine::EventQueue;
 use flashlane_units::{DieId, TransactionId};
 
@@ -84,9 +85,9 @@ impl Flash {
         !busy
     }
 
-    /// Sends the program command for pages in registers, without data. `page`: number of the first
-    /// page in its block.
-    pub(crate) fn send_copyback(&mut self, cx: &mut Context, die: DieId, page: u32) {
+    /// Sends the program command for pages in registers, without data. `cells`: those of the
+    /// first page.
+    pub(crate) fn send_copyback(&mut self, cx: &mut Context, die: DieId, cells: Cells) {
         let Die { head, op, sectors, .. } = self.dies[die];
         let mut planes = 0;
         let mut id = head;
@@ -99,7 +100,8 @@ impl Flash {
         let bus = self.timing.command(Op::Program, planes);
         self.counters.copybacks += planes;
         let after = DieState::Copyback;
-        let command = Command { op, head, sectors: u32::from(sectors), page, pages: planes, after };
+        let command =
+            Command { op, head, sectors: u32::from(sectors), cells, pages: planes, after };
         self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, false);
     }
 }

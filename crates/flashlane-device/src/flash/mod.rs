@@ -347,6 +347,7 @@ mod tests {
     use crate::context::Context;
     use crate::event::Event;
     use crate::flash::config::{FlashConfig, Technology};
+    use crate::flash::timing::Cells;
     use crate::transaction::{Place, Source, Transaction};
 
     /// A flash memory of one channel with two dies, and the driver's part of its calls.
@@ -383,7 +384,7 @@ mod tests {
 
         fn issue(&mut self, op: Op, die: DieId, interrupt: bool) -> TransactionId {
             let id = self.page(op, PlaneId::new(die.get()));
-            self.call(|flash, cx| flash.issue(cx, die, &[id], 0, interrupt));
+            self.call(|flash, cx| flash.issue(cx, die, &[id], Cells { page: 0 }, interrupt));
             id
         }
 
@@ -402,7 +403,7 @@ mod tests {
         assert!(!bench.flash.is_idle(DieId::new(0)) && bench.flash.is_idle(DieId::new(1)));
         let command = bench.flash.timing().command(Op::Read, 1);
         assert_eq!(bench.next(), Event::Sensed { channel: ChannelId::new(0) });
-        let array = bench.flash.timing().array(Op::Read, 0, 8);
+        let array = bench.flash.timing().array(Op::Read, Cells { page: 0 }, 8);
         assert!(array >= 50_000_000, "tR at least");
         assert_eq!(bench.context.now, Time(command + array));
         bench.call(|flash, cx| flash.look_at_sensing(cx, ChannelId::new(0)));

@@ -9,6 +9,7 @@
 //! Pages that are correct leave the die as always, and wait for the end of their decoding in the
 //! controller. Source: Park et al. (ASPLOS 2021), whose retries are sequential, too.
 
+use super::timing::Cells;
 use flashlane_engine::{Array, Time, place_of};
 use flashlane_units::{ChannelId, DieId, FlowId, TransactionId};
 
@@ -173,13 +174,13 @@ impl Flash {
     }
 
     /// Reads the pages of a die again whose data could not be decoded. The channel has just moved
-    /// the last page of their command. `page`: the number of the first page in its block.
+    /// the last page of their command. `cells`: those of the first page.
     pub(crate) fn read_again(
         &mut self,
         cx: &mut Context,
         channel: ChannelId,
         die: DieId,
-        page: u32,
+        cells: Cells,
     ) {
         self.look_at_sensing(cx, channel);
         self.channels[channel].busy = false;
@@ -202,7 +203,7 @@ impl Flash {
         let bus = self.timing.command(Op::Read, pages);
         let settle = at.saturating_sub(cx.now).0;
         let after = DieState::DataOut;
-        let command = Command { op: Op::Read, head, sectors, page, pages, after };
+        let command = Command { op: Op::Read, head, sectors, cells, pages, after };
         self.send_command(cx, die, command, CommandTime { bus, settle }, false);
     }
 

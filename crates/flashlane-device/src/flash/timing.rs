@@ -70,6 +70,14 @@ impl Cycles {
     }
 }
 
+/// The cells that a command works on, as far as its time depends on them. The translation layer
+/// fills it in (`Blocks::cells`), and the driver hands it on with the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// Number of the first page in its block.
+    pub page: u32,
+}
+
 /// All latencies of a device, looked up by index.
 #[derive(Clone, Debug)]
 pub struct FlashTiming {
@@ -175,26 +183,25 @@ impl FlashTiming {
 
     /// Array time of an operation on `sectors` sectors of page `page` of a block.
     #[inline(always)]
-    pub(crate) fn array(&self, op: Op, page: u32, sectors: u32) -> u64 {
+    pub(crate) fn array(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
+        let page = cells.page as usize;
         if let Some([read, write]) = &self.in_place {
             return if op == Op::Read { read } else { write }[sectors as usize];
         }
         match op {
             // A read of no sector takes as long as a read of the whole page.
-            Op::Read if sectors.wrapping_sub(1) < self.small_sectors => {
-                self.small_read[page as usize]
-            }
-            Op::Read => self.read[page as usize],
-            Op::Program => self.program[page as usize],
+            Op::Read if sectors.wrapping_sub(1) < self.small_sectors => self.small_read[page],
+            Op::Read => self.read[page],
+            Op::Program => self.program[page],
             Op::Erase => self.erase,
         }
     }
 
     /// The part of [`FlashTiming::array`] in which the cells work, without the time until the
     /// controller notices the end of a read.
-    pub fn work(&self, op: Op, page: u32, sectors: u32) -> u64 {
+    pub fn work(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
         let delay = if op == Op::Read { READY_DELAY } else { 0 };
-        self.array(op, page, sectors) - delay
+        self.array(op, cells, sectors) - delay
     }
 }
 
@@ -276,9 +283,9 @@ mod tests {
         let time = vec![Span(ns(40_000)), Span(ns(50_000))];
         config.small_read = Some(SmallReadConfig { size: ByteSize(4096), time });
         let timing = FlashTiming::new(&config, &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, 0, 8), ns(40_020));
-        assert_eq!(timing.array(Op::Read, 1, 1), ns(50_020));
-        assert_eq!(timing.array(Op::Read, 1, 9), ns(90_020));
+        assert_eq!(timing.array(Op::Read, Cells { page: 0 }, 8), ns(40_020));
+        assert_eq!(timing.array(Op::Read, Cells { page: 1 }, 1), ns(50_020));
+        assert_eq!(timing.array(Op::Read, Cells { page: 1 }, 9), ns(90_020));
     }
 
     #[test]
@@ -289,19 +296,19 @@ mod tests {
         config.program_time = vec![Span(ns(500))];
         (config.read_unit, config.write_unit) = (Some(ByteSize(256)), Some(ByteSize(1024)));
         let timing = FlashTiming::new(&config, &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, 7, 1), ns(2 * 100 + 20));
-        assert_eq!(timing.array(Op::Read, 7, 16), ns(32 * 100 + 20));
-        assert_eq!(timing.array(Op::Program, 7, 1), ns(500));
-        assert_eq!(timing.array(Op::Program, 7, 16), ns(8 * 500));
+        assert_eq!(timing.array(Op::Read, Cells { page: 7 }, 1), ns(2 * 100 + 20));
+        assert_eq!(timing.array(Op::Read, Cells { page: 7 }, 16), ns(32 * 100 + 20));
+        assert_eq!(timing.array(Op::Program, Cells { page: 7 }, 1), ns(500));
+        assert_eq!(timing.array(Op::Program, Cells { page: 7 }, 16), ns(8 * 500));
     }
 
     #[test]
     fn page_types_pick_the_latency() {
         let timing = FlashTiming::new(&flash(), &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, 0, 16), ns(75_020));
-        assert_eq!(timing.array(Op::Read, 1, 16), ns(90_020));
-        assert_eq!(timing.array(Op::Program, 1, 16), ns(750_000));
-        assert_eq!(timing.array(Op::Erase, 3, 16), ns(3_800_000));
+        assert_eq!(timing.array(Op::Read, Cells { page: 0 }, 16), ns(75_020));
+        assert_eq!(timing.array(Op::Read, Cells { page: 1 }, 16), ns(90_020));
+        assert_eq!(timing.array(Op::Program, Cells { page: 1 }, 16), ns(750_000));
+        assert_eq!(timing.array(Op::Erase, Cells { page: 3 }, 16), ns(3_800_000));
         let order = |technology, page_order, types: usize| {
             let flash = FlashConfig { technology, page_order, ..flash() };
             (0..14).map(|page| page_type(&flash, page, types)).collect::<Vec<_>>()

@@ -1,5 +1,6 @@
 //! The scheduler's view of pages and blocks.
 
+use crate::flash::timing::Cells;
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
 use super::Ftl;
@@ -29,6 +30,12 @@ impl<'a> FlashView<'a> {
     /// Size of a page. Unit: bytes.
     pub(crate) fn page_bytes(&self) -> u64 {
         u64::from(self.page_sectors()) * SECTOR_BYTES
+    }
+
+    /// The cells of a page.
+    #[inline]
+    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
+        self.blocks.cells(ppa)
     }
 
     /// Index of a page in its block.
@@ -105,9 +112,9 @@ impl Ftl {
         FlashView::new(&self.pages, &self.blocks)
     }
 
-    /// Index of a page in its block.
+    /// The cells of a page.
     #[inline]
-    pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
-        self.blocks.page_of(ppa)
+    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
+        self.blocks.cells(ppa)
     }
 }

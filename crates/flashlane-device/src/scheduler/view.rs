@@ -1,5 +1,6 @@
 //! The view of the rest of the device that a scheduling policy has.
 
+use crate::flash::timing::Cells;
 use flashlane_engine::Time;
 use flashlane_units::{DieId, PlaneId, TransactionId};
 
@@ -143,10 +144,9 @@ impl View<'_> {
     #[must_use]
     pub fn cost(&self, tr: &Transaction) -> u64 {
         let timing = self.flash.timing();
-        let page = if tr.op == Op::Erase { 0 } else { self.ftl.page_in_block(tr.ppa) };
         let sectors = tr.sectors();
         let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
-        timing.command(tr.op, 1) + data + timing.array(tr.op, page, sectors)
+        timing.command(tr.op, 1) + data + timing.array(tr.op, self.ftl.cells(tr.ppa), sectors)
     }
 
     /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.
@@ -164,13 +164,14 @@ impl View<'_> {
     fn page_time(&self, op: Op) -> u64 {
         let timing = self.flash.timing();
         let sectors = self.ftl.page_sectors();
-        timing.command(op, 1) + timing.data(sectors) + timing.array(op, 0, sectors)
+        timing.command(op, 1) + timing.data(sectors) + timing.array(op, Cells { page: 0 }, sectors)
     }
 
     /// Time of an erase. Unit: picoseconds.
     #[must_use]
     pub fn erase_time(&self) -> u64 {
-        self.flash.timing().command(Op::Erase, 1) + self.flash.timing().array(Op::Erase, 0, 0)
+        self.flash.timing().command(Op::Erase, 1)
+            + self.flash.timing().array(Op::Erase, Cells { page: 0 }, 0)
     }
 
     /// Remaining time of the operation that a die runs, or that an idle die has suspended. Unit:

@@ -1,5 +1,6 @@
 //! Calls for work that is charged to flows: writes, collections, operations and data transfers.
 
+use flashlane_device::flash::timing::Cells;
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
@@ -22,12 +23,17 @@ impl Observer {
         }
     }
 
-    /// Notes the end of a page of a command, or of an erase, in the array of its die. `page`: index
-    /// in the block.
+    /// Notes the end of a page of a command, or of an erase, in the array of its die.
     #[cold]
-    pub(crate) fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming) {
+    pub(crate) fn operation(
+        &mut self,
+        tr: &Transaction,
+        op: Op,
+        cells: Cells,
+        timing: &FlashTiming,
+    ) {
         if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
-            let time = Time(timing.work(op, page, tr.sectors()));
+            let time = Time(timing.work(op, cells, tr.sectors()));
             meter.operation(credits.culprit_of(tr), tr.source, op, time);
         }
     }

@@ -1,5 +1,6 @@
 //! The observer as the watcher of a drive.
 
+use flashlane_device::flash::timing::Cells;
 use std::any::Any;
 
 use flashlane_engine::Time;
@@ -68,8 +69,8 @@ impl Watcher for Observer {
     }
 
     #[cold]
-    fn operation(&mut self, tr: &Transaction, op: Op, page: u32, timing: &FlashTiming) {
-        Self::operation(self, tr, op, page, timing);
+    fn operation(&mut self, tr: &Transaction, op: Op, cells: Cells, timing: &FlashTiming) {
+        Self::operation(self, tr, op, cells, timing);
     }
 
     #[cold]

@@ -8,6 +8,7 @@ mod limits;
 mod pool;
 mod visible;
 
+use crate::flash::timing::Cells;
 use std::ops::Range;
 
 use flashlane_engine::{Array, Divisor, List};
@@ -243,6 +244,12 @@ impl Blocks {
     #[inline]
     pub fn page_of(&self, ppa: Ppa) -> u32 {
         self.pages_per_block.remainder(ppa.get())
+    }
+
+    /// The cells of a page, as far as the time of the flash depends on them.
+    #[inline]
+    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
+        Cells { page: self.page_of(ppa) }
     }
 
     /// Plane of a block.
