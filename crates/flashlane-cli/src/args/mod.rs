@@ -135,8 +135,8 @@ pub(crate) struct RunArgs {
     /// Replay a recording of `flashlane serve --record`: the tenants send the commands of this
     /// file at its times, in place of the requests of the workload. On the drive and with the seed
     /// of the recording every command completes at the same picosecond.
-    #[arg(long, value_name = "FILE.parquet", conflicts_with_all = ["split", "slos", "states", "alone", "warmup",
-        "until_steady", "seeds", "dry_run", "waf_only", "windows", "energy", "timeline",
+    #[arg(long, value_name = "FILE.parquet", conflicts_with_all = ["split", "slos", "states",
+        "alone", "warmup", "until_steady", "seeds", "dry_run", "waf_only", "windows", "energy", "timeline",
         "series_window", "report"])]
     pub(crate) arrivals: Option<PathBuf>,
     /// Scheduling policy, in place of the device's policy (see `flashlane policies`).
