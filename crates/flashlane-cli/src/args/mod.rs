@@ -136,8 +136,8 @@ pub(crate) struct RunArgs {
     /// file at its times, in place of the requests of the workload. On the drive and with the seed
     /// of the recording every command completes at the same picosecond.
     #[arg(long, value_name = "FILE.parquet", conflicts_with_all = ["split", "slos", "states",
-        "alone", "warmup", "until_steady", "seeds", "dry_run", "waf_only", "windows", "energy", "timeline",
-        "series_window", "report"])]
+        "alone", "warmup", "until_steady", "seeds", "dry_run", "waf_only", "windows",
+        "energy", "timeline", "series_window", "report"])]
     pub(crate) arrivals: Option<PathBuf>,
     /// Scheduling policy, in place of the device's policy (see `flashlane policies`).
     #[arg(long, value_name = "NAME")]
