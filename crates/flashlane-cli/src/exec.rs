@@ -8,8 +8,8 @@ use flashlane_exec::{ExecConfig, ExecOptions, ProgramConfig, Results, execute, t
 
 use crate::args::{ExecArgs, TextOrJson};
 use crate::blame_table;
-use crate::execute::{pretty, to_json};
-use crate::output::{Content, OutFile, OutFolder, RUN, note, places_of_results, print, print_data};
+use crate::driven::Driven;
+use crate::output::{Content, OutFile, OutFolder, note, print, print_data};
 use crate::table::{Table, bytes, maybe, number};
 
 /// Loads the configuration, runs the programs, and reports the results.
@@ -18,12 +18,8 @@ pub(crate) fn exec(arguments: &ExecArgs) -> Result<(), Error> {
     let overrides = Overrides { sets: config.set.clone(), ..Overrides::default() };
     let device = load::device(&config.device, &overrides)?.config;
     let overwrite = arguments.overwrite.overwrite;
-    let folder = |root: &PathBuf| {
-        let folder = OutFolder::prepare(root, overwrite)?.of_set(RUN);
-        folder.expect(["exec.json"])?;
-        folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)
-    };
-    let folder = arguments.out.as_ref().map(folder).transpose()?;
+    let folder = |root| OutFolder::for_run(root, overwrite, &["exec.json"]);
+    let folder = arguments.out.as_deref().map(folder).transpose()?;
     let capture = arguments.capture.as_deref();
     let mut capture = capture.map(|path| OutFile::prepare(path, overwrite)).transpose()?;
     let options = ExecOptions {
@@ -98,13 +94,9 @@ fn program_of(text: &str) -> Result<ProgramConfig, Error> {
 }
 
 fn files(results: &Results, config: &ExecConfig) -> Result<Vec<(PathBuf, Content)>, Error> {
-    let mut files: Vec<(PathBuf, Content)> = vec![
-        ("exec.json".into(), results.json(config).into()),
-        ("summary.json".into(), pretty(&to_json(&results.shared.summary)?).into()),
-    ];
-    if let Some(blame) = &results.shared.blame {
-        files.push(("blame.json".into(), pretty(&to_json(blame)?).into()));
-    }
+    let (summary, blame) = (&results.shared.summary, results.shared.blame.as_ref());
+    let mut files = Driven { summary, blame }.files()?;
+    files.push(("exec.json".into(), results.json(config).into()));
     for (program, path, content) in &results.shared.kept {
         let name = &config.programs[*program].name;
         let inside = Path::new(path.trim_start_matches('/'));

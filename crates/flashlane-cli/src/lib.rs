@@ -33,6 +33,7 @@ mod check;
 mod compare;
 mod conformance;
 mod demo;
+mod driven;
 mod dry_run;
 mod energy_table;
 #[cfg(feature = "exec")]

@@ -123,6 +123,13 @@ impl OutFolder {
         self
     }
 
+    /// The folder of a drive's results, and of `more` beside them.
+    pub(crate) fn for_run(root: &Path, overwrite: bool, more: &[&str]) -> Result<Self, Error> {
+        let folder = Self::prepare(root, overwrite)?.of_set(RUN);
+        folder.expect(more)?;
+        folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)
+    }
+
     fn rules(&self) -> Rules<'static> {
         Rules { set: self.set, ..rules(self.overwrite) }
     }
@@ -157,6 +164,16 @@ impl OutFolder {
         let folder = path.parent().unwrap_or(&self.root).to_owned();
         self.make(&folder)?;
         stage(&folder, &path, b"")
+    }
+
+    /// Does what [`OutFolder::stage`] does, and opens the file for a writer of its own.
+    pub(crate) fn stage_to_write(&mut self, path: &Path) -> Result<(NamedTempFile, File), Error> {
+        let staged = self.stage(path)?;
+        let name = path.file_name().map_or(path, Path::new).display();
+        let writer = staged.as_file().try_clone();
+        let writer =
+            writer.map_err(|error| Error::Output(format!("{name}: cannot be written: {error}")))?;
+        Ok((staged, writer))
     }
 
     /// Writes all files, or none if one of them cannot be written. Paths are below the folder.

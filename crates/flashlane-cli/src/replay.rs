@@ -1,20 +1,20 @@
 //! `flashlane run --arrivals`: replays a recording of `flashlane serve --record`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flashlane::config::load;
 use flashlane::drive::{Completion, DriveOptions};
 use flashlane::observe::RequestSink;
 use flashlane::{Drive, Error, Time};
 use flashlane_results::{ArrivalRow, Arrivals, RequestFile};
-use tempfile::NamedTempFile;
 
-use crate::args::{CommonArgs, Format, RunArgs};
-use crate::execute::{pretty, to_json};
-use crate::output::{Content, OutFolder, RUN, places_of_results, print_data, refuse_input, show};
+use crate::args::{Format, RunArgs};
+use crate::driven::Driven;
+use crate::execute::to_json;
+use crate::output::{Content, OutFolder, print_data, refuse_input, show};
 use crate::serve::one_workload;
-use crate::{blame_table, summary_table};
+use crate::watch::start_requests;
 
 /// Replays the recording, and reports the results as those of a run.
 pub(crate) fn replay(arguments: &RunArgs, arrivals: &Path) -> Result<(), Error> {
@@ -29,27 +29,22 @@ pub(crate) fn replay(arguments: &RunArgs, arrivals: &Path) -> Result<(), Error> 
     if let Some(root) = &common.out {
         refuse_input(&root.join("requests.parquet"), [arrivals])?;
     }
-    let mut folder = common.out.as_ref().map(|root| out_folder(root, common)).transpose()?;
-    let mut requests = None;
-    if let (true, Some(folder)) = (common.watch.requests, folder.as_mut()) {
-        let names: Vec<String> = tenants.iter().map(|tenant| tenant.name.clone()).collect();
-        requests = Some(start_requests(folder, &names)?);
-    }
+    let folder = |root| OutFolder::for_run(root, common.overwrite.overwrite, &[]);
+    let mut folder = common.out.as_deref().map(folder).transpose()?;
+    let asked = folder.as_mut().filter(|_| common.watch.requests);
+    let start = |folder| start_requests(folder, Path::new(""), &tenants);
+    let mut requests = asked.map(start).transpose()?;
     let options = DriveOptions { check: common.check, blame: common.watch.blame };
     let drive = Drive::with_options(&device.config, &tenants, common.seed, &options)?;
     let seed = rows.seed();
-    let sink = requests.as_mut().map(|(sink, _)| sink);
+    let sink = requests.as_mut().map(|(_, sink)| sink);
     let mut run = Replay { drive, sink, place: arrivals, counts: Counts::default() };
     run.all(rows)?;
     let (counts, summary, blame) = (run.counts, run.drive.summary()?, run.drive.blame()?);
-    let value = to_json(&summary)?;
+    let driven = Driven { summary: &summary, blame: blame.as_ref() };
     if let Some(folder) = folder {
-        let mut files: Vec<(PathBuf, Content)> =
-            vec![("summary.json".into(), pretty(&value).into())];
-        if let Some(blame) = &blame {
-            files.push(("blame.json".into(), pretty(&to_json(blame)?).into()));
-        }
-        if let Some((mut sink, staged)) = requests {
+        let mut files = driven.files()?;
+        if let Some((staged, mut sink)) = requests {
             sink.finish()?;
             files.push(("requests.parquet".into(), Content::Staged(staged)));
         }
@@ -57,29 +52,10 @@ pub(crate) fn replay(arguments: &RunArgs, arrivals: &Path) -> Result<(), Error> 
     }
     let json = common.format == Format::Json;
     if !json || !common.quiet {
-        show(summary_table::report(&summary, None).trim_end(), json)?;
-        if let Some(blame) = &blame {
-            show(blame_table::blame(blame).trim_end(), json)?;
-        }
+        driven.show(json)?;
         show(&counts.told(seed.filter(|&seed| seed != common.seed)), json)?;
     }
-    if json { print_data(&format!("{value}\n")) } else { Ok(()) }
-}
-
-fn out_folder(root: &Path, common: &CommonArgs) -> Result<OutFolder, Error> {
-    let folder = OutFolder::prepare(root, common.overwrite.overwrite)?.of_set(RUN);
-    folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)
-}
-
-fn start_requests(
-    folder: &mut OutFolder,
-    names: &[String],
-) -> Result<(RequestFile, NamedTempFile), Error> {
-    let staged = folder.stage(Path::new("requests.parquet"))?;
-    let handle = staged.as_file().try_clone();
-    let handle = handle
-        .map_err(|error| Error::Output(format!("requests.parquet: cannot be written: {error}")))?;
-    Ok((RequestFile::create(handle, names)?, staged))
+    if json { print_data(&format!("{}\n", to_json(&summary)?)) } else { Ok(()) }
 }
 
 /// Commands of a recording by what became of them.

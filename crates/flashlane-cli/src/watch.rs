@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use flashlane::config::WorkloadConfig;
 use flashlane::config::units::Span;
+use flashlane::config::{FlowConfig, WorkloadConfig};
 use flashlane::observe::{Observe, RequestSink, SeriesOptions, TimelineOptions};
 use flashlane::{Details, Error};
 use flashlane_results::{RequestFile, perfetto, series};
@@ -84,6 +84,17 @@ pub(crate) struct Watched {
     requests: Option<(Arc<Mutex<RequestFile>>, NamedTempFile)>,
 }
 
+/// Starts `requests.parquet` below `path` in the folder for results.
+pub(crate) fn start_requests(
+    folder: &mut OutFolder,
+    path: &Path,
+    flows: &[FlowConfig],
+) -> Result<(NamedTempFile, RequestFile), Error> {
+    let (file, handle) = folder.stage_to_write(&path.join("requests.parquet"))?;
+    let names: Vec<String> = flows.iter().map(|flow| flow.name.clone()).collect();
+    Ok((file, RequestFile::create(handle, &names)?))
+}
+
 impl Watched {
     /// Gets ready to watch a scenario whose files go to `path` below the folder for results.
     /// `series`: the windows over time are of use to something else too.
@@ -98,13 +109,8 @@ impl Watched {
         let mut sink: Option<Arc<Mutex<dyn RequestSink>>> = None;
         let files = folder.is_some();
         if let (true, Some(folder)) = (arguments.requests, folder) {
-            let file = folder.stage(&path.join("requests.parquet"))?;
-            let names: Vec<String> = workload.flows.iter().map(|f| f.name.clone()).collect();
-            let handle = file.as_file().try_clone();
-            let handle = handle.map_err(|error| {
-                Error::Output(format!("requests.parquet: cannot be written: {error}"))
-            })?;
-            let writer = Arc::new(Mutex::new(RequestFile::create(handle, &names)?));
+            let (file, writer) = start_requests(folder, path, &workload.flows)?;
+            let writer = Arc::new(Mutex::new(writer));
             sink = Some(writer.clone());
             watched.requests = Some((writer, file));
         }

@@ -5,8 +5,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::Receiver;
 
 use flashlane::Error;
 use flashlane::drive::{Command, Operation};
@@ -16,6 +15,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 
+use crate::background::Background;
 use crate::columns::{Column, Kind, TableWriter, Values};
 
 /// Most vectors of rows that wait for the writer; beyond that, the server waits.
@@ -66,10 +66,7 @@ pub struct ArrivalRow {
 
 /// Writes commands to a file, on a separate thread.
 #[derive(Debug)]
-pub struct ArrivalFile {
-    rows: Option<SyncSender<Vec<ArrivalRow>>>,
-    writer: Option<JoinHandle<Result<(), ParquetError>>>,
-}
+pub struct ArrivalFile(Background<ArrivalRow>);
 
 impl ArrivalFile {
     /// Starts to write. `tenants`: names in the order of the workload.
@@ -78,11 +75,8 @@ impl ArrivalFile {
     /// If the thread cannot be started.
     pub fn create(file: File, tenants: &[String], seed: u64) -> Result<Self, Error> {
         let names = tenants.to_vec();
-        let (rows, received) = sync_channel(WAITING_MAX);
-        let write = move || write(file, &names, seed, &received);
-        let writer = std::thread::Builder::new().name("arrivals".to_owned()).spawn(write);
-        let writer = writer.map_err(|error| cannot_write(&error))?;
-        Ok(Self { rows: Some(rows), writer: Some(writer) })
+        let write = move |received: &_| write(file, &names, seed, received);
+        Background::start("arrivals.parquet", WAITING_MAX, write).map(Self)
     }
 
     /// Takes the next rows of the file.
@@ -90,9 +84,7 @@ impl ArrivalFile {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn take(&mut self, rows: Vec<ArrivalRow>) -> Result<(), Error> {
-        let sent = self.rows.as_ref().is_some_and(|sender| sender.send(rows).is_ok());
-        // A writer that takes no more has given up, and `finish` says why.
-        if sent { Ok(()) } else { self.finish() }
+        self.0.send(rows)
     }
 
     /// Waits until all rows are written.
@@ -100,17 +92,8 @@ impl ArrivalFile {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
-        self.rows = None;
-        match self.writer.take().map(JoinHandle::join) {
-            None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(cannot_write(&error)),
-            Some(Err(fault)) => std::panic::resume_unwind(fault),
-        }
+        self.0.finish()
     }
-}
-
-fn cannot_write(error: &dyn std::error::Error) -> Error {
-    Error::Output(format!("arrivals.parquet: cannot be written: {error}"))
 }
 
 /// The work of the thread: gathers groups of rows and writes them until no more come.

@@ -2,6 +2,7 @@
 //! traces. They are made from the records of [`flashlane::observe`].
 
 pub mod arrivals;
+mod background;
 mod chunk;
 mod columns;
 mod encode;

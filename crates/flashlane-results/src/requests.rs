@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use flashlane::Error;
 use flashlane::observe::{RequestBatch, RequestRecord, RequestSink};
 use flashlane::workload::RequestOp;
 use parquet::errors::ParquetError;
 
+use crate::background::Background;
 use crate::chunk::Chunk;
 use crate::columns::{Column, Kind, TableWriter};
 use crate::encode::Dictionary;
@@ -45,10 +45,9 @@ const COLUMNS: [Column; 18] = [
 /// Writes the records of a run to a file, on a separate thread.
 #[derive(Debug)]
 pub struct RequestFile {
-    full: Option<SyncSender<Vec<RequestRecord>>>,
+    writer: Background<RequestRecord>,
     /// Vectors whose records were written, for reuse.
     spent: Receiver<Vec<RequestRecord>>,
-    writer: Option<JoinHandle<Result<(), ParquetError>>>,
 }
 
 impl RequestFile {
@@ -58,12 +57,9 @@ impl RequestFile {
     /// If the thread cannot be started.
     pub fn create(file: File, flows: &[String]) -> Result<Self, Error> {
         let names = flows.to_vec();
-        let (full, received) = sync_channel(WAITING_MAX);
         let (empty, spent) = channel();
-        let write = move || write(file, &names, &received, &empty);
-        let writer = std::thread::Builder::new().name("requests".to_owned()).spawn(write);
-        let writer = writer.map_err(|error| failed(&error))?;
-        Ok(Self { full: Some(full), spent, writer: Some(writer) })
+        let write = move |received: &_| write(file, &names, received, &empty);
+        Ok(Self { writer: Background::start("requests.parquet", WAITING_MAX, write)?, spent })
     }
 
     /// Waits until all records are written.
@@ -71,26 +67,14 @@ impl RequestFile {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
-        self.full = None;
-        match self.writer.take().map(JoinHandle::join) {
-            None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(failed(&error)),
-            Some(Err(fault)) => std::panic::resume_unwind(fault),
-        }
+        self.writer.finish()
     }
-}
-
-fn failed(error: &dyn std::error::Error) -> Error {
-    Error::Output(format!("requests.parquet: cannot be written: {error}"))
 }
 
 impl RequestSink for RequestFile {
     fn take(&mut self, records: &mut Vec<RequestRecord>) -> Result<(), Error> {
         let next = self.spent.try_recv().unwrap_or_else(|_| Vec::with_capacity(records.len()));
-        let taken = std::mem::replace(records, next);
-        let sent = self.full.as_ref().is_some_and(|full| full.send(taken).is_ok());
-        // A writer that takes no more has given up, and `finish` says why.
-        if sent { Ok(()) } else { self.finish() }
+        self.writer.send(std::mem::replace(records, next))
     }
 }
 

@@ -48,6 +48,7 @@ pub mod schema {
     pub use flashlane_config::schema::*;
     pub use flashlane_measure::schema::*;
 }
+
 mod stopwatch;
 mod tenants;
 mod waf_only;

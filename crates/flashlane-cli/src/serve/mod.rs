@@ -2,7 +2,7 @@
 
 mod recording;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use flashlane::Error;
@@ -14,10 +14,11 @@ use flashlane_serve::{Address, Door, Outcome, Pace, ServeConfig, Server};
 use serde_json::{Value, json};
 
 use crate::args::{ServeArgs, TenantIs, TextOrJson};
+use crate::driven::Driven;
 use crate::execute::{pretty, to_json};
-use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
+use crate::output::{OutFolder, note, print, print_data, show};
+use crate::signals;
 use crate::table::bytes;
-use crate::{blame_table, signals, summary_table};
 use recording::Recording;
 
 /// Shares of completions whose lateness is reported.
@@ -33,12 +34,13 @@ pub(crate) fn serve(arguments: &ServeArgs) -> Result<(), Error> {
     }
     let media = media(arguments)?;
     let stop = signals::stop_in_order();
-    let folder = arguments.out.as_deref().map(|root| out_folder(root, arguments)).transpose()?;
+    let overwrite = arguments.overwrite.overwrite;
+    let folder = |root| OutFolder::for_run(root, overwrite, &["serve.json"]);
+    let folder = arguments.out.as_deref().map(folder).transpose()?;
     if arguments.record.is_some() && arguments.record == arguments.out {
         let message = "found the folder of --out, allowed: a folder of its own";
         return Err(Error::config("--record", message));
     }
-    let overwrite = arguments.overwrite.overwrite;
     let record = |root| Recording::start(root, overwrite, &media, stop.clone());
     let recording = arguments.record.as_deref().map(record).transpose()?;
     let tenants = media.tenants.len();
@@ -119,12 +121,6 @@ pub(crate) fn one_workload(
     }
 }
 
-fn out_folder(root: &Path, arguments: &ServeArgs) -> Result<OutFolder, Error> {
-    let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?.of_set(RUN);
-    folder.expect(["serve.json"])?;
-    folder.expect(places_of_results::<PathBuf>([])).map(|()| folder)
-}
-
 fn name_of(door: Door) -> &'static str {
     match door {
         Door::NvmeTcp => "nvme-tcp",
@@ -180,27 +176,19 @@ fn finish(
 ) -> Result<(), Error> {
     let outcome = server.run(stop)?;
     let about = about(&outcome, arguments);
-    let summary = to_json(&outcome.summary)?;
+    let driven = Driven { summary: &outcome.summary, blame: outcome.blame.as_ref() };
     if let Some(folder) = folder {
-        let mut files: Vec<(PathBuf, Content)> = vec![
-            ("summary.json".into(), pretty(&summary).into()),
-            ("serve.json".into(), pretty(&about).into()),
-        ];
-        if let Some(blame) = &outcome.blame {
-            files.push(("blame.json".into(), pretty(&to_json(blame)?).into()));
-        }
+        let mut files = driven.files()?;
+        files.push(("serve.json".into(), pretty(&about).into()));
         folder.write(files)?;
     }
     let json = arguments.format == TextOrJson::Json;
     if !json || !arguments.quiet {
-        show(summary_table::report(&outcome.summary, None).trim_end(), json)?;
-        if let Some(blame) = &outcome.blame {
-            show(blame_table::blame(blame).trim_end(), json)?;
-        }
+        driven.show(json)?;
         show(&lateness(&outcome, arguments.time), json)?;
     }
     if json {
-        print_data(&format!("{summary}\n{about}\n"))?;
+        print_data(&format!("{}\n{about}\n", to_json(&outcome.summary)?))?;
     }
     Ok(())
 }

@@ -95,11 +95,7 @@ impl Recording {
     ) -> Result<Self, Error> {
         let mut folder = OutFolder::prepare(root, overwrite)?.of_set(RECORDING);
         folder.expect([ARRIVALS, WORKLOAD, DEVICE])?;
-        let staged = folder.stage(Path::new(ARRIVALS))?;
-        let handle = staged
-            .as_file()
-            .try_clone()
-            .map_err(|error| Error::Output(format!("{ARRIVALS}: cannot be written: {error}")))?;
+        let (staged, handle) = folder.stage_to_write(Path::new(ARRIVALS))?;
         let names: Vec<String> = media.tenants.iter().map(|tenant| tenant.name.clone()).collect();
         let file = ArrivalFile::create(handle, &names, media.seed)?;
         let workload = WorkloadConfig { flows: media.tenants.clone(), ..tenants_only() };

@@ -280,15 +280,24 @@ impl Flash {
         cx: &mut Context,
         channel: ChannelId,
     ) -> (TransactionId, Source, DieId) {
+        let arrived = self.transfer_ends(cx, channel);
+        self.count_operation(arrived.1, Op::Read);
+        arrived
+    }
+
+    /// A transfer of read data is over. Returns the transaction, its source and its die.
+    #[inline(always)]
+    pub(super) fn transfer_ends(
+        &mut self,
+        cx: &mut Context,
+        channel: ChannelId,
+    ) -> (TransactionId, Source, DieId) {
         let state = &mut self.channels[channel];
         let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
         tr.chain.bus += moved;
-        let die = self.die_of(tr.plane);
-        let source = tr.source;
-        self.count_operation(source, Op::Read);
-        (id, source, die)
+        (id, tr.source, self.die_of(tr.plane))
     }
 
     /// A page of read data has left its die. True if the die is free and has suspended something.

@@ -109,16 +109,11 @@ impl Flash {
         cx: &mut Context,
         channel: ChannelId,
     ) -> (TransactionId, Source, DieId) {
-        let state = &mut self.channels[channel];
-        let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
-        let tr = &mut cx.transactions[id];
-        let moved = tr.lap(cx.now);
-        tr.chain.bus += moved;
-        let (source, die, first) = (tr.source, self.die_of(tr.plane), !tr.reads_again());
-        if first {
-            self.count_operation(source, Op::Read);
+        let arrived = self.transfer_ends(cx, channel);
+        if !cx.transactions[arrived.0].reads_again() {
+            self.count_operation(arrived.1, Op::Read);
         }
-        (id, source, die)
+        arrived
     }
 
     /// The data of a page cannot be decoded: it is read again. `decoding`: the time until that is

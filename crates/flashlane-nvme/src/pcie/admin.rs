@@ -25,32 +25,65 @@ pub(super) struct Shadow {
     pub(super) events: u64,
 }
 
-impl PcieController {
-    /// Runs a command of this transport; `None` for a command of the subsystem.
-    pub(super) fn own_command(
-        &mut self,
-        entry: &Entry,
-        host: &mut dyn PcieHost,
-    ) -> Option<Result<u64, Status>> {
+/// Admin commands of this transport. All others are the subsystem's.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Own {
+    CreateCompletions,
+    CreateSubmissions,
+    DeleteCompletions,
+    DeleteSubmissions,
+    PlaceDoorbells,
+    SetCoalescing,
+    SetVector,
+    GetCoalescing,
+    GetVector,
+    /// A command of fabrics, which this transport does not have.
+    Fabrics,
+}
+
+impl Own {
+    /// `None` for a command of the subsystem.
+    pub(super) fn of(entry: &Entry) -> Option<Self> {
         let feature = entry.dword(10) as u8;
         Some(match (entry.opcode(), feature) {
-            (admin::CREATE_COMPLETION_QUEUE, _) => self.create_completions(entry),
-            (admin::CREATE_SUBMISSION_QUEUE, _) => self.create_submissions(entry),
-            (admin::DELETE_COMPLETION_QUEUE, _) => self.delete_completions(entry),
-            (admin::DELETE_SUBMISSION_QUEUE, _) => self.delete_submissions(entry, host),
-            (admin::DOORBELL_BUFFER, _) => self.place_doorbells(entry),
-            (admin::SET_FEATURES, COALESCING) => {
+            (admin::CREATE_COMPLETION_QUEUE, _) => Self::CreateCompletions,
+            (admin::CREATE_SUBMISSION_QUEUE, _) => Self::CreateSubmissions,
+            (admin::DELETE_COMPLETION_QUEUE, _) => Self::DeleteCompletions,
+            (admin::DELETE_SUBMISSION_QUEUE, _) => Self::DeleteSubmissions,
+            (admin::DOORBELL_BUFFER, _) => Self::PlaceDoorbells,
+            (admin::SET_FEATURES, COALESCING) => Self::SetCoalescing,
+            (admin::SET_FEATURES, VECTOR) => Self::SetVector,
+            (admin::GET_FEATURES, COALESCING) => Self::GetCoalescing,
+            (admin::GET_FEATURES, VECTOR) => Self::GetVector,
+            (fabrics::OPCODE, _) => Self::Fabrics,
+            _ => return None,
+        })
+    }
+}
+
+impl PcieController {
+    /// Runs a command of this transport.
+    pub(super) fn run_own(
+        &mut self,
+        own: Own,
+        entry: &Entry,
+        host: &mut dyn PcieHost,
+    ) -> Result<u64, Status> {
+        match own {
+            Own::CreateCompletions => self.create_completions(entry),
+            Own::CreateSubmissions => self.create_submissions(entry),
+            Own::DeleteCompletions => self.delete_completions(entry),
+            Own::DeleteSubmissions => self.delete_submissions(entry, host),
+            Own::PlaceDoorbells => self.place_doorbells(entry),
+            Own::SetCoalescing => {
                 self.interrupts.coalesce(entry.dword(11));
                 Ok(0)
             }
-            (admin::SET_FEATURES, VECTOR) => self.interrupts.configure(entry.dword(11)).map(|()| 0),
-            (admin::GET_FEATURES, COALESCING) => Ok(self.interrupts.coalescing().into()),
-            (admin::GET_FEATURES, VECTOR) => {
-                self.interrupts.configuration(entry.dword(11) as u16).map(u64::from)
-            }
-            (fabrics::OPCODE, _) => Err(Status::INVALID_OPCODE),
-            _ => return None,
-        })
+            Own::SetVector => self.interrupts.configure(entry.dword(11)).map(|()| 0),
+            Own::GetCoalescing => Ok(self.interrupts.coalescing().into()),
+            Own::GetVector => self.interrupts.configuration(entry.dword(11) as u16).map(u64::from),
+            Own::Fabrics => Err(Status::INVALID_OPCODE),
+        }
     }
 
     /// The number and the size of a new queue. `granted`: number of queues, 0-based.
@@ -141,20 +174,5 @@ impl PcieController {
         }
         self.shadow = Some(Shadow { doorbells, events });
         Ok(0)
-    }
-}
-
-/// True for a command that [`PcieController::own_command`] runs.
-pub(super) fn is_own(entry: &Entry) -> bool {
-    let feature = entry.dword(10) as u8;
-    match entry.opcode() {
-        admin::CREATE_COMPLETION_QUEUE
-        | admin::CREATE_SUBMISSION_QUEUE
-        | admin::DELETE_COMPLETION_QUEUE
-        | admin::DELETE_SUBMISSION_QUEUE
-        | admin::DOORBELL_BUFFER
-        | fabrics::OPCODE => true,
-        admin::SET_FEATURES | admin::GET_FEATURES => [COALESCING, VECTOR].contains(&feature),
-        _ => false,
     }
 }

@@ -27,7 +27,7 @@ use crate::controller::Transfer;
 use crate::entry::{CompletionEntry, Entry};
 use crate::status::Status;
 use crate::subsystem::{Done, QueueKey, Subsystem};
-use admin::Shadow;
+use admin::{Own, Shadow};
 use arbiter::{Arbiter, Weights};
 pub use host::{BadAddress, PcieHost};
 use interrupts::Interrupts;
@@ -238,7 +238,8 @@ impl PcieController {
                 }
             }
             Ok((data, segments)) => {
-                let own = if queue == 0 { self.own_command(&entry, host) } else { None };
+                let own = Own::of(&entry).filter(|_| queue == 0);
+                let own = own.map(|own| self.run_own(own, &entry, host));
                 self.running.insert(name, segments);
                 self.in_drive += usize::from(queue > 0);
                 if let Some(answer) = own {
@@ -263,7 +264,7 @@ impl PcieController {
             return Err(Status::COMMAND_ID_CONFLICT);
         }
         let is_admin = key.queue == 0;
-        if is_admin && admin::is_own(entry) {
+        if is_admin && Own::of(entry).is_some() {
             return Ok(Default::default());
         }
         match self.subsystem.transfer(key, entry)? {

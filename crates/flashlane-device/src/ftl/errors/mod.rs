@@ -27,13 +27,11 @@ use crate::flash::config::FlashConfig;
 use crate::flash::page_types::page_type;
 use crate::layout::SECTOR_BYTES;
 use config::ErrorsConfig;
-use rate::{Age, Rate};
+use rate::{Age, DAY_MS, Rate};
 use tail::Tail;
 
 /// Picoseconds of a millisecond.
 const MS: u64 = 1_000_000_000;
-/// Milliseconds of a day.
-const DAY_MS: f64 = 86_400_000.0;
 
 /// The part of a configuration that decides about errors.
 #[derive(Clone, Copy, Debug)]

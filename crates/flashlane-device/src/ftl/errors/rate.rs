@@ -6,7 +6,7 @@
 use super::config::Coefficients;
 
 /// Milliseconds of a day.
-const DAY_MS: f64 = 86_400_000.0;
+pub(super) const DAY_MS: f64 = 86_400_000.0;
 /// Places between two powers of two.
 const STEPS: usize = 256;
 

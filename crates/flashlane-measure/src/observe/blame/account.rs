@@ -120,6 +120,7 @@ impl Account {
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel);
         made.evictors = evictors;
         if device.errors.is_none() {
+            const { assert!(Cause::Retry as usize == CAUSES - 1, "the last cause is left out") };
             made.causes = Cause::Retry as usize;
         }
         let dies = (flash.channels * dies_per_channel) as usize;
