@@ -226,25 +226,38 @@ fn a_run_that_waits_for_a_stopped_one_says_so() {
         let kill = Command::new("kill").args([name, &process.to_string()]).status();
         assert!(kill.expect("it runs").success());
     };
-    // A process that holds the lock: this drive is large enough for the signal to come in time.
-    let large = ["--set", "flash.channels=32"];
     let quiet = |command: &mut Command| {
         command.stdout(std::process::Stdio::null());
     };
-    let mut first = scene.command(&states, &large);
-    quiet(&mut first);
-    let mut first = first.spawn().expect("it runs");
-    let begun = Instant::now();
-    let locked = || {
+    let count = |wanted: &str| {
         let entries = fs::read_dir(&states).into_iter().flatten().flatten();
-        entries.into_iter().any(|one| one.path().extension().is_some_and(|end| end == "lock"))
+        entries.filter(|one| one.path().extension().is_some_and(|end| end == wanted)).count()
     };
-    while !locked() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no lock");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    signal("-STOP", first.id());
+    // A process that is stopped while it holds the lock. This drive is large, so that the signal
+    // mostly comes in time; on a busy machine it may not, and another drive is tried.
+    let stopped = |seed: &str| {
+        let large = ["--set", "flash.channels=32", "--seed", seed];
+        let (locks, made) = (count("lock"), count("state"));
+        let mut first = scene.command(&states, &large);
+        quiet(&mut first);
+        let mut first = first.spawn().expect("it runs");
+        let begun = Instant::now();
+        while count("lock") == locks {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no lock");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        signal("-STOP", first.id());
+        if count("state") == made {
+            return Some((large.map(str::to_owned), first));
+        }
+        signal("-CONT", first.id());
+        assert!(first.wait().expect("it ends").success());
+        None
+    };
+    let (large, mut first) =
+        ["1", "2", "3", "4", "5"].into_iter().find_map(stopped).expect("a signal comes in time");
     let heard = scene.0.path().join("stderr");
+    let large = large.each_ref().map(String::as_str);
     let mut second = scene.command(&states, &large);
     second.stderr(fs::File::create(&heard).expect("room"));
     quiet(&mut second);

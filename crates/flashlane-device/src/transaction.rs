@@ -229,8 +229,15 @@ impl Transaction {
     /// Sets the sectors of the page that are read or written, one bit each.
     #[inline]
     pub(crate) fn set_mask(&mut self, mask: u64) {
+        self.set_part(mask, mask.count_ones());
+    }
+
+    /// Does [`Transaction::set_mask`] where the number of sectors is known.
+    #[inline]
+    pub(crate) fn set_part(&mut self, mask: u64, sectors: u32) {
+        debug_assert_eq!(mask.count_ones(), sectors, "the sectors of a page are counted");
         self.mask = mask;
-        self.sectors = mask.count_ones() as u8;
+        self.sectors = sectors as u8;
     }
 
     /// On whose behalf it runs.

@@ -7,6 +7,17 @@ use flashlane_units::{FlowId, Lpa, RequestId};
 pub(crate) struct PagePart {
     pub(crate) lpa: Lpa,
     pub(crate) mask: u64,
+    /// Number of sectors in `mask`.
+    pub(crate) sectors: u32,
+}
+
+impl PagePart {
+    /// Leaves only the sectors of `mask`.
+    #[inline]
+    pub(crate) fn keep(&mut self, mask: u64) {
+        debug_assert!(mask & !self.mask == 0, "a part only shrinks");
+        (self.mask, self.sectors) = (mask, mask.count_ones());
+    }
 }
 
 /// A range of consecutive sectors of a flow.
@@ -41,7 +52,7 @@ impl PageParts {
         debug_assert!(self.start < page_sectors, "a part starts inside of its page");
         let count = self.left.min(page_sectors - self.start);
         let mask = (u64::MAX >> (u64::BITS - count)) << self.start;
-        let part = PagePart { lpa: self.lpa, mask };
+        let part = PagePart { lpa: self.lpa, mask, sectors: count };
         self.lpa = self.lpa.plus(1);
         self.start = 0;
         self.left -= count;
@@ -52,7 +63,7 @@ impl PageParts {
     #[cold]
     fn next_of_device(&mut self, page_sectors: u32) -> PagePart {
         let count = self.left.min(page_sectors - (self.start + self.phase) % page_sectors);
-        let part = PagePart { lpa: self.lpa, mask: ones(count) << self.start };
+        let part = PagePart { lpa: self.lpa, mask: ones(count) << self.start, sectors: count };
         let end = self.start + count;
         self.lpa = self.lpa.plus(end / page_sectors);
         self.start = end % page_sectors;
@@ -165,8 +176,9 @@ impl Device {
         let end = (first + u64::from(range.sectors)).min(cut + size) - phase;
         let page = self.page_sectors.divide_long(start);
         debug_assert!(end > start, "a part has a sector");
-        let mask = ones((end - start) as u32) << (start - page * size);
-        PagePart { lpa: space.lpa(page), mask }
+        let sectors = (end - start) as u32;
+        let mask = ones(sectors) << (start - page * size);
+        PagePart { lpa: space.lpa(page), mask, sectors }
     }
 }
 

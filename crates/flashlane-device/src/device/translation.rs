@@ -75,7 +75,7 @@ impl Device {
         let mut read =
             self.ftl.transaction(self.context.now, (Source::User, Op::Read), flow, part.lpa);
         debug_assert!(part.mask != 0, "a read asks for a sector");
-        read.set_mask(part.mask);
+        read.set_part(part.mask, part.sectors);
         read.request = id;
         let read = self.context.transactions.insert(read);
         self.context.requests[id].pending += 1;
@@ -91,7 +91,7 @@ impl Device {
         let flow = self.context.requests[id].flow;
         let mut write =
             self.ftl.transaction(self.context.now, (Source::User, Op::Program), flow, part.lpa);
-        write.set_mask(part.mask);
+        write.set_part(part.mask, part.sectors);
         write.request = id;
         let write = self.context.transactions.insert(write);
         self.context.requests[id].pending += 1;

@@ -52,6 +52,7 @@ impl Flash {
                 works_since = works_since.min(select_unpredictable(works, other.since.0, u64::MAX));
             }
         }
+        debug_assert!(since <= now, "work ends after it began");
         let account = &mut self.chips[chip];
         account.busy += now.0 - works_since.max(account.stopped.0);
         account.stopped = now;
@@ -135,6 +136,7 @@ impl Flash {
         };
         let command = || std::iter::successors(Some(head), next);
         let pages = command().count() as u64;
+        debug_assert!(pages > 1, "the time of a page alone needs no division");
         let part = whole / pages;
         // The first page gets the remainder of the division.
         let mut taken = whole - part * (pages - 1);

@@ -39,12 +39,19 @@ impl Flash {
     /// Checks a read that may interrupt the resumed operation of a die later: that time must be an
     /// event, unless the channel is busy, since the die is looked at when the channel is free.
     fn audit_awaited(&self, id: DieId, die: &Die, now: Time) {
-        let waits = self.interruptible_dies(die.chip) >> die.die_in_chip & 1 != 0;
-        if waits && now < die.interruptible && !self.channels[die.channel].busy {
-            let left = die.until.saturating_sub(die.interruptible).0;
-            let later = self.gives_way(die.op, false, left);
+        let runs = die.state == DieState::Array && die.suspended.is_none();
+        if !runs || !self.may_be_interrupted(die.op) {
+            return;
+        }
+        let sets = &self.sets[die.chip];
+        let has = |set: u32| set >> die.die_in_chip & 1 != 0;
+        let left = die.until.saturating_sub(die.interruptible.max(now)).0;
+        let later = self.gives_way(die.op, false, left);
+        if has(sets.interrupting) && now < die.interruptible && !self.channels[die.channel].busy {
             assert!(die.awaited || !later, "the end of the guard of die {} is an event", id.get());
         }
+        let looked_at = has(sets.changing) || die.awaited;
+        assert!(looked_at || !later, "die {} is left out while nothing interrupts it", id.get());
     }
 
     /// Checks what must hold when no event is left.

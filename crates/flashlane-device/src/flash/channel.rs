@@ -294,6 +294,7 @@ impl Flash {
     ) -> (TransactionId, Source, DieId) {
         let state = &mut self.channels[channel];
         let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
+        debug_assert!(id != TransactionId::NONE && state.busy, "a page was on the channel");
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
         tr.chain.bus += moved;
@@ -304,6 +305,7 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn data_left(&mut self, die: DieId) -> bool {
         let state = &mut self.dies[die];
+        debug_assert!(state.state == DieState::DataOut, "die {die} gives its data away");
         state.data_left -= 1;
         if state.data_left > 0 {
             return false;

@@ -76,6 +76,10 @@ impl Flash {
         interrupt: bool,
     ) {
         let planes = pages.len() as u64;
+        debug_assert!(
+            planes > 0 && planes <= u64::from(self.planes_per_die.get()),
+            "a page a plane"
+        );
         let op = cx.transactions[pages[0]].op;
         let mut bus = self.timing.command(op, planes);
         let mut settle = 0;
@@ -132,6 +136,7 @@ impl Flash {
         lone: bool,
     ) {
         let CommandTime { bus, settle } = time;
+        debug_assert!(bus > 0, "a command takes the channel");
         let Command { op, head, sectors, cells, pages, after } = command;
         let sent = cx.now + Time(bus);
         let place = cx.events.reserve();
@@ -255,6 +260,7 @@ impl Flash {
             channel.push_data(class, id);
             id = next;
         }
+        assert!(pages > 0, "a read has a page");
         state.state = DieState::DataOut;
         state.head = TransactionId::NONE;
         state.data_left = pages;

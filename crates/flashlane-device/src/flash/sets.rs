@@ -13,7 +13,8 @@ use crate::transaction::Op;
 pub(super) struct DieSets {
     /// Dies that are idle.
     pub(super) idle: u32,
-    /// Dies whose array runs an operation that may be interrupted.
+    /// Dies whose array runs an operation that may be interrupted. A die is left out while it is
+    /// known that it is not interrupted before its next event: see [`Flash::keeps_on`].
     pub(super) changing: u32,
     /// Dies for which something waits in the scheduler, whatever they do.
     pub(super) waiting: u32,
@@ -119,6 +120,7 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn end_waiting(&mut self, place: DiePlace) -> bool {
         let sets = &mut self.sets[place.chip];
+        debug_assert!(sets.waiting >> place.die_in_chip & 1 != 0, "something waited for the die");
         sets.waiting &= !(1 << place.die_in_chip);
         sets.interrupting &= !(1 << place.die_in_chip);
         let (chip_waits, wants) = (sets.waiting != 0, sets.wants());
@@ -132,6 +134,21 @@ impl Flash {
         sets.interrupting &= !(1 << place.die_in_chip);
         let wants = sets.wants();
         self.note_wanted(place, wants);
+    }
+
+    /// Notes that something that waits for a die may interrupt its next operation, or an operation
+    /// that it takes up again. Only before a command for the die.
+    #[inline]
+    pub(crate) fn may_interrupt_again(&mut self, place: DiePlace) {
+        let sets = &mut self.sets[place.chip];
+        sets.interrupting |= sets.waiting & 1 << place.die_in_chip;
+    }
+
+    /// Notes whether the running operation of a die may be interrupted.
+    pub(super) fn note_changing(&mut self, die: DieId, changing: bool) {
+        debug_assert!(self.may_be_interrupted(self.dies[die].op) || !changing, "a read runs on");
+        let place = self.place_of(die);
+        self.note(place, false, changing);
     }
 
     /// Updates the set of wanted chips of a channel.

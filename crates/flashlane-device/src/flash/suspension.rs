@@ -80,6 +80,17 @@ impl Flash {
         }
     }
 
+    /// Notes that nothing may interrupt the running operation of a die now: it is not looked at
+    /// again before the end of the guard, if that is an event, or else before the end of the
+    /// operation. Where writes may interrupt, the answer can change earlier, and the die is looked
+    /// at each time.
+    pub(crate) fn keeps_on(&mut self, die: DieId) {
+        debug_assert!(self.dies[die].state != DieState::Idle, "die {die} works");
+        if !self.suspend.erase_for_write {
+            self.note_changing(die, false);
+        }
+    }
+
     /// The time of [`Flash::await_progress`] has come. False if the die was interrupted at that
     /// instant.
     pub(crate) fn has_progressed(&mut self, die: DieId, now: Time) -> bool {
@@ -87,6 +98,8 @@ impl Flash {
         let due = it.awaited && it.interruptible == now;
         if due {
             it.awaited = false;
+            assert_eq!(it.state, DieState::Array, "a guarded operation runs");
+            self.note_changing(die, true);
         }
         due
     }
@@ -156,6 +169,8 @@ impl Flash {
         let now = cx.now;
         let state = &mut self.dies[die];
         let suspended = state.suspended.take().expect("something is suspended");
+        assert_eq!(state.state, DieState::Idle, "an idle die resumes");
+        assert!(suspended.left <= suspended.whole, "no more is left than there was");
         state.holds_suspended = false;
         state.spare = state.spare.saturating_sub(now.saturating_sub(suspended.since).0);
         state.head = suspended.head;

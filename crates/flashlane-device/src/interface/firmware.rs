@@ -102,6 +102,7 @@ impl Firmware {
     /// Takes the server that is free first for a time. Returns the end of that time.
     #[inline]
     fn take(&mut self, ready: Time, time: u64) -> Time {
+        debug_assert!(!self.servers.is_empty(), "somebody runs the firmware");
         if time == 0 {
             return ready;
         }

@@ -114,6 +114,10 @@ impl Nvme {
     /// A doorbell announces one more entry.
     #[inline]
     pub(crate) fn on_doorbell(&mut self, flow: FlowId) {
+        debug_assert!(
+            (self.queues[flow].announced as usize) < self.queues[flow].submission.len(),
+            "a doorbell announces an entry"
+        );
         self.update(flow, |queue| queue.announced += 1);
     }
 
@@ -143,6 +147,7 @@ impl Nvme {
     /// The firmware of a command of the flow is over.
     #[inline]
     pub(super) fn begin(&mut self, flow: FlowId) {
+        debug_assert!(self.before_firmware > 0, "the firmware takes a command that was fetched");
         self.before_firmware -= 1;
         self.queues[flow].arrived += 1;
     }
@@ -153,6 +158,7 @@ impl Nvme {
     pub(crate) fn serve(&mut self, now: Time, flow: FlowId) -> bool {
         let places = self.completion_places;
         self.update(flow, |queue| {
+            debug_assert!(queue.in_device > 0, "flow {flow} has a command in the device");
             queue.in_device -= 1;
             if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
                 queue.settle(now);
@@ -165,6 +171,10 @@ impl Nvme {
 
     /// Holds a completion back until there is room in the completion queue.
     pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: FlowId, id: RequestId) {
+        debug_assert!(
+            self.queues[flow].unacknowledged >= self.completion_places,
+            "a completion is held back only where there is no room"
+        );
         let queue = &mut self.queues[flow];
         queue.held.push_back(id);
         if let Some(&at) = queue.acknowledgements.front() {
@@ -184,6 +194,10 @@ impl Nvme {
     ) -> u64 {
         let queue = &mut self.queues[flow];
         queue.acknowledgements.push_back(at);
+        debug_assert!(
+            queue.acknowledgements.len() <= queue.unacknowledged as usize,
+            "the host consumes an entry once"
+        );
         if !queue.held.is_empty() {
             events.schedule(at, Event::CompletionRoom { flow });
         }

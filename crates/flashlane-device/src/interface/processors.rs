@@ -154,6 +154,7 @@ impl Processors {
     pub(super) fn command(&mut self, request: &Request) -> u64 {
         let (first, count) = self.pages_of(request);
         let misses = self.look_up(first, count);
+        debug_assert!(misses <= count, "a page needs at most one line");
         let time = self.command + count * (self.page + self.lookup) + misses * self.miss;
         self.done.commands += u128::from(time);
         time
@@ -190,6 +191,7 @@ impl Processors {
             }
         }
         self.done.misses += misses;
+        debug_assert!(self.done.misses <= self.done.lookups, "only a look-up misses");
         misses
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn deal(
     let mut give = |flow: usize, counts: &mut [u64]| {
         let found = (0..units.len()).find(|&unit| !taken[unit] && admits(flow, &units[unit]));
         if let Some(unit) = found {
+            debug_assert!(!taken[unit], "a unit goes to one flow");
             taken[unit] = true;
             counts[flow] += 1;
             sets[flow].extend(units[unit].iter().filter(|&&chip| admitted[flow][chip]));
@@ -59,6 +60,8 @@ pub(super) fn deal(
             open.retain(|&flow| flow != hungriest);
         }
     }
+    let dealt: usize = sets.iter().map(Vec::len).sum();
+    assert!(dealt <= geometry.chips() as usize, "a chip goes to one flow");
     sets.iter_mut().for_each(|set| set.sort_unstable());
     sets
 }

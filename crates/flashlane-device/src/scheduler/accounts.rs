@@ -34,6 +34,7 @@ impl QueueAccount {
 
     #[inline]
     pub(super) fn left(&mut self, waited: Time) {
+        debug_assert!(self.length > 0, "what leaves a queue was in it");
         self.length -= 1;
         self.area += u128::from(waited.0);
     }

@@ -47,8 +47,9 @@ impl Scheduler {
 
     fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: TransactionId, place: DiePlace) {
         let tr = &at.transactions[id];
+        debug_assert_eq!(at.flash.die_of(tr.plane), place.die, "it waits at its die");
         let flow = tr.flow;
-        let interrupts = self.writes_interrupt || tr.op == Op::Read;
+        let interrupts = self.all_interrupt || tr.op == Op::Read;
         if let Some(order) = &mut self.order {
             *order += 1;
             at.transactions[id].order = *order;
@@ -104,6 +105,7 @@ impl Scheduler {
         }
         self.offered = 0;
         self.flows[flow].passed();
+        debug_assert_eq!(self.waiting[place.die], 0, "it overtakes nothing");
         self.chips[place.chip].passed();
         self.policy.passed(place.die, id, at.transactions, at.now);
         self.served(place.channel, place.chip_in_channel);

@@ -6,6 +6,7 @@
 //! every transaction enters once and leaves once. Source: MQSim (FAST'18) section 4.2.3.
 
 mod accounts;
+mod alarm;
 mod audit;
 pub(crate) mod bench;
 mod entering;
@@ -135,8 +136,10 @@ pub(crate) struct Scheduler {
     starving: Time,
     /// Turns of reads and of collection that goes first; `None` if nothing bounds the latter.
     turns: Option<Box<turns::Turns>>,
-    /// True if writes may interrupt a program or an erase as well; otherwise only reads may.
+    /// True if writes may interrupt an erase as well; otherwise only reads may.
     writes_interrupt: bool,
+    /// True if whatever comes to a die may make the policy interrupt it; otherwise only reads do.
+    all_interrupt: bool,
     /// True if host writes wait for the erases of urgent collection.
     writes_wait: bool,
     /// True if host writes wait on the chip that is asked now.
@@ -192,7 +195,8 @@ impl Scheduler {
             in_vain: 0,
             turns: None,
             starving: if strict { Time::MAX } else { STARVING },
-            writes_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
+            writes_interrupt: flash.suspend.erase_for_write,
+            all_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
             policy,
@@ -210,6 +214,7 @@ impl Scheduler {
     /// Updates the accounts for a transaction that entered a queue.
     #[inline]
     fn entered(&mut self, place: DiePlace, flow: FlowId) {
+        debug_assert!(flow.index() < self.flows.len(), "a transaction is of a flow of the run");
         self.waiting[place.die] += 1;
         self.pending[place.channel] |= 1 << place.chip_in_channel;
         self.chips[place.chip].entered();
@@ -220,6 +225,7 @@ impl Scheduler {
     /// die any more.
     #[inline]
     fn left(&mut self, place: DiePlace, flow: FlowId, waited: Time) -> bool {
+        debug_assert!(self.waiting[place.die] > 0, "what leaves has waited at its die");
         self.flows[flow].left(waited);
         self.chips[place.chip].left(waited);
         let waiting = &mut self.waiting[place.die];
@@ -260,6 +266,7 @@ impl Scheduler {
     /// Notes that a chip of a channel got a command: from now on the next chip is asked first.
     #[inline]
     fn served(&mut self, channel: ChannelId, chip_in_channel: u32) {
+        debug_assert!(chip_in_channel < self.chips_per_channel, "a chip of the channel");
         let next = chip_in_channel + 1;
         self.turn[channel] = if next == self.chips_per_channel { 0 } else { next };
     }
@@ -284,6 +291,7 @@ impl Scheduler {
             return None;
         }
         let channel = ChannelId::at(self.offered.trailing_zeros() as usize);
+        debug_assert!(channel.index() < self.turn.len(), "a channel of the drive is offered");
         self.offered &= self.offered - 1;
         Some(channel)
     }
@@ -304,36 +312,6 @@ impl Scheduler {
         }
         // After every event, a rotation looks again for work that it passed over.
         self.due = self.holds_back || self.rotates;
-    }
-
-    /// Sets the alarm to the time that the policy wants. An alarm that rings too early is then set
-    /// again; an alarm for which nothing waits any more is void.
-    #[cold]
-    fn set_alarm(&mut self, now: Time, events: &mut EventQueue<Event>) {
-        let wanted = self.policy.wake().map(|time| time.max(now));
-        let alarm = &mut self.alarm;
-        match wanted {
-            None => *alarm = None,
-            Some(time) if alarm.is_none_or(|set| set > time) => {
-                *alarm = Some(time);
-                events.schedule(time, Event::Alarm);
-            }
-            Some(_) => {}
-        }
-    }
-
-    /// Wakes the policy and offers it all channels. False for a void alarm.
-    pub(crate) fn wake(&mut self, at: &mut Surroundings<'_>) -> bool {
-        if self.alarm != Some(at.now) {
-            return false;
-        }
-        self.alarm = None;
-        self.with_policy(at, false, |policy, view| policy.woken(view));
-        for (channel, &pending) in (0..).zip(&self.pending) {
-            self.offered |= u64::from(pending != 0) << channel;
-            self.due = true;
-        }
-        true
     }
 
     /// The command that was formed last.
@@ -363,15 +341,19 @@ impl Scheduler {
 
     /// Notes that a queued write has received the old data of its page.
     pub(crate) fn unblocked(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
-        let die = at.flash.die_of(at.transactions[id].plane);
-        self.policy.unblocked(die);
-        self.offer_at(at, at.flash.place_of(die));
+        let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
+        self.policy.unblocked(place.die);
+        if self.all_interrupt {
+            at.flash.begin_waiting(place, true);
+        }
+        self.offer_at(at, place);
     }
 
     /// Notes that a transaction is over the bus or out of the array.
     #[inline]
     pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: TransactionId) {
         if self.observes {
+            debug_assert!(at.transactions[id].ppa.get() != flashlane_engine::NONE, "it has a page");
             let tr = &at.transactions[id];
             let die = at.flash.die_of(tr.plane);
             self.policy.completed(die, id, tr, at.now);

@@ -222,6 +222,7 @@ impl Queues {
             _ => take_behind(waiting, position),
         };
         let Waiting { id, traits } = taken.expect("somebody saw it there");
+        debug_assert!(!batch.contains(&id), "a transaction leaves its line once");
         batch.push(id);
         self.present[die] &= !(u16::from(waiting.is_empty()) << kind.index());
         traits
@@ -249,6 +250,7 @@ impl Queues {
     /// Appends a transaction.
     #[inline(always)]
     pub fn push(&mut self, die: DieId, kind: Kind, id: TransactionId, tr: &Transaction) {
+        debug_assert!(id != TransactionId::NONE, "a transaction waits");
         let traits = Traits::of(tr, self.pages_per_block);
         let line = &mut self.lines[place(die, kind)];
         let only = line.waiting.is_empty() | (line.only_plane == traits.plane());
@@ -404,6 +406,7 @@ impl Queues {
             }
         }
         let depth = view.batch.len() as u32;
+        debug_assert!(connected <= depth, "those of the request are part of the command");
         view.batch.clear();
         (depth, connected)
     }
@@ -417,6 +420,7 @@ impl Queues {
 
     /// Takes the oldest transaction of a kind that can go, as the leader of a command.
     fn lead(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
+        debug_assert!(view.batch.is_empty(), "a command has one leader");
         let at = place(die, kind);
         let mut position = 0;
         while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
@@ -428,7 +432,12 @@ impl Queues {
             if traits.may_stay() && view.is_stale(id) {
                 self.take(die, kind, position, view.cancelled);
             } else if !traits.may_stay() || view.is_ready(&view.transactions[id]) {
-                return Some(self.take(die, kind, position, view.batch));
+                let leader = self.take(die, kind, position, view.batch);
+                if traits.may_stay() {
+                    // Behind collection, the next one waited long as well: its memory is far away.
+                    view.transactions.prefetch(self.front(die, kind));
+                }
+                return Some(leader);
             } else {
                 position += 1;
             }
@@ -438,6 +447,7 @@ impl Queues {
 
     /// Adds partners of a kind to the command being formed.
     fn join(&mut self, die: DieId, kind: Kind, leader: Traits, view: &mut View<'_>) {
+        debug_assert!(!view.batch.is_empty(), "partners join a leader");
         let at = place(die, kind);
         let line = &self.lines[at];
         // Collection of a single plane fills a line with pages that cannot go together.

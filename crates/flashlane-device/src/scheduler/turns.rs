@@ -101,6 +101,7 @@ impl Turns {
 impl Turn {
     /// A turn of collection begins.
     fn begin(&mut self, until: Time) {
+        debug_assert!(until >= self.until, "turns follow one another");
         (self.owed, self.until, self.collected) = (0, until, false);
     }
 }

@@ -86,6 +86,7 @@ impl Scheduler {
             let step = set.trailing_zeros();
             visit.left &= u64::MAX << step << 1;
             visit.way = (step + visit.turn) % u64::BITS;
+            debug_assert!(visit.way < self.chips_per_channel, "a chip of the channel is wanted");
             let chip = at.flash.chip_at(visit.channel, visit.way);
             visit.urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
             let look = match visit.reads {
@@ -182,7 +183,9 @@ impl Scheduler {
         };
         if formed {
             self.note_turn(at, die, first);
+            debug_assert!(!self.command.pages.is_empty(), "a command that was formed has a page");
             self.served(visit.channel, visit.way);
+            self.may_interrupt_again(at, die);
             (self.command.die, self.command.interrupts) = (die, !idle);
         } else if self.has_cancelled() {
             self.interrupt(Visit { die, ..visit }, rest);
@@ -190,10 +193,21 @@ impl Scheduler {
         formed
     }
 
+    /// A command leaves for the die: what waits there may now be worth an interruption to a policy
+    /// that had nothing before.
+    #[inline(always)]
+    fn may_interrupt_again(&self, at: &mut Surroundings<'_>, die: DieId) {
+        if self.all_interrupt {
+            at.flash.may_interrupt_again(at.flash.place_of(die));
+        }
+    }
+
     /// Interrupts the look until the pointless moves are settled.
     #[cold]
     #[inline(never)]
     pub(super) fn interrupt(&mut self, visit: Visit, rest: Rest) {
+        assert!(self.interrupted.is_none(), "one look is interrupted at a time");
+        assert!(self.has_cancelled(), "pointless moves interrupt a look");
         self.interrupted = Some((visit, rest));
     }
 
@@ -256,8 +270,8 @@ impl Scheduler {
         idle: bool,
         urgent: bool,
     ) -> bool {
-        if !idle && !self.writes_interrupt && !self.policy.holds_reads(die) {
-            // The read that was to interrupt the die has left, or belongs to collection.
+        if !idle && !self.writes_interrupt && !self.policy.may_interrupt(die) {
+            // The work that was to interrupt the die has left, or belongs to collection.
             at.flash.end_interrupting(at.flash.place_of(die));
             return false;
         }
@@ -266,6 +280,7 @@ impl Scheduler {
             if idle { (false, false) } else { (interrupts(false), interrupts(true) && !urgent) };
         if !(idle || for_read || for_write) {
             at.flash.await_progress(die, !urgent, (at.now, at.events));
+            at.flash.keeps_on(die);
             return false;
         }
         self.command.pages.clear();
@@ -285,6 +300,7 @@ impl Scheduler {
     #[cold]
     pub(crate) fn serve_suspended(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
         let DiePlace { chip, channel, chip_in_channel, .. } = at.flash.place_of(die);
+        assert!(at.flash.is_idle(die) && at.flash.is_suspended(die), "die {die} waits to resume");
         let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
         at.flash.served_suspended(die, at.now);
         if self.waiting[die] == 0 || !at.flash.may_stay_suspended(die, at.now) {
@@ -296,6 +312,7 @@ impl Scheduler {
         if formed {
             self.note_turn(at, die, false);
             self.served(channel, chip_in_channel);
+            self.may_interrupt_again(at, die);
             (self.command.die, self.command.interrupts) = (die, false);
         }
         formed

@@ -179,6 +179,8 @@ impl Upi {
 
     fn transfer(&mut self, chip: ChipId, to: usize) {
         let from = self.sets.owner(chip).expect("chips of one flow change hands");
+        assert_ne!(from, to, "a chip goes to another flow");
+        assert!(self.sets.own(from) > 1, "flow {from} keeps a chip");
         self.sets.transfer(chip, to);
         self.past.transferred(chip);
         for flow in [from, to] {
@@ -205,6 +207,7 @@ impl MovingSets for Upi {
     }
 
     fn copied(&mut self, flow: FlowId, _away: bool) {
+        debug_assert!(flow.index() < self.copies.len(), "a copy has an owner of the run");
         self.copies[flow.index()] += 1;
     }
 
@@ -249,6 +252,7 @@ impl MovingSets for Upi {
             Some(_) => self.summary.relocated_pages[flow.index()] += 1,
             None => self.summary.stranded_copies += 1,
         }
+        debug_assert!(found.is_none_or(|to| self.may_write(flow, to)), "pages go to their owner");
         found.unwrap_or(plane)
     }
 
@@ -266,6 +270,7 @@ impl MovingSets for Upi {
                 continue;
             }
             let invalid = pages - u32::from(block.valid);
+            debug_assert!(u32::from(block.valid) <= pages, "a block holds no more than its pages");
             let mut worth = f64::from(invalid);
             let reads = self.block_reads[first.plus(index).index()];
             if reads > 0 && !urgent && self.may_leave(block, plane, blocks) {

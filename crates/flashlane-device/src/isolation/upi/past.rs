@@ -36,11 +36,13 @@ impl Past {
     /// Counts a page of a flow that is read on a chip.
     #[inline]
     pub(super) fn read(&mut self, flow: usize, chip: ChipId) {
+        debug_assert!(chip.index() < self.chips, "a chip of the drive is read");
         self.window[flow * self.chips + chip.index()] += 1.0;
     }
 
     /// Ends a window. Writes the reads that are expected in a coming window to `expected`.
     pub(super) fn estimate(&mut self, expected: &mut [f64]) {
+        assert_eq!(expected.len(), self.window.len(), "an estimate for each flow and chip");
         self.ended += 1;
         match self.rule {
             PastReads::Window => expected.copy_from_slice(&self.window),

@@ -119,6 +119,7 @@ pub(super) fn step(
     if from == to {
         return None;
     }
+    debug_assert!(utilities[from] >= utilities[to], "the flow that is best off gives");
     let chips = sets.chips();
     let of = |flow: usize, chip: ChipId| counts.reads[flow * chips + chip.index()];
     let read = |chip: ChipId| -> f64 {
@@ -132,6 +133,7 @@ pub(super) fn step(
     })?;
     let mut after = sets.clone();
     after.transfer(chip, to);
+    debug_assert_eq!(after.own(from) + 1, sets.own(from), "one chip changes hands");
     let expected = counts.utilities(&after);
     if expected[from] < (1.0 + rules.hysteresis) * utilities[to] {
         return None;

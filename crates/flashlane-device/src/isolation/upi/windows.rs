@@ -26,6 +26,7 @@ impl Upi {
     fn end_windows(&mut self, blocks: &Blocks, now: Time) {
         let window = self.config.window.0;
         let ended = (now.0 - self.window_end.0) / window + 1;
+        assert!(ended >= 1, "a window is over");
         self.end_window(blocks);
         // Nothing happened in the windows after the first: they only make reads older.
         let memory = self.config.read_memory;
@@ -36,6 +37,7 @@ impl Upi {
         }
         self.past.skip(ended - 1);
         self.window_end += Time(ended.saturating_mul(window));
+        assert!(self.window_end > now, "the present window is not over");
         self.writes.fill(0);
         self.copies.fill(0);
     }
@@ -48,6 +50,7 @@ impl Upi {
             self.mean_writes[flow] += gain * (writes - self.mean_writes[flow]);
             self.mean_copies[flow] += gain * (copies - self.mean_copies[flow]);
             self.counts.programs[flow] = writes * self.amplification(flow);
+            debug_assert!(self.counts.programs[flow] >= writes, "each write is a program");
         }
         self.past.estimate(&mut self.counts.reads);
         self.counts.assume_reads(&self.sets);

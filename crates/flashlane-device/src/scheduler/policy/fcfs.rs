@@ -61,6 +61,10 @@ impl SchedulingPolicy for Fcfs {
         false
     }
 
+    fn may_interrupt(&self, _: DieId) -> bool {
+        false
+    }
+
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         let id = self.queues.front(die, ALL);
         (id != TransactionId::NONE).then(|| (0, view.transactions[id].mark))

@@ -74,6 +74,10 @@ impl SchedulingPolicy for HostFirst {
         false
     }
 
+    fn may_interrupt(&self, _: DieId) -> bool {
+        false
+    }
+
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         (0..).zip(Self::order(view)).find_map(|(rank, kind)| {
             let id = self.queues.front(die, kind);

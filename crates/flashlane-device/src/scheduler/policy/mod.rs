@@ -87,6 +87,15 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         false
     }
 
+    /// False if [`SchedulingPolicy::interrupt`] would form no command and change nothing, whatever
+    /// the time: until another transaction comes to the die, a command leaves for it, a write of
+    /// the die is unblocked, or the policy is woken. The die is then not asked. By default it
+    /// always is.
+    fn may_interrupt(&self, die: DieId) -> bool {
+        let _ = die;
+        true
+    }
+
     /// A write that waited at the die for old data has received that data.
     fn unblocked(&mut self, die: DieId) {
         let _ = die;
@@ -181,8 +190,10 @@ pub(crate) fn build(config: &Scheduling, geometry: Geometry, flows: usize) -> An
 }
 
 /// The policy of a run. The two policies of most runs, those of MQSim, are called without dynamic
-/// dispatch, so that their few steps are inlined into the caller.
+/// dispatch, so that their few steps are inlined into the caller. The number of the variant is a
+/// byte of its own: each step begins with a look at it.
 #[derive(Clone)]
+#[repr(u8)]
 pub(crate) enum AnyPolicy {
     OutOfOrder(OutOfOrder),
     PriorityOutOfOrder(PriorityOutOfOrder),
@@ -235,16 +246,6 @@ impl AnyPolicy {
         }
     }
 
-    /// True if a read of a host or of translation waits for a die. Always true for policies that
-    /// are not MQSim's, whose queues are not known.
-    pub(crate) fn holds_reads(&self, die: DieId) -> bool {
-        match self {
-            Self::OutOfOrder(policy) => policy.holds_reads(die),
-            Self::PriorityOutOfOrder(policy) => policy.holds_reads(die),
-            Self::Other(_) => true,
-        }
-    }
-
     /// Counts a transaction that was served without entering its queue, which was empty.
     #[inline(always)]
     pub(crate) fn passed(&mut self, die: DieId, id: TransactionId, slab: &Transactions, now: Time) {
@@ -282,6 +283,9 @@ impl SchedulingPolicy for AnyPolicy {
     }
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt(die, view))
+    }
+    fn may_interrupt(&self, die: DieId) -> bool {
+        call!(self, may_interrupt(die))
     }
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt_for_write(die, view))

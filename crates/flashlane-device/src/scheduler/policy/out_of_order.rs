@@ -77,12 +77,6 @@ impl OutOfOrder {
         self.queues.push(die, kind, id, tr);
     }
 
-    /// True if a read of a host or of translation waits for a die.
-    #[inline]
-    pub(super) fn holds_reads(&self, die: DieId) -> bool {
-        self.queues.holds_reads(die)
-    }
-
     /// Counts a transaction that was served without entering its queue.
     #[inline]
     pub(super) fn passed(&mut self, die: DieId, now: Time) {
@@ -121,6 +115,12 @@ impl SchedulingPolicy for OutOfOrder {
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, Kind::MAPPING_READ, Some(Kind::user_read(ANY)), view)
             || self.queues.form(die, Kind::user_read(ANY), None, view)
+    }
+
+    /// True if a read of a host or of translation waits.
+    #[inline]
+    fn may_interrupt(&self, die: DieId) -> bool {
+        self.queues.holds_reads(die)
     }
 
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {

@@ -63,6 +63,7 @@ impl Turn {
         if self.credits[at] == 0 {
             self.credits = weights;
         }
+        debug_assert!(self.credits[at] > 0, "a class with a weight has credit after a refill");
         self.credits[at] -= 1;
     }
 }
@@ -140,12 +141,6 @@ impl PriorityOutOfOrder {
         self.queues.push(die, kind, id, tr);
     }
 
-    /// True if a read of a host or of translation waits for a die.
-    #[inline]
-    pub(super) fn holds_reads(&self, die: DieId) -> bool {
-        self.queues.holds_reads(die)
-    }
-
     /// Counts a transaction that was served without entering its queue.
     #[inline]
     pub(super) fn passed(&mut self, die: DieId, tr: &Transaction, now: Time) {
@@ -206,6 +201,12 @@ impl SchedulingPolicy for PriorityOutOfOrder {
             }
             _ => false,
         }
+    }
+
+    /// True if a read of a host or of translation waits.
+    #[inline]
+    fn may_interrupt(&self, die: DieId) -> bool {
+        self.queues.holds_reads(die)
     }
 
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {

@@ -31,6 +31,7 @@ impl Wheel {
                 rounds += 1;
                 self.least = if self.least <= 1 { weights[0] } else { self.least - 1 };
             }
+            debug_assert!((1..=weights[0]).contains(&self.least), "the least weight goes round");
             if weights[usize::from(self.class) - 1] >= self.least && waiting(self.class) {
                 return Some(self.class);
             }
@@ -179,6 +180,7 @@ impl Look<'_, '_> {
             })
         };
         let (.., die) = self.dies().filter_map(since).min()?;
+        debug_assert!(self.at.idle, "a chip that works takes no command");
         self.view.batch.clear();
         self.queues.form(die, first, second, self.view);
         Some(die)

@@ -106,6 +106,7 @@ impl Sprinkler {
     }
 
     fn form(&mut self, die: DieId, kind: Kind, ranked: bool, view: &mut View<'_>) -> bool {
+        debug_assert!(view.batch.is_empty(), "a command is formed once");
         if ranked && view.rules.planes_per_die > 1 {
             self.queues.form_deepest(die, kind, self.config.window, view)
         } else {

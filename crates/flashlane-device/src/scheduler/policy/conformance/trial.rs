@@ -1,6 +1,6 @@
 //! A random workload on a bench, with every rule checked at every step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_engine::{Array, Rng, Time};
 use flashlane_units::{DieId, FlowId, Lpa, PlaneId, RequestId, TransactionId};
@@ -36,6 +36,8 @@ pub(super) struct Trial {
     /// By die: the running operation, with the operation that it interrupted.
     running: Array<DieId, Option<Running>>,
     suspended: Vec<Option<Running>>,
+    /// Dies of which the policy said that it interrupts them for nothing that waits.
+    quiet: BTreeSet<DieId>,
     /// Blocked programs, with the time when their old data comes.
     blocked: Vec<(Time, TransactionId)>,
     /// All commands that were issued, in order.
@@ -60,6 +62,7 @@ impl Trial {
             queued: BTreeMap::new(),
             running: Array::of(None, dies),
             suspended: vec![None; dies],
+            quiet: BTreeSet::new(),
             blocked: Vec::new(),
             log: Vec::new(),
             last_read: BTreeMap::new(),
@@ -105,6 +108,7 @@ impl Trial {
             let die = self.bench.flash.die_of(work.plane);
             self.bench.view(|view| self.policy.enqueue(die, id, view));
             self.queued.insert(id, die);
+            self.quiet.remove(&die);
             self.arrival.insert(id, self.entered);
             self.entered += 1;
             if work.source == Source::Gc && work.op == Op::Read && self.rng.below(5) == 0 {
@@ -166,6 +170,7 @@ impl Trial {
             ensure!(!stale, "pointless migrations are cancelled");
             self.check_order(die, id, &tr)?;
         }
+        self.quiet.remove(&die);
         self.bench.batch.clone_from(&command);
         self.bench.issued();
         self.left += command.len() as u32;
@@ -253,11 +258,20 @@ impl Trial {
             return Ok(());
         }
         let for_write = running.op == Op::Erase && self.rng.below(2) == 0;
+        let may = for_write || self.policy.may_interrupt(die);
+        ensure!(
+            !may || for_write || !self.quiet.contains(&die),
+            "it changes its mind with a reason"
+        );
+        if !may {
+            self.quiet.insert(die);
+        }
         let interrupted = self.bench.view(|view| match for_write {
             true => self.policy.interrupt_for_write(die, view),
             false => self.policy.interrupt(die, view),
         });
         ensure!(interrupted != self.bench.batch.is_empty(), "it says whether it formed a command");
+        ensure!(may || !interrupted, "it interrupts only what it says that it may interrupt");
         self.settle(die, if for_write { Op::Program } else { Op::Read })?;
         if interrupted {
             let left = running.until - self.bench.now;
@@ -314,7 +328,9 @@ impl Trial {
         for (_, id) in self.blocked.extract_if(.., |&mut (time, _)| time <= now) {
             let tr = &mut self.bench.transactions[id];
             tr.blocked = false;
-            self.policy.unblocked(self.bench.flash.die_of(tr.plane));
+            let die = self.bench.flash.die_of(tr.plane);
+            self.policy.unblocked(die);
+            self.quiet.remove(&die);
         }
         for die in 0..self.running.len() as u32 {
             if self.running[DieId::new(die)].as_ref().is_some_and(|running| running.until <= now) {
@@ -323,6 +339,7 @@ impl Trial {
         }
         if self.policy.wake().is_some_and(|time| time <= now) {
             self.bench.view(|view| self.policy.woken(view));
+            self.quiet.clear();
             ensure!(self.policy.wake().is_none_or(|time| time > now), "once");
         }
         let first = self.rng.below(self.running.len() as u64) as u32;

@@ -29,6 +29,7 @@ impl Ruler {
         loop {
             self.turn = self.turn % ROUND + 1;
             let level = LEVELS - 1 - self.turn.trailing_zeros() as usize;
+            debug_assert!(self.turn <= ROUND, "a round has {ROUND} turns");
             if let Some(at) = found[level] {
                 return Some((level, at));
             }

@@ -45,6 +45,7 @@ impl GcShares {
     /// The write counts that apply to a unit.
     fn writes_of(&mut self, die: DieId) -> &mut [u64] {
         let at = if self.history == History::Unit { die.index() * self.flows } else { 0 };
+        debug_assert!(at + self.flows <= self.writes.len(), "die {die} has a history");
         &mut self.writes[at..at + self.flows]
     }
 
@@ -62,11 +63,13 @@ impl GcShares {
 
     /// Migrations that go before a write of the flow, out of `pending`. The write itself counts.
     pub(super) fn migrations(&mut self, die: DieId, flow: FlowId, pending: u32, valid: f64) -> u32 {
+        debug_assert!(valid >= 0.0, "a share is not negative");
         let at = flow.index();
         let writes = self.writes_of(die);
         let writes = (writes[at] + 1) as f64 / (writes.iter().sum::<u64>() + 1) as f64;
         self.credit[at] += writes * valid * f64::from(pending);
         let count = (self.credit[at] as u32).min(pending);
+        assert!(self.credit[at].is_finite(), "what flow {flow} owes of collection is a number");
         self.credit[at] -= f64::from(count);
         count
     }

@@ -40,6 +40,7 @@ pub(super) struct Envelope {
 impl Envelope {
     /// Builds both hulls, after sorting the points.
     pub(super) fn build(&mut self, points: &mut [Point]) {
+        debug_assert!(points.iter().all(|point| point.alone > 0), "a response takes time");
         points.sort_unstable();
         self.upper.clear();
         self.lower.clear();
@@ -58,6 +59,7 @@ impl Envelope {
         // Along a hull, the slope from a point to its left neighbour rises and falls once.
         let most = peak(&self.upper, |a, b| exceeds(b, a, x));
         let least = peak(&self.lower, |a, b| exceeds(a, b, x));
+        debug_assert!(!exceeds(least, most, x), "the hulls belong to the same points");
         (slowdown(least, x), slowdown(most, x))
     }
 }

@@ -17,6 +17,7 @@ impl Flin {
         self.end_epochs(view.now);
         self.intensity.count(die.get(), op, flow, view.page_bytes());
         let cost = view.cost(tr);
+        debug_assert!(cost > 0, "a page costs time");
         let wait_alone = self.wait_alone(die, op, flow, now, cost);
         self.note_arrival(id, Times { enqueued: now, dispatched: 0, cost, wait_alone });
         // Line 9.
@@ -68,6 +69,7 @@ impl Flin {
     /// Lines 12 and 17, Eq. 4. An estimate in the past means no wait.
     fn wait_alone(&mut self, die: DieId, op: usize, flow: FlowId, now: u64, cost: u64) -> u64 {
         let lane = self.lane(die, op, flow);
+        debug_assert!(lane.queued <= lane.unfinished, "what is queued is not finished");
         let wait = if lane.unfinished > 0 { lane.alone_until.saturating_sub(now) } else { 0 };
         lane.unfinished += 1;
         lane.alone_until = now + cost + wait;
@@ -101,6 +103,7 @@ impl Flin {
                 (most, worst) = (slowdown, candidate);
             }
         }
+        debug_assert!(seen == 0 || least <= most, "the least slowdown is no larger than the most");
         seen >= 2 && least / most < self.config.fairness_threshold && worst == flow
     }
 
@@ -108,6 +111,7 @@ impl Flin {
     pub(super) fn unqueue(&mut self, die: DieId, op: usize, level: usize, at: usize) -> Entry {
         let unit = &mut self.units[die];
         let entry = unit.queues[op][level].remove(at);
+        debug_assert!(unit.filled[op] >> level & 1 != 0, "a level with a transaction is known");
         unit.note_length(op, level);
         self.lane(die, op, entry.flow).queued -= 1;
         entry

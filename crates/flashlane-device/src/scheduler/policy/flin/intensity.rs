@@ -49,6 +49,7 @@ impl Intensity {
 
     fn at(&self, unit: u32, op: usize, flow: FlowId) -> usize {
         let place = if self.per_unit { unit as usize } else { 0 };
+        debug_assert!(op < 2 && flow.index() < self.flows, "reads or writes of a flow of the run");
         (place * 2 + op) * self.flows + flow.index()
     }
 
@@ -71,6 +72,7 @@ impl Intensity {
             self.bytes[at] = 0;
         }
         self.end = (now.0 - now.0 % self.epoch).saturating_add(self.epoch);
+        assert!(now.0 < self.end || self.end == u64::MAX, "the epoch of {now:?} is not over");
         rises
     }
 

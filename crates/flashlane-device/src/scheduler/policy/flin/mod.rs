@@ -200,6 +200,7 @@ impl Flin {
 
     fn note_arrival(&mut self, id: TransactionId, times: Times) {
         let at = place_of(id);
+        debug_assert!(times.cost > 0, "a transaction costs time");
         if self.times.len() <= at {
             self.times.resize(at + 1, Times::default());
         }
@@ -290,6 +291,17 @@ impl SchedulingPolicy for Flin {
         self.suspend_for_read(die, view)
     }
 
+    /// True if a read waits, or a write that would move into its slot meanwhile.
+    fn may_interrupt(&self, die: DieId) -> bool {
+        let unit = &self.units[die];
+        let fills = unit.slots[WRITE].is_none() && unit.stirred[WRITE];
+        self.config.suspend
+            && (fills
+                || unit.slots[READ].is_some()
+                || unit.filled[READ] != 0
+                || !self.others.is_empty(die, Kind::MAPPING_READ))
+    }
+
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
         let unit = &self.units[die];
         let mapping = [Kind::MAPPING_READ, Kind::MAPPING_WRITE];
@@ -371,6 +383,8 @@ impl SchedulingPolicy for Flin {
             (now.0 - times.enqueued) as f64 / (times.cost + times.wait_alone).max(1) as f64;
         let lane = self.lane(die, side(tr.op), tr.flow);
         lane.unfinished -= 1;
+        debug_assert!(lane.queued <= lane.unfinished, "what is queued is not finished");
+        debug_assert!(slowdown >= 0.0, "a slowdown is a ratio of times");
         lane.slowdowns += slowdown;
         lane.departed += 1;
     }

@@ -149,6 +149,7 @@ impl Block {
 
     /// Moves all entries but the first `keep` to an empty block.
     fn split(&mut self, keep: usize, next: &mut Self) {
+        debug_assert!(next.len() == 0 && keep <= self.len(), "it moves to an empty block");
         next.entries.extend(self.entries.drain(self.head + keep..));
         next.cost = next.entries.iter().map(|entry| entry.cost).sum();
         self.cost -= next.cost;
@@ -304,6 +305,7 @@ impl Region {
 
     /// Removes a transaction.
     pub(super) fn remove(&mut self, at: usize) -> Entry {
+        debug_assert!(at < self.len, "there is such a transaction");
         let (mut index, mut at) = (0, at);
         while at >= self.blocks[index].len() {
             at -= self.blocks[index].len();

@@ -75,6 +75,7 @@ impl Region {
         let tail = self.len();
         let others = moment.others(tail);
         let behind = self.passable(new, others);
+        debug_assert!(behind <= others && others <= tail, "it passes only what is looked at");
         let scanned = (others + 1 + behind) as u64;
         if behind == 0 {
             return Found { place: tail, scanned };
@@ -94,6 +95,7 @@ impl Region {
                 self.try_places(new, piece, ahead, &mut best);
             }
         }
+        debug_assert!((tail - behind..=tail).contains(&best.place), "it passes no one it may not");
         Found { place: best.place, scanned }
     }
 
@@ -131,6 +133,7 @@ impl Region {
 /// none were. The slowdown of the new transaction lies between those at the head and at the tail of
 /// the piece. Rounding keeps order, so the bound is exact.
 fn bound(new: &Entry, end: i64, pieces: &mut [Piece]) -> usize {
+    assert!(!pieces.is_empty(), "there is a place to look at");
     let (mut after, mut end, mut found) = (Extremes::NONE, end, pieces.len() - 1);
     let mut largest = 0.0;
     for (index, piece) in pieces.iter_mut().enumerate().rev() {

@@ -6,7 +6,7 @@ use flashlane_units::{DieId, FlowId};
 
 use super::balance::{Batch, proportional_wait};
 use super::region::Entry;
-use super::{COLLECTION, Flin, FreePages, READ, RELOCATED, Unit, WRITE};
+use super::{COLLECTION, Flin, FreePages, READ, RELOCATED, Unit, WRITE, side};
 use crate::scheduler::queues::Kind;
 use crate::scheduler::view::View;
 
@@ -40,6 +40,8 @@ impl Flin {
     /// Sends the transaction of a slot, with partners of its class for other planes.
     pub(super) fn dispatch(&mut self, die: DieId, op: usize, view: &mut View<'_>) -> bool {
         let Some(leader) = self.units[die].slots[op].take() else { return false };
+        debug_assert!(view.batch.is_empty(), "a command is formed once");
+        debug_assert!(view.is_ready(&view.transactions[leader.id]), "what is in a slot can go");
         let level = self.level(view.transactions[leader.id].class);
         view.batch.push(leader.id);
         let unit = &mut self.units[die];
@@ -51,6 +53,7 @@ impl Flin {
         unit.idle_collection = false;
         for (at, &id) in view.batch.iter().enumerate() {
             let flow = view.transactions[id].flow;
+            debug_assert_eq!(side(view.transactions[id].op), op, "a command has one operation");
             self.times[place_of(id)].dispatched = view.now.0;
             if at > 0 {
                 self.lane(die, op, flow).queued -= 1;
@@ -181,6 +184,7 @@ impl Flin {
             return;
         }
         let valid = view.ftl.valid_share(write.flow);
+        assert!((0.0..=1.0).contains(&valid), "a share of the valid pages, not {valid}");
         let migrations = self.shares.migrations(die, write.flow, pending, valid);
         let erases = due + self.blocks_finished(die, migrations, view);
         self.units[die].batch = Batch { migrations, erases, relocations: 1 };
@@ -208,6 +212,7 @@ impl Flin {
     fn collection_time(&self, die: DieId, view: &View<'_>) -> u64 {
         let Batch { migrations, erases, relocations } = self.units[die].batch;
         let migrations = migrations.min(self.others.len(die, Kind::GC_READ));
+        debug_assert!(relocations <= 1, "one relocation goes with a write");
         let writes = self.others.len(die, Kind::GC_WRITE);
         let moving = migrations + writes > 0;
         let writes = writes + relocations.min(self.others.len(die, RELOCATED));
@@ -235,6 +240,7 @@ impl Flin {
         }
         if migrations > 0 && self.form(die, Kind::GC_READ, view) {
             let moved = view.batch.len() as u32;
+            debug_assert!(moved > 0, "a command that was formed has a page");
             // A command for several planes may move more pages than the share.
             self.shares.moved_ahead(flow, moved.saturating_sub(migrations));
             self.units[die].batch.migrations = migrations.saturating_sub(moved);

@@ -36,6 +36,7 @@ impl Account {
     /// far.
     fn budget(&self, base: u64) -> i64 {
         let share = (base as f64 * f64::from(self.weight) * self.factor) as i64;
+        assert!(share >= 0, "a budget is not negative");
         share.max(i64::from(self.weight.min(1)))
     }
 }
@@ -104,6 +105,7 @@ impl Budgets {
     /// Notes that an admitted transaction of the flow is completed.
     pub(super) fn finished(&mut self, flow: FlowId, now: Time) {
         self.change(flow, |account| {
+            assert!(account.unfinished > 0, "flow {flow} finishes what was admitted");
             account.unfinished -= 1;
             if account.unfinished == 0 {
                 account.idle_since = Some(now);
@@ -114,6 +116,7 @@ impl Budgets {
     fn change(&mut self, flow: FlowId, change: impl FnOnce(&mut Account)) {
         let account = &mut self.accounts[flow.index()];
         let was_busy = account.is_busy();
+        debug_assert!(account.weight > 0, "flow {flow} has an account");
         change(account);
         self.busy = self.busy + usize::from(account.is_busy()) - usize::from(was_busy);
     }
@@ -137,6 +140,7 @@ impl Budgets {
 
     /// Begins a round: debt is carried over, savings are not.
     pub(super) fn start_round(&mut self, now: Time) {
+        assert!(now >= self.started, "rounds follow one another");
         if self.compensation && now - self.window >= self.round {
             self.compensate();
             self.window = now;
@@ -152,6 +156,7 @@ impl Budgets {
     /// + mean share`, clamped.
     fn compensate(&mut self) {
         let all: u64 = self.accounts.iter().map(|account| account.collection).sum();
+        assert!(self.clamp.0 <= self.clamp.1, "the bounds of a factor are in order");
         let mean = 1.0 / self.accounts.len() as f64;
         let (least, most) = self.clamp;
         for account in &mut self.accounts {

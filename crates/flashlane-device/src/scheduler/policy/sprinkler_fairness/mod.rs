@@ -138,12 +138,14 @@ impl SprinklerFairness {
 
     fn admit(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
+        assert!(self.budgets.is_eligible(tr.flow), "flow {} is admitted on its budget", tr.flow);
         self.budgets.charge(tr.flow, view.cost(tr));
         self.sprinkler.enqueue(die, id, view);
     }
 
     fn hold(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let flow = view.transactions[id].flow.index();
+        debug_assert!(is_charged(&view.transactions[id]), "only what flows pay for is held back");
         self.held[flow].push_back(id, view.transactions);
         self.held_at[die.index()] += 1;
         self.held_in_all += 1;
@@ -161,6 +163,7 @@ impl SprinklerFairness {
             }
             skipped = 0;
             let id = self.held[flow].pop_front(view.transactions);
+            debug_assert_eq!(view.transactions[id].flow.index(), flow, "it waits with its flow");
             let die = view.flash.die_of(view.transactions[id].plane);
             self.held_at[die.index()] -= 1;
             self.held_in_all -= 1;
