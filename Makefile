@@ -160,6 +160,7 @@ docs:
 	UPDATE_DOCS=1 cargo test -p flashlane --test quick --test slow -- docs:: drives::
 	UPDATE_DOCS=1 cargo test -p flashlane-cli --test slow docs::
 	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
+	UPDATE_DOCS=1 cargo test -p flashlane-bench --bin flashlane-bench the_page_on_performance
 
 # The pictures of the README and of the pages about the model.
 screenshots: $(PROGRAMS)

@@ -152,8 +152,11 @@ fn check() -> Result<(), String> {
         return Ok(());
     }
     let counts = instructions::count(tool, &[])?;
+    let history = record::history(tool)?;
     let mut failed = false;
-    println!("instructions per request, counted by {tool:?}: committed, counted");
+    println!(
+        "instructions per request, counted by {tool:?}: committed, counted, above the fewest ever"
+    );
     for (name, &counted) in &counts.instructions_per_request {
         let before = committed.instructions_per_request.get(name).copied();
         let verdict = instructions::verdict(counted, before);
@@ -164,7 +167,10 @@ fn check() -> Result<(), String> {
             Verdict::More => "MORE THAN 2 % MORE",
             Verdict::NotCommitted => "NOT COMMITTED",
         };
-        println!("{name:<20} {:>9.0} {counted:>9.0}  {note}", before.unwrap_or(f64::NAN));
+        let fewest = history.get(name).map_or(counted, |span| span.fewest.min(counted));
+        let above = (counted / fewest - 1.0) * 100.0;
+        let before = before.unwrap_or(f64::NAN);
+        println!("{name:<20} {before:>9.0} {counted:>9.0} {above:>6.1} %  {note}");
     }
     scale::check_depth(tool)?;
     if failed { Err("instructions per request went up".to_owned()) } else { Ok(()) }

@@ -12,6 +12,13 @@ pub(crate) struct PagePart {
 }
 
 impl PagePart {
+    /// The sectors of `mask`. Where requests are cut at the boundaries of the device, a part may
+    /// reach over the end of its page; sectors from the 64th on are left out.
+    #[inline]
+    fn new(lpa: Lpa, mask: u64) -> Self {
+        Self { lpa, mask, sectors: mask.count_ones() }
+    }
+
     /// Leaves only the sectors of `mask`.
     #[inline]
     pub(crate) fn keep(&mut self, mask: u64) {
@@ -63,7 +70,7 @@ impl PageParts {
     #[cold]
     fn next_of_device(&mut self, page_sectors: u32) -> PagePart {
         let count = self.left.min(page_sectors - (self.start + self.phase) % page_sectors);
-        let part = PagePart { lpa: self.lpa, mask: ones(count) << self.start, sectors: count };
+        let part = PagePart::new(self.lpa, ones(count) << self.start);
         let end = self.start + count;
         self.lpa = self.lpa.plus(end / page_sectors);
         self.start = end % page_sectors;
@@ -176,9 +183,8 @@ impl Device {
         let end = (first + u64::from(range.sectors)).min(cut + size) - phase;
         let page = self.page_sectors.divide_long(start);
         debug_assert!(end > start, "a part has a sector");
-        let sectors = (end - start) as u32;
-        let mask = ones(sectors) << (start - page * size);
-        PagePart { lpa: space.lpa(page), mask, sectors }
+        let mask = ones((end - start) as u32) << (start - page * size);
+        PagePart::new(space.lpa(page), mask)
     }
 }
 
@@ -197,5 +203,15 @@ mod tests {
         // The flow begins three sectors after a page boundary of the device. The second part
         // belongs to the first page, too, and reaches over its end.
         assert_eq!(parts(3), [(0, 0x1F), (0, 0xFF << 5), (1, 0b111 << 5)]);
+    }
+
+    #[test]
+    fn the_sectors_of_a_part_are_those_of_its_mask() {
+        for (page_sectors, phase) in [(8, 0), (8, 3), (64, 0), (64, 3), (64, 63)] {
+            let mut parts = PageParts { lpa: Lpa::new(0), start: 1, left: 200, phase };
+            while let Some(part) = parts.next(page_sectors) {
+                assert_eq!(part.sectors, part.mask.count_ones(), "pages of {page_sectors} sectors");
+            }
+        }
     }
 }

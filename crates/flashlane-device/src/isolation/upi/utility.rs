@@ -29,12 +29,16 @@ impl Counts {
         &self.reads[flow * chips..(flow + 1) * chips]
     }
 
-    /// Assumes one page read from each chip of its set for a flow that reads nothing. Otherwise its
-    /// utility would be 0/0, and it would give everything away. [ours]
+    /// Assumes one page read from each chip of its set for a flow that reads nothing, or whose mean
+    /// reads have faded so far that their weights are zero. Otherwise its utility would be 0/0, and
+    /// it would give everything away. [ours]
     pub(super) fn assume_reads(&mut self, sets: &Sets) {
         let chips = sets.chips();
         for flow in 0..self.programs.len() {
-            if self.reads_of(flow, chips).iter().all(|&reads| reads == 0.0) {
+            let faded = |&reads: &f64| {
+                reads == 0.0 || libm::pow(reads, self.read_exponent) < f64::MIN_POSITIVE
+            };
+            if self.reads_of(flow, chips).iter().all(faded) {
                 for chip in sets.all().filter(|&chip| sets.holds(flow, chip)) {
                     self.reads[flow * chips + chip.index()] = 1.0;
                 }
@@ -119,7 +123,7 @@ pub(super) fn step(
     if from == to {
         return None;
     }
-    debug_assert!(utilities[from] >= utilities[to], "the flow that is best off gives");
+    assert!(utilities[from] >= utilities[to], "the best off gives: {utilities:?}");
     let chips = sets.chips();
     let of = |flow: usize, chip: ChipId| counts.reads[flow * chips + chip.index()];
     let read = |chip: ChipId| -> f64 {

@@ -179,3 +179,14 @@ fn with_constant_counts_transfers_stop_within_as_many_windows_as_chips() {
         }
     }
 }
+
+#[test]
+fn faded_reads_count_as_none() {
+    let mut counts = counts(&[&[1e-200, 0.0], &[5.0, 9.0]], &[10.0, 0.0]);
+    counts.read_exponent = 2.0;
+    let sets = sets(&[0, 1], 2);
+    assert!(counts.utilities(&sets)[0].is_nan(), "the square of the mean is zero");
+    counts.assume_reads(&sets);
+    assert_eq!(counts.reads, [1.0, 0.0, 5.0, 9.0]);
+    assert!(counts.utilities(&sets).iter().all(|utility| *utility > 0.0));
+}
