@@ -163,6 +163,32 @@ fn reads_that_never_end_do_not_stop_a_program() {
     assert!(writes.mean > 1_000.0 + 200.0 * 1.2 + 0.7 * parts * 10.0, "{writes:?}");
 }
 
+/// The bounds of the configuration hold: with one suspension an operation, the write is delayed by
+/// a quarter of its time and one read, whatever the readers do; with a long guard by fewer reads.
+#[test]
+fn suspensions_are_bounded_by_the_configuration() {
+    let base = Scenario::new(ONE_DIE, SATURATED)
+        .set("scheduler", "{ read-priority = { write_age_limit = \"1ms\" } }");
+    let runs = run_all(&[
+        base.clone(),
+        base.clone().set("flash.suspend.max_per_operation", 1),
+        base.clone().set("flash.suspend.max_per_operation", 3),
+        base.set("flash.suspend.min_progress", "\"50%\""),
+    ]);
+    let per_write = |index: usize| {
+        let summary = &runs[index];
+        let writes = summary.flows[1].requests.write as f64;
+        summary.flash.program_suspends as f64 / writes
+    };
+    assert!(per_write(0) > 10.0, "{} suspensions a program", per_write(0));
+    assert!((0.9..=1.0).contains(&per_write(1)), "{} suspensions a program", per_write(1));
+    assert!((2.7..=3.0).contains(&per_write(2)), "{} suspensions a program", per_write(2));
+    // A first one at any time, and one after each half of the program.
+    assert!((1.0..=3.0).contains(&per_write(3)), "{} suspensions a program", per_write(3));
+    let once = runs[1].flows[1].write_response_time_us.max;
+    assert!(once < 1_000.0 + 200.0 * 1.25 + 3.0 * 10.2 + 20.0, "{once} us");
+}
+
 /// An open loop of reads beside one of writes, which an independent model of the die has been run
 /// for: reads preempt programs, all that wait are served, and a resumed program runs for a
 /// sixteenth. Its mean and its 99th percentile are 24.9 and 44.0 us. It has no link and no bus.

@@ -244,16 +244,7 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
         check_times(rules, "flash.small_read.time", &small.time, flash);
     }
     media::check(rules, flash);
-    let suspend = &flash.suspend;
-    for (name, time) in [
-        ("program_time", suspend.program_time),
-        ("erase_time", suspend.erase_time),
-        ("program_min_left", suspend.program_min_left),
-        ("erase_min_left", suspend.erase_min_left),
-        ("erase_min_left_for_write", suspend.erase_min_left_for_write),
-    ] {
-        rules.span(format!("flash.suspend.{name}"), time, &(0..=*OPERATION_PS.end()));
-    }
+    media::check_suspension(rules, &flash.suspend);
 }
 
 fn check_page_count(rules: &mut Rules, flash: &FlashConfig) {

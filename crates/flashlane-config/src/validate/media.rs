@@ -2,6 +2,7 @@
 
 use super::OPERATION_PS;
 use crate::{FlashConfig, FtlConfig, MappingKind, Technology};
+use flashlane_device::flash::config::SuspendConfig;
 use flashlane_reading::Rules;
 use flashlane_units::Span;
 
@@ -63,4 +64,21 @@ pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
             ftl.allocation.name()
         )
     });
+}
+
+/// Rules of the suspension of programs and erases.
+pub(super) fn check_suspension(rules: &mut Rules, suspend: &SuspendConfig) {
+    for (name, time) in [
+        ("program_time", suspend.program_time),
+        ("erase_time", suspend.erase_time),
+        ("program_min_left", suspend.program_min_left),
+        ("erase_min_left", suspend.erase_min_left),
+        ("erase_min_left_for_write", suspend.erase_min_left_for_write),
+    ] {
+        rules.span(format!("flash.suspend.{name}"), time, &(0..=*OPERATION_PS.end()));
+    }
+    if let Some(most) = suspend.max_per_operation {
+        rules.range("flash.suspend.max_per_operation", most, &(1..=65_535));
+    }
+    rules.range("flash.suspend.min_progress", suspend.min_progress.0, &(0.001..=1.0));
 }

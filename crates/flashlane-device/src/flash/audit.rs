@@ -46,7 +46,7 @@ impl Flash {
         let sets = &self.sets[die.chip];
         let has = |set: u32| set >> die.die_in_chip & 1 != 0;
         let left = die.until.saturating_sub(die.interruptible.max(now)).0;
-        let later = self.gives_way(die.op, false, left);
+        let later = self.has_suspensions_left(die) && self.gives_way(die.op, false, left);
         if has(sets.interrupting) && now < die.interruptible && !self.channels[die.channel].busy {
             assert!(die.awaited || !later, "the end of the guard of die {} is an event", id.get());
         }

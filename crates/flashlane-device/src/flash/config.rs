@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::page_types::{self, PageOrder, Programming};
 use crate::layout::{Geometry, SECTOR_BYTES};
-use flashlane_units::{ByteSize, Span, TransferRate};
+use flashlane_units::{ByteSize, Ratio, Span, TransferRate};
 
 /// Channels of a device, and chips of a channel.
 pub const CHANNELS: RangeInclusive<u32> = 1..=64;
@@ -171,6 +171,21 @@ pub struct SuspendConfig {
     pub erase_for_write: bool,
     /// An erase with less than this left is not interrupted by a write.
     pub erase_min_left_for_write: Span,
+    /// A program or an erase is interrupted no more often than this. Without the key only
+    /// `min_progress` bounds it. Range: 1..=65535.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_per_operation: Option<u32>,
+    /// A resumed program or erase runs for this part of its whole time before it is interrupted
+    /// again, and for no less than twice the time to settle. Range: 0.1 %..=100 %.
+    #[serde(skip_serializing_if = "is_min_progress")]
+    pub min_progress: Ratio,
+}
+
+/// A sixteenth: otherwise endless reads would stop an operation.
+const MIN_PROGRESS: Ratio = Ratio(0.0625);
+
+fn is_min_progress(value: &Ratio) -> bool {
+    *value == MIN_PROGRESS
 }
 
 impl Default for SuspendConfig {
@@ -184,6 +199,8 @@ impl Default for SuspendConfig {
             erase_min_left: Span(700_000_000),
             erase_for_write: false,
             erase_min_left_for_write: Span(700_000_000),
+            max_per_operation: None,
+            min_progress: MIN_PROGRESS,
         }
     }
 }

@@ -76,6 +76,8 @@ pub(crate) struct Die {
     /// Time for which the suspensions of the running operation may last beyond their first
     /// commands. Unit: picoseconds.
     pub(super) spare: u64,
+    /// Suspensions of the operation that was suspended last; see [`Die::suspensions`].
+    pub(super) suspended_before: u16,
 }
 
 const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");
@@ -91,6 +93,12 @@ impl Die {
             chip_in_channel: u32::from(self.chip_in_channel),
             channel: self.channel,
         }
+    }
+
+    /// Suspensions so far of the operation that the die runs. A resumed one has a guard after
+    /// its start, and one that was never suspended has none.
+    pub(super) fn suspensions(&self) -> u16 {
+        if self.interruptible == self.since { 0 } else { self.suspended_before }
     }
 
     /// The suspended operation, if nothing else keeps the die busy.

@@ -100,6 +100,7 @@ pub(crate) struct Flash {
     chips_per_channel: Divisor,
     planes_per_die: Divisor,
     suspend: crate::flash::config::SuspendConfig,
+    bounds: suspension::Bounds,
     /// True if collection moves pages inside their plane.
     copyback: bool,
     /// True if waiting read data goes before every command.
@@ -139,6 +140,7 @@ impl Flash {
             interruptible: Time::ZERO,
             suspended: None,
             spare: 0,
+            suspended_before: 0,
             holds_suspended: false,
             awaited: false,
             registers: TransactionId::NONE,
@@ -154,11 +156,7 @@ impl Flash {
                 geometry.chips() as usize,
             ),
             wanted: Array::of(0, geometry.channels as usize),
-            interruptible: if compat.no_suspension {
-                0
-            } else {
-                suspension::interruptible(&config.suspend)
-            },
+            interruptible: suspension::interruptible(&config.suspend, compat),
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),
@@ -166,6 +164,7 @@ impl Flash {
             chips_per_channel: Divisor::new(geometry.chips_per_channel),
             planes_per_die: Divisor::new(geometry.planes_per_die),
             suspend: config.suspend.clone(),
+            bounds: suspension::Bounds::new(&config.suspend),
             copyback,
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,

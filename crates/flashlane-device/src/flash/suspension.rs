@@ -7,13 +7,10 @@ use flashlane_units::{DieId, TransactionId};
 use super::config::SuspendConfig;
 use super::die::Suspended;
 use super::{Die, DieState, Flash};
+use crate::compat::CompatConfig;
 use crate::context::Context;
 use crate::event::Event;
 use crate::transaction::Op;
-
-/// A resumed operation runs at least for this part of its time before it is interrupted again;
-/// otherwise endless reads would stop it.
-const PROGRESS_PART: u64 = 16;
 
 /// A resumed operation also runs at least for this multiple of the settling time of an
 /// interruption; otherwise a die with slow suspensions would spend most of its time on settling.
@@ -24,8 +21,37 @@ const SETTLING_WEIGHT: u64 = 2;
 /// reads would stop collection, and the writes behind it.
 const SPARE_PART: u64 = 4;
 
+/// Denominator of the part of its time for which a resumed operation runs at least.
+const PARTS: u64 = 1 << 16;
+
+/// What bounds the suspensions of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Suspensions of an operation.
+    most: u16,
+    /// Time for which a resumed operation runs at least. Unit: 1/65536 of its whole time.
+    progress: u64,
+}
+
+impl Bounds {
+    pub(super) fn new(config: &SuspendConfig) -> Self {
+        let most = config.max_per_operation.map_or(u16::MAX, |most| most.min(0xffff) as u16);
+        Self { most, progress: (config.min_progress.0 * PARTS as f64).round() as u64 }
+    }
+
+    /// Time for which a resumed operation runs at least. Unit: picoseconds. Range: 1 and above, by
+    /// which an operation that was resumed is told from one that was not.
+    fn guard(self, whole: u64, settling: u64) -> u64 {
+        let progress = (u128::from(whole) * u128::from(self.progress) / u128::from(PARTS)) as u64;
+        (SETTLING_WEIGHT * settling).max(progress).max(1)
+    }
+}
+
 /// Kinds of operations that may be interrupted, one bit each.
-pub(super) fn interruptible(config: &SuspendConfig) -> u8 {
+pub(super) fn interruptible(config: &SuspendConfig, compat: &CompatConfig) -> u8 {
+    if compat.no_suspension {
+        return 0;
+    }
     let programs = u8::from(config.program) << Op::Program as u8;
     let erases = u8::from(config.erase || config.erase_for_write) << Op::Erase as u8;
     programs | erases
@@ -38,7 +64,13 @@ impl Flash {
         let interruptible = it.state == DieState::Array && it.suspended.is_none();
         interruptible
             && now >= it.interruptible
+            && self.has_suspensions_left(it)
             && self.gives_way(it.op, writes, it.until.saturating_sub(now).0)
+    }
+
+    /// True if the operation that a die runs may be suspended once more.
+    pub(super) fn has_suspensions_left(&self, die: &Die) -> bool {
+        die.suspensions() < self.bounds.most
     }
 
     /// True if an operation with `left` picoseconds left gives way to a read. `writes`: to a write.
@@ -70,7 +102,8 @@ impl Flash {
     ) {
         let it = &self.dies[die];
         let (op, at) = (it.op, it.interruptible);
-        if it.state != DieState::Array || it.suspended.is_some() || now >= at || it.awaited {
+        let runs = it.state == DieState::Array && it.suspended.is_none();
+        if !runs || now >= at || it.awaited || !self.has_suspensions_left(it) {
             return;
         }
         let left = it.until.saturating_sub(at).0;
@@ -142,11 +175,13 @@ impl Flash {
         state.awaited = false;
         let left = (state.until - now).0;
         let Die { head, op, whole, .. } = *state;
+        let suspensions = state.suspensions() + 1;
+        assert!(suspensions <= self.bounds.most, "an operation is not suspended too often");
         state.suspended = Some(Suspended { head, op, left, whole, since: Time::MAX });
-        // A resumed operation has a guard.
-        if state.interruptible == state.since {
+        if suspensions == 1 {
             state.spare = whole / SPARE_PART;
         }
+        state.suspended_before = suspensions;
         state.holds_suspended = true;
         state.epoch = state.epoch.wrapping_add(1);
         let (op, since, mut id) = (state.op, state.since, state.head);
@@ -178,8 +213,8 @@ impl Flash {
         state.until = now + Time(suspended.left);
         state.since = now;
         state.whole = suspended.whole;
-        let settling = SETTLING_WEIGHT * self.timing.settling(suspended.op);
-        state.interruptible = now + Time(settling.max(suspended.whole / PROGRESS_PART));
+        let settling = self.timing.settling(suspended.op);
+        state.interruptible = now + Time(self.bounds.guard(suspended.whole, settling));
         state.awaited = false;
         let (until, epoch, mut id) = (state.until, state.epoch, state.head);
         self.set_state(die, DieState::Array);
