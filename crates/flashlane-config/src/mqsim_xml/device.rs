@@ -9,6 +9,7 @@ use crate::{
     MappingKind, PreconditionConfig, SataConfig, ScrubbingConfig, Sharing, UnwrittenRead,
     WearConfig,
 };
+use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_device::ftl::allocation::Allocation;
 use flashlane_device::ftl::gc::Victim;
 use flashlane_device::isolation::Isolation;
@@ -206,6 +207,8 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
             ..MappingConfig::default()
         },
         allocation: allocation(device),
+        superblock: Superblock::Block,
+        parity: false,
         unwritten_read: UnwrittenRead::Flash,
         gc: GcConfig {
             victim: victim(device),

@@ -51,6 +51,7 @@ impl Blocks {
             erases: taken.erases,
             ..Block::default()
         };
+        self.settle(block);
         block
     }
 

@@ -2,7 +2,7 @@
 //! and move pages in the time that hosts leave free on the dies' clocks.
 
 use flashlane_engine::Array;
-use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
+use flashlane_units::{BlockId, DieId, FlowId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
 use super::job::Job;
@@ -255,7 +255,9 @@ impl Untimed {
         if self.balances && self.dies.arrival.is_none() {
             self.ftl.blocks.planes[job.plane].programs += count;
         }
-        self.work[flow.index()].gc_reads += u64::from(count);
+        if self.ftl.blocks.stripes().is_none() {
+            self.work[flow.index()].gc_reads += u64::from(count);
+        }
         self.jobs[die][at] = job;
     }
 
@@ -264,8 +266,10 @@ impl Untimed {
         let pages = self.ftl.blocks.pages_per_block();
         let job = &mut self.jobs[die][at];
         job.program(count, pages);
-        let flow = self.ftl.blocks.block(job.block).flow;
-        self.work[flow.index()].gc_programs += u64::from(count);
+        if self.ftl.blocks.stripes().is_none() {
+            let flow = self.ftl.blocks.block(job.block).flow;
+            self.work[flow.index()].gc_programs += u64::from(count);
+        }
     }
 
     /// Programs at most `most` pages of a job, together with moved pages of other planes of the die
@@ -320,7 +324,7 @@ impl Untimed {
         let &mut Job { plane, block, mut next, .. } = job;
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
         let stream = stream.moved();
-        let moved = u32::from(valid).min(moves);
+        let moved = valid.min(moves);
         let last = self.ftl.blocks.first_page(block).plus(self.ftl.blocks.pages_per_block() - 1);
         let mut left = moved;
         while left > 0 {
@@ -335,6 +339,7 @@ impl Untimed {
                     next = next.plus(1);
                     lpa = self.look_ahead(next, last);
                 }
+                let flow = self.moves_for(plane, block, (lpa, to)).unwrap_or(flow);
                 self.ftl.pages.set_lpa(next, Lpa::NONE);
                 if stream == Stream::GcMapping {
                     self.ftl.pages.set_lpa(to, lpa);
@@ -350,6 +355,30 @@ impl Untimed {
         self.ftl.blocks.invalidate_pages(block, moved);
         job.next = next;
         moved
+    }
+
+    /// With superblocks: counts the work of a move for the owner of the page, and programs the
+    /// parity of a stripe that is complete with it. Returns the owner.
+    #[inline]
+    fn moves_for(
+        &mut self,
+        pool: PlaneId,
+        block: BlockId,
+        (lpa, to): (Lpa, Ppa),
+    ) -> Option<FlowId> {
+        self.ftl.blocks.stripes()?;
+        let flow = self.ftl.owner_of(block, lpa);
+        let parity = self.ftl.blocks.parity_after(to).is_some();
+        if self.ftl.is_free() {
+            return Some(flow);
+        }
+        let work = &mut self.work[flow.index()];
+        work.gc_reads += 1;
+        work.gc_programs += 1;
+        if parity {
+            self.program_parity(pool, flow, 0);
+        }
+        Some(flow)
     }
 
     /// The contents of a page of a block. Prefetches the mapping of a page [`AHEAD`] places further
