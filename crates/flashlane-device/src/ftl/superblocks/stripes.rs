@@ -198,3 +198,86 @@ impl Stripes {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{FlowSpace, Geometry, Layout};
+
+    /// Two sets of four planes each: planes 0 to 3 in reverse order, and 4 to 7.
+    fn stripes(parity: bool) -> Stripes {
+        let geometry = Geometry {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 5,
+            pages_per_block: 3 * (4 - u32::from(parity)),
+            sectors_per_page: 8,
+        };
+        let flows = [0, 60].map(|first_lpa| FlowSpace {
+            first_lpa,
+            ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
+        });
+        Stripes::new(&Folded {
+            layout: Layout { geometry, flows: flows.to_vec(), logical_pages: 120 },
+            width: 4,
+            pages_per_block: 3,
+            planes: [3, 2, 1, 0, 4, 5, 6, 7].map(PlaneId::new).to_vec(),
+            set_of: [0, 0, 0, 0, 1, 1, 1, 1].map(PlaneId::new).to_vec().into(),
+            parity,
+        })
+    }
+
+    #[test]
+    fn a_stripe_visits_every_plane_once() {
+        let stripes = stripes(false);
+        let first = Ppa::new(7 * 12);
+        let pages: Vec<Ppa> = (0..12).map(|slot| stripes.nth(first, slot)).collect();
+        let planes: Vec<u32> = pages.iter().map(|&ppa| stripes.plane(ppa).get()).collect();
+        assert_eq!(planes, [4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7], "superblock 7 is of the second set");
+        assert!((0..).zip(&pages).all(|(slot, &ppa)| stripes.slot(ppa) == slot));
+        let mut sorted = pages.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (84..96).map(Ppa::new).collect::<Vec<_>>(), "each page comes once");
+        assert_eq!(stripes.plane(stripes.nth(Ppa::new(0), 0)), PlaneId::new(3), "the given order");
+        assert_eq!(stripes.parity_after(pages[3]), None);
+    }
+
+    #[test]
+    fn parity_is_the_last_page_of_a_stripe_and_changes_its_plane() {
+        let stripes = stripes(true);
+        assert_eq!((stripes.slots(), stripes.data_pages()), (12, 9));
+        let parity_of = |superblock: u32| {
+            let last = stripes.nth(Ppa::new(superblock * 12), 2);
+            let parity = stripes.parity_after(last).expect("the stripe is complete");
+            assert_eq!(parity, stripes.nth(Ppa::new(superblock * 12), 3));
+            stripes.plane(parity).get()
+        };
+        assert_eq!([0, 1, 2, 3].map(parity_of), [0, 3, 2, 1]);
+        assert_eq!(stripes.parity_after(stripes.nth(Ppa::new(0), 1)), None);
+        assert!(stripes.is_parity(3) && stripes.is_parity(11) && !stripes.is_parity(4));
+        assert_eq!([0, 2, 3, 8].map(|nth| stripes.data_slot(nth)), [0, 2, 4, 10]);
+    }
+
+    #[test]
+    fn programs_of_each_block_of_the_flash_are_in_order() {
+        let mut stripes = stripes(false);
+        stripes.set_programmed(BlockId::new(1), 6);
+        assert_eq!(stripes.programs(BlockId::new(1)), (6, 6));
+        let page = |slot| Ppa::new(12).plus(slot % 4 * 3 + slot / 4);
+        assert!(stripes.is_programmed(page(5)) && !stripes.is_programmed(page(6)));
+        assert!(stripes.is_next(page(6)) && stripes.is_next(page(8)) && !stripes.is_next(page(10)));
+        stripes.sent(page(6));
+        assert!(stripes.is_next(page(10)));
+        assert_eq!(stripes.programmed(page(6)), 2);
+        stripes.audit(BlockId::new(1), 7, 7);
+    }
+
+    #[test]
+    fn pages_have_the_owner_in_whose_space_they_are() {
+        let owners = stripes(false).owners;
+        let flow = |lpa| owners.of(flashlane_units::Lpa::new(lpa)).get();
+        assert_eq!([0, 59, 60, 119].map(flow), [0, 0, 1, 1]);
+    }
+}

@@ -119,7 +119,8 @@ impl Untimed {
 
     /// Empties and erases the blocks in collection on a die before a write.
     fn collect_with_write(&mut self, die: DieId) {
-        let until = self.erases + self.jobs[die].len() as u64;
+        let planes = u64::from(self.ftl.blocks.planes_per_block());
+        let until = self.erases + self.jobs[die].len() as u64 * planes;
         while self.erases < until && self.advance(die, u64::MAX) {}
     }
 
@@ -396,7 +397,7 @@ impl Untimed {
     pub(super) fn erase(&mut self, job: &Job) {
         let &Job { plane, block, kind, .. } = job;
         self.ftl.end_job(plane, block);
-        self.erases += 1;
+        self.erases += u64::from(self.ftl.blocks.planes_per_block());
         self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);
         if kind == JobKind::Collection
             && let Some(coldest) = self.ftl.coldest_block(plane)

@@ -57,7 +57,7 @@ pub struct Untimed {
     pub cache: Cache,
     /// By flow.
     pub work: Vec<FlowWork>,
-    /// Blocks erased so far.
+    /// Blocks of the flash erased so far.
     pub erases: u64,
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.
