@@ -9,9 +9,9 @@ use crate::{
     MappingKind, PreconditionConfig, SataConfig, ScrubbingConfig, Sharing, UnwrittenRead,
     WearConfig,
 };
-use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_device::ftl::allocation::Allocation;
 use flashlane_device::ftl::gc::Victim;
+use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_device::isolation::Isolation;
 use flashlane_device::scheduler::Scheduling;
 use flashlane_reading::Error;

@@ -283,7 +283,11 @@ fn usable_blocks(
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
     let pool = pool_level(device, layout);
     let free = state.blocks.planes[plane].free;
-    let frontiers = if device.ftl_settings().opens_frontiers_at_start() { 0 } else { 2 * state.blocks.writers(flows) };
+    let frontiers = if device.ftl_settings().opens_frontiers_at_start() {
+        0
+    } else {
+        2 * state.blocks.writers(flows)
+    };
     // A nearly full plane keeps a smaller pool: at least one block more than its pages need.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));

@@ -79,7 +79,8 @@ impl Blocks {
     ) -> Option<(Ppa, u32)> {
         let first = self.allocate_at_once(plane, flow, stream, privileged)?;
         let block = self.block_of(first);
-        if self.stripes.is_some() || self.frontiers[self.frontier_at(plane, flow, stream)] != block {
+        if self.stripes.is_some() || self.frontiers[self.frontier_at(plane, flow, stream)] != block
+        {
             return Some((first, 1));
         }
         // The page that fills the block is allocated by itself.

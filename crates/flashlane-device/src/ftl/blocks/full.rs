@@ -54,7 +54,8 @@ impl FullBlocks {
     /// Checks the entry of a block against the block.
     pub(super) fn audit(&self, block: BlockId, valid: Option<u32>) {
         let known = self.valid.get(block.index());
-        let right = known.is_none_or(|&known| u32::from(known) == valid.unwrap_or(u32::from(OTHERS)));
+        let right =
+            known.is_none_or(|&known| u32::from(known) == valid.unwrap_or(u32::from(OTHERS)));
         assert!(right, "valid pages of full block {block}");
     }
 }

@@ -91,13 +91,7 @@ impl Ftl {
     }
 
     /// Queues the read of a page that a job moves. `pool`: the pool of the page.
-    fn queue_move(
-        &mut self,
-        ctx: &mut Context,
-        job: JobId,
-        (pool, ppa): (PlaneId, Ppa),
-        lpa: Lpa,
-    ) {
+    fn queue_move(&mut self, ctx: &mut Context, job: JobId, (pool, ppa): (PlaneId, Ppa), lpa: Lpa) {
         let flow = self.owner_of(self.jobs[job].block, lpa);
         let plane = self.blocks.plane_in_pool(pool, ppa);
         let id = self.new_transaction(ctx, Source::Gc, Op::Read, flow, lpa);

@@ -235,7 +235,10 @@ impl Ftl {
                 let goes_on = oldest.released > 0 || paced.idle;
                 let moves = self.jobs[oldest.job].moves();
                 assert!(moves > 0 || !goes_on, "released pages of plane {plane} move");
-                assert!(moves <= self.moves_max(), "few pages of plane {plane} move at the same time");
+                assert!(
+                    moves <= self.moves_max(),
+                    "few pages of plane {plane} move at the same time"
+                );
             }
             held.iter().for_each(|held| self.audit_held(held));
         }

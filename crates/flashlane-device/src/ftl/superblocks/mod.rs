@@ -25,7 +25,7 @@ mod parity;
 mod stripes;
 
 pub use config::Superblock;
-pub use fold::{folded, problem};
 pub(in crate::ftl) use fold::{Folded, fold};
+pub use fold::{folded, problem};
 pub(in crate::ftl) use owners::Owners;
 pub(in crate::ftl) use stripes::Stripes;

@@ -235,7 +235,11 @@ mod tests {
         let first = Ppa::new(7 * 12);
         let pages: Vec<Ppa> = (0..12).map(|slot| stripes.nth(first, slot)).collect();
         let planes: Vec<u32> = pages.iter().map(|&ppa| stripes.plane(ppa).get()).collect();
-        assert_eq!(planes, [4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7], "superblock 7 is of the second set");
+        assert_eq!(
+            planes,
+            [4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7],
+            "superblock 7 is of the second set"
+        );
         assert!((0..).zip(&pages).all(|(slot, &ppa)| stripes.slot(ppa) == slot));
         let mut sorted = pages.clone();
         sorted.sort_unstable();

@@ -418,8 +418,7 @@ pub(crate) fn force_superblocks(
     let mut draw = Draw(Rng::stream(seed, "swarm.superblocks", 1));
     let mut with = device.clone();
     let dies = draw.pick(&[1, 1, 2, 2, 4]);
-    with.ftl.superblock =
-        if draw.chance(0.6) { Superblock::Drive } else { Superblock::Dies(dies) };
+    with.ftl.superblock = if draw.chance(0.6) { Superblock::Drive } else { Superblock::Dies(dies) };
     with.ftl.parity = draw.chance(0.3);
     with.ftl.gc.copyback = false;
     with.ftl.over_provisioning = Ratio(10.0);
