@@ -242,7 +242,8 @@ fn tenants_share_superblocks_or_have_their_own() {
 #[test]
 fn paced_collection_follows_the_writes() {
     let most_at_once = |pacing: &str| {
-        let steady = ["ftl.precondition.enabled=true", "ftl.gc.victim=greedy", pacing];
+        // The pace is smooth with two blocks and more between the watermarks.
+        let steady = ["ftl.gc.threshold=6 blocks", "ftl.gc.victim=greedy", pacing];
         let mut drive = drive(&steady, &[Tenant::named("writer")]);
         let mut moved = vec![0];
         for write in 0..1500 {
