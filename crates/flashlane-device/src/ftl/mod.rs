@@ -17,7 +17,6 @@ pub mod budget;
 pub mod config;
 mod contents;
 pub(crate) mod counts;
-
 pub mod errors;
 pub mod gc;
 pub mod hybrid;

@@ -126,8 +126,8 @@ impl Blocks {
         }
     }
 
-    /// Finds the page of a place in a superblock that was just allocated. The parity of the stripe is
-    /// allocated with its last page of data.
+    /// Finds the page of a place in a superblock that was just allocated. The parity of the stripe
+    /// is allocated with its last page of data.
     pub(super) fn take_slot(&mut self, block: BlockId, slot: u32) -> Ppa {
         let stripes = self.stripes.as_ref().expect("blocks are superblocks");
         let ppa = stripes.nth(self.first_page(block), slot);

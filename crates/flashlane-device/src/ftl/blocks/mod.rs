@@ -7,6 +7,7 @@ mod full;
 mod kept;
 mod limits;
 mod pool;
+mod precondition;
 mod visible;
 
 use crate::flash::timing::Cells;
@@ -383,16 +384,6 @@ impl Blocks {
         self.take_page(block)
     }
 
-    /// Leaves out the pages of an open block before `page`. No program of the block may be under
-    /// way.
-    pub(crate) fn skip_to(&mut self, block: BlockId, page: u32) {
-        let page = self.stripes.as_ref().map_or(page, |stripes| stripes.whole_stripes(page));
-        let open = &mut self.blocks[block];
-        assert!(open.quiet(), "pages are left out between programs");
-        (open.allocated, open.issued, open.programmed) = (page, page, page);
-        self.settle(block);
-    }
-
     /// Number of blocks of the device.
     pub(crate) fn count(&self) -> usize {
         self.blocks.len()
@@ -402,22 +393,6 @@ impl Blocks {
     pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
         let state = &self.planes[plane];
         !state.parked.is_empty() || state.urgent && state.free <= self.host_reserve(plane)
-    }
-
-    /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
-    pub fn precondition_block(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
-        let block = self.take_block(plane, flow, stream);
-        let pages = self.pages_per_block.get();
-        let closed = &mut self.blocks[block];
-        closed.state = BlockState::Full;
-        (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
-        self.settle(block);
-        block
-    }
-
-    /// Notes that preconditioning filled `count` more blocks of a plane.
-    pub fn blocks_filled(&mut self, plane: PlaneId, count: u32) {
-        self.planes[plane].filled += count;
     }
 }
 

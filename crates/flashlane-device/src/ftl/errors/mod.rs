@@ -275,9 +275,9 @@ impl Ftl {
         more
     }
 
-    /// Moves the data of a block of the flash that has too many errors, or of the superblock that it
-    /// is a part of. Where that is not possible now, the block is tried again when it is looked at
-    /// next.
+    /// Moves the data of a block of the flash that has too many errors, or of the superblock that
+    /// it is a part of. Where that is not possible now, the block is tried again when it is looked
+    /// at next.
     fn refresh_if_due(&mut self, ctx: &mut Context, flash_block: BlockId) {
         let block = self.blocks.block_with(flash_block);
         let state = self.blocks.block(block);

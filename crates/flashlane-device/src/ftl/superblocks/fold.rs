@@ -27,8 +27,8 @@ pub(in crate::ftl) struct Folded {
     pub(super) parity: bool,
 }
 
-/// The folded drive; `None` in block mode. The error says why the planes form no sets of equal size,
-/// and which values are allowed.
+/// The folded drive; `None` in block mode. The error says why the planes form no sets of equal
+/// size, and which values are allowed.
 pub(in crate::ftl) fn fold(
     settings: FtlSettings<'_>,
     layout: &Layout,

@@ -8,8 +8,9 @@ use crate::ftl::blocks::Stream;
 use crate::transaction::{Op, Source};
 
 impl Ftl {
-    /// After a page was allocated in a pool: writes the parity of its stripe, if it was the last page
-    /// of data. The write is work of collection, for the flow whose page completed the stripe.
+    /// After a page was allocated in a pool: writes the parity of its stripe, if it was the last
+    /// page of data. The write is work of collection, for the flow whose page completed the
+    /// stripe.
     #[inline]
     pub(in crate::ftl) fn complete_stripe(
         &mut self,

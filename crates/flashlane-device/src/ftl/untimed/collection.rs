@@ -2,7 +2,7 @@
 //! and move pages in the time that hosts leave free on the dies' clocks.
 
 use flashlane_engine::Array;
-use flashlane_units::{BlockId, DieId, FlowId, Lpa, PlaneId, Ppa};
+use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
 use super::job::Job;
@@ -256,9 +256,7 @@ impl Untimed {
         if self.balances && self.dies.arrival.is_none() {
             self.ftl.blocks.planes[job.plane].programs += count;
         }
-        if self.ftl.blocks.stripes().is_none() {
-            self.work[flow.index()].gc_reads += u64::from(count);
-        }
+        self.count_moves(flow, [count, 0]);
         self.jobs[die][at] = job;
     }
 
@@ -267,10 +265,8 @@ impl Untimed {
         let pages = self.ftl.blocks.pages_per_block();
         let job = &mut self.jobs[die][at];
         job.program(count, pages);
-        if self.ftl.blocks.stripes().is_none() {
-            let flow = self.ftl.blocks.block(job.block).flow;
-            self.work[flow.index()].gc_programs += u64::from(count);
-        }
+        let flow = self.ftl.blocks.block(job.block).flow;
+        self.count_moves(flow, [0, count]);
     }
 
     /// Programs at most `most` pages of a job, together with moved pages of other planes of the die
@@ -356,30 +352,6 @@ impl Untimed {
         self.ftl.blocks.invalidate_pages(block, moved);
         job.next = next;
         moved
-    }
-
-    /// With superblocks: counts the work of a move for the owner of the page, and programs the
-    /// parity of a stripe that is complete with it. Returns the owner.
-    #[inline]
-    fn moves_for(
-        &mut self,
-        pool: PlaneId,
-        block: BlockId,
-        (lpa, to): (Lpa, Ppa),
-    ) -> Option<FlowId> {
-        self.ftl.blocks.stripes()?;
-        let flow = self.ftl.owner_of(block, lpa);
-        let parity = self.ftl.blocks.parity_after(to).is_some();
-        if self.ftl.is_free() {
-            return Some(flow);
-        }
-        let work = &mut self.work[flow.index()];
-        work.gc_reads += 1;
-        work.gc_programs += 1;
-        if parity {
-            self.program_parity(pool, flow, 0);
-        }
-        Some(flow)
     }
 
     /// The contents of a page of a block. Prefetches the mapping of a page [`AHEAD`] places further

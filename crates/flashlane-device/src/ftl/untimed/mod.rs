@@ -10,6 +10,7 @@ mod collection;
 mod job;
 mod pace;
 mod programs;
+mod superblocks;
 mod translation;
 mod work;
 mod write_backs;
@@ -348,12 +349,6 @@ impl Untimed {
                 None => self.make_room(plane, at)?,
             }
         }
-    }
-
-    /// Programs the parity of a stripe.
-    pub(super) fn program_parity(&mut self, pool: PlaneId, flow: FlowId, at: u64) {
-        self.work[flow.index()].gc_programs += 1;
-        self.dies.work(self.dies.of(pool), at, self.dies.times.program);
     }
 
     /// Reads a physical page. Returns the time when its data is there.
