@@ -6,8 +6,8 @@
 //! stream of writes goes round all dies of the set. With `ftl.parity`, the last page of each stripe
 //! holds the parity of the others, and its plane changes from one superblock to the next.
 //!
-//! The rest of the translation layer does not know of stripes. It sees a folded drive: a set
-//! of dies looks like one plane, and its superblocks look like blocks ([`fold()`]). Free pools, thresholds,
+//! The rest of the translation layer does not know of stripes. It sees a folded drive ([`fold()`]):
+//! a set of dies looks like one plane, and superblocks look like blocks. Free pools, thresholds,
 //! victims, pacing, wear levelling and the steady state are therefore those of block mode, in
 //! superblocks. [`Stripes`] has what they need to know of the flash: the page that is next in a
 //! stripe, the plane of a page, and how far the programs of each block of the flash are.
