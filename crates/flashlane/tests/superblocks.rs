@@ -295,6 +295,16 @@ fn what_superblocks_cannot_do_is_refused_by_name() {
     }
 }
 
+#[test]
+fn a_run_without_time_empties_one_superblock_at_a_time() {
+    let mut scenario = uniform("greedy", 0.28, (0, false), 1);
+    scenario.options.waf_only = true;
+    let error = scenario.set("ftl.gc.max_concurrent_per_plane", 2).try_run().expect_err("refused");
+    let text = error.to_string();
+    assert!(text.contains("ftl.gc.max_concurrent_per_plane: found 2 with superblocks"), "{text}");
+    assert!(scenario.try_run().is_ok());
+}
+
 /// Random drives of the swarm with superblocks: every audit holds, every request ends, and each
 /// victim's waiting time is the sum of its parts.
 #[test]

@@ -66,21 +66,26 @@ struct Together {
     dies: u64,
     /// Programs: one on each die, or on each plane where programs of several planes form a command.
     programs: u64,
+    /// The least time between two pages, since pages cross the channels of the pool one by one.
+    /// Unit: picoseconds.
+    least: u64,
 }
 
 impl Together {
-    fn new(drive: Geometry, pools: Geometry, planes_join: bool) -> Self {
+    fn new(drive: Geometry, pools: Geometry, planes_join: bool, transfer: u64) -> Self {
         let dies = u64::from(drive.dies() / pools.dies()).max(1);
         let planes = u64::from(drive.planes() / pools.planes()).max(1);
-        Self { dies, programs: if planes_join { planes } else { dies } }
+        let channels = dies.min(u64::from(drive.channels));
+        let least = if planes == 1 { 1 } else { (transfer / channels).max(1) };
+        Self { dies, programs: if planes_join { planes } else { dies }, least }
     }
 
     /// The times that a page takes of the clock. The blocks of a superblock are erased at once.
     fn shorten(self, times: Times) -> Times {
         Times {
-            program: (times.program / self.programs).max(1),
-            gc_read: (times.gc_read / self.dies).max(1),
-            gc_program: (times.gc_program / self.programs).max(1),
+            program: (times.program / self.programs).max(self.least),
+            gc_read: (times.gc_read / self.dies).max(self.least),
+            gc_program: (times.gc_program / self.programs).max(self.least),
             erase: times.erase,
         }
     }
@@ -146,7 +151,8 @@ impl Dies {
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
         let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
         let several = geometry.planes_per_die > 1;
-        let together = Together::new(drive, geometry, steps != Steps::OneList && !gc.copyback);
+        let joins = steps != Steps::OneList && !gc.copyback;
+        let together = Together::new(drive, geometry, joins, page_transfer(flash));
         let times = together.shorten(times);
         Self {
             free_at: Array::of(0, geometry.dies() as usize),
