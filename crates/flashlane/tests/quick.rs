@@ -36,6 +36,7 @@ mod page_types;
 mod rates;
 mod starved;
 mod steady;
+mod superblocks;
 mod suspension;
 mod theory;
 mod windows;

@@ -18,7 +18,9 @@ use crate::common::whole_run;
 use crate::generate::{Case, case};
 use effort::processor_time;
 use flashlane::config::validate::validate;
-use flashlane::config::{CacheMode, MappingKind, OnEnd, Pacing, Technology, WindowRule};
+use flashlane::config::{
+    CacheMode, DeviceConfig, MappingKind, OnEnd, Pacing, Superblock, Technology, WindowRule,
+};
 use flashlane::layout::Geometry;
 use flashlane::metrics::summary::{BreakdownSummary, Latency};
 use flashlane::metrics::{FlashSummary, Summary};
@@ -128,6 +130,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
     let refused = matches!(device.isolation, Isolation::Upi(_))
         || device.ftl.read_scrubbing.limit > 0
         || device.ftl.gc.idle_after.is_some()
+        || device.ftl.superblock != Superblock::Block && device.ftl.gc.max_concurrent_per_plane > 1
         || device.errors.as_ref().is_some_and(|errors| errors.refresh_at.is_some())
         || device.ftl.mapping.kind == MappingKind::Hybrid
         || device.flash.technology == Technology::InPlace
@@ -149,7 +152,8 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
     let flash = &summary.flash;
     let whole = whole_run(&summary);
     let started = whole.gc_invocations + whole.wear_leveling_moves;
-    assert!(whole.erases <= started, "every erase ends a collection");
+    let planes = planes_per_block(device);
+    assert!(whole.erases <= started * planes, "every erase ends a collection");
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");
     let (extra, programs) = (
@@ -158,6 +162,14 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
     );
     assert_eq!(extra.page_writes, programs, "pages by flow and in all");
     assert_eq!(timed.flows.len(), summary.flows.len());
+}
+
+/// Planes that a block lies on at most.
+fn planes_per_block(device: &DeviceConfig) -> u64 {
+    match device.ftl.superblock {
+        Superblock::Block => 1,
+        _ => u64::from(Geometry::new(&device.flash).planes()),
+    }
 }
 
 fn stage_sum(stages: &BreakdownSummary) -> f64 {
@@ -359,14 +371,18 @@ fn check_flash(case: &Case, summary: &Summary) {
     let flash = &whole_run(summary);
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     assert_eq!(host, flash.user_reads + flash.user_programs, "host pages by flow and in all");
-    assert!(flash.gc_programs <= flash.gc_reads, "collection writes what it read");
+    // Parity counts as written by collection, and is at most as much as the data.
+    let data = flash.gc_reads + flash.user_programs + flash.mapping_programs;
+    let parity = if case.device.ftl.parity { data } else { 0 };
+    assert!(flash.gc_programs <= flash.gc_reads + parity, "collection writes what it read");
     let jobs = flash.gc_invocations + flash.wear_leveling_moves + flash.read_scrubbing_moves;
     // Paced collection may wait for writes at the end.
     let gc = &case.device.ftl.gc;
     let waits = u64::from(gc.pacing == Pacing::Proportional);
     let planes = u64::from(Geometry::new(&case.device.flash).planes());
     let left = waits * planes * u64::from(gc.max_concurrent_per_plane);
-    let ended = (jobs - left.min(jobs)..=jobs).contains(&flash.erases);
+    let most = jobs * planes_per_block(&case.device);
+    let ended = (jobs - left.min(jobs)..=most).contains(&flash.erases);
     assert!(ended, "every collection ends with its erase");
     assert!(flash.copybacks <= flash.gc_programs, "copybacks are programs of collection");
     let outside = summary.before_window.cmt.writebacks + summary.after_window.cmt.writebacks;

@@ -11,6 +11,7 @@ use crate::{
 };
 use flashlane_device::ftl::allocation::Allocation;
 use flashlane_device::ftl::gc::Victim;
+use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_device::isolation::Isolation;
 use flashlane_device::scheduler::Scheduling;
 use flashlane_reading::Error;
@@ -206,6 +207,8 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
             ..MappingConfig::default()
         },
         allocation: allocation(device),
+        superblock: Superblock::Block,
+        parity: false,
         unwritten_read: UnwrittenRead::Flash,
         gc: GcConfig {
             victim: victim(device),

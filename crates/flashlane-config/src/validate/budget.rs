@@ -1,6 +1,8 @@
 //! The room that every plane needs, so that no accepted configuration can stop for lack of it.
 
-use crate::{DeviceConfig, FlowConfig, MappingKind, OUTSTANDING_MAX, WindowRule, WorkloadConfig};
+use crate::{
+    DeviceConfig, FlowConfig, MappingKind, OUTSTANDING_MAX, Superblock, WindowRule, WorkloadConfig,
+};
 use flashlane_device::ftl::budget::{self, PlaneBudget, plane_limits};
 use flashlane_device::ftl::hybrid::SPARE_BLOCKS;
 use flashlane_device::isolation::{Isolation, UpiConfig};
@@ -102,6 +104,8 @@ fn check_hybrid(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
 fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String {
     let over_provisioning = device.ftl.over_provisioning.0;
     let room = budget.room_pages();
+    let in_sets = device.ftl.superblock != Superblock::Block;
+    let unit = if in_sets { "set" } else { "plane" };
     let mut ways = Vec::new();
     if let Some(needed) = budget.over_provisioning_needed(over_provisioning) {
         let percent = (needed * 1000.0).ceil() / 10.0;
@@ -115,7 +119,7 @@ fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String 
     }
     ways.push("fewer flows on a plane".to_owned());
     format!(
-        "found {:.4}: plane {plane} must hold {} logical pages of {} flow(s), but has room for {room} \
+        "found {:.4}: {unit} {plane} must hold {} logical pages of {} flow(s), but has room for {room} \
         ({} blocks less {} in reserve and {} open, {} pages each); allowed: {}",
         over_provisioning,
         budget.logical_pages,

@@ -12,6 +12,7 @@ mod isolation;
 mod media;
 mod mqsim;
 mod pacing;
+mod superblocks;
 mod workload;
 
 use std::ops::RangeInclusive;
@@ -57,7 +58,11 @@ pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
     device::check(&mut rules, device);
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         // The device must have room for a single flow that owns all of it.
-        budget::check(&mut rules, device, &WorkloadConfig::whole_device());
+        let alone = WorkloadConfig::whole_device();
+        superblocks::check_sets(&mut rules, device, &alone);
+        if rules.problems.is_empty() {
+            budget::check(&mut rules, device, &alone);
+        }
     }
     rules.problems
 }
@@ -99,6 +104,9 @@ fn check_together(
     flow::check_cache(&mut rules, &device.cache, workload);
     if rules.problems.is_empty() {
         isolation::check_sets(&mut rules, device, workload);
+    }
+    if rules.problems.is_empty() {
+        superblocks::check_sets(&mut rules, device, workload);
     }
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         budget::check(&mut rules, device, workload);

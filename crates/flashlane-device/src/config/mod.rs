@@ -21,6 +21,7 @@ pub use crate::ftl::config::{
 };
 use crate::ftl::errors::ErrorSettings;
 pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, ErrorsConfig};
+pub use crate::ftl::superblocks::Superblock;
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
 pub use crate::interface::processors::ProcessorsConfig;
 use crate::isolation::Isolation;

@@ -52,15 +52,16 @@ impl Ftl {
                 let ppa = pages.ppa(lpa);
                 if ppa != Ppa::NONE {
                     let block = blocks.block_of(ppa);
-                    assert_eq!(blocks.block(block).flow, index, "block {block} has one tenant");
-                    let plane = blocks.plane_of(block);
+                    let owner = blocks.owner_of(block, lpa);
+                    assert_eq!(owner, index, "block {block} has one tenant");
+                    let plane = blocks.plane_of_page(ppa);
                     assert!(own[plane.index()], "flow {index} keeps off plane {plane}");
                 }
             }
         }
         for plane in blocks.planes.numbers() {
             blocks.audit(plane, |block| {
-                blocks.pages_of(block).filter(|&ppa| pages.lpa(ppa) != Lpa::NONE).count() as u16
+                blocks.pages_of(block).filter(|&ppa| pages.lpa(ppa) != Lpa::NONE).count() as u32
             });
         }
     }
@@ -124,7 +125,8 @@ impl Ftl {
         }
         let mut urgent: Array<ChipId, u32> = Array::of(0, self.urgent_planes.len());
         for (plane, state) in self.blocks.planes.numbered() {
-            urgent[self.chip_of(plane)] += u32::from(state.urgent);
+            let planes = self.blocks.planes_of_pool(plane);
+            planes.for_each(|plane| urgent[self.chip_of(plane)] += u32::from(state.urgent));
         }
         let unerased = self.unerased_of_chips(transactions);
         for ((chip, &urgent), unerased) in urgent.numbered().zip(unerased) {

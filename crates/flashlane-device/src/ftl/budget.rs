@@ -1,8 +1,11 @@
 //! The room that every plane needs, so that collection always finds a block to empty.
 
+use std::borrow::Cow;
+
 use super::config::{FtlConfig, FtlSettings, OVER_PROVISIONING};
 use super::mapping::EntrySizes;
 use super::reserve_blocks;
+use super::superblocks;
 use crate::flash::config::BLOCKS_PER_PLANE;
 use crate::layout::{FlowSpace, Layout};
 
@@ -14,7 +17,7 @@ pub struct PlaneBudget {
     /// Logical pages that may be valid on the plane at once, translation pages included.
     pub logical_pages: u64,
     /// Blocks that are open for writing: one for host data and one for collection per flow, and
-    /// as many for translation pages unless mapping is ideal.
+    /// as many for translation pages unless mapping is ideal. Flows share those of superblocks.
     pub frontier_blocks: u32,
     /// Blocks that only collection may use.
     pub reserve_blocks: u32,
@@ -81,13 +84,17 @@ pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
     hard.max(reserve_blocks(&ftl.gc))
 }
 
-/// The budget of every plane, by flat plane number.
+/// The budget of every plane, by flat plane number; with superblocks, of every set of dies.
 ///
 /// A flow's pages are striped over its planes, so a plane holds at most `ceil(pages / planes)` of
 /// them, and with a mapping table on flash as many translation pages as address them, plus one.
 /// With dynamic allocation that is the plane's average; [`data_limits`] keeps a plane from taking
 /// more than its budget.
 pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudget> {
+    let folded = superblocks::folded(settings, layout);
+    let shared = matches!(folded, Cow::Owned(_));
+    let drive = layout;
+    let layout = &*folded;
     let geometry = layout.geometry;
     let ideal = !settings.config.mapping.is_cached();
     let empty = PlaneBudget {
@@ -109,7 +116,7 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
     }
     for flow in &layout.flows {
         let planes = u64::from(flow.plane_count()).max(1);
-        let pages = flow.pages.div_ceil(planes) + translation_pages(settings, layout, flow);
+        let pages = flow.pages.div_ceil(planes) + translation_pages(settings, drive, flow);
         for plane in flow.planes(geometry) {
             let budget = &mut budgets[plane.index()];
             budget.logical_pages += pages;
@@ -117,6 +124,9 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
                 continue;
             }
             budget.flows += 1;
+            if shared && budget.flows > 1 {
+                continue;
+            }
             budget.frontier_blocks += match ideal {
                 true => 2 + u32::from(settings.opens_frontiers_at_start()),
                 false => 4,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::allocation::Allocation;
 use super::errors::ErrorSettings;
 use super::gc::Victim;
+use super::superblocks::Superblock;
 use crate::compat::CompatConfig;
 use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing, Span};
 
@@ -26,8 +27,16 @@ pub struct FtlConfig {
     pub over_provisioning: Ratio,
     /// The page-level mapping table and its cache.
     pub mapping: MappingConfig,
-    /// The plane that a write goes to.
+    /// The plane that a write goes to. With superblocks: the order of the planes in a stripe.
     pub allocation: Allocation,
+    /// The blocks that are written, collected and erased together: `"block"`, a block of one plane;
+    /// `"drive"`, a superblock of one block of each plane of the drive; `"4 dies"`, a superblock of
+    /// a set of dies. Free blocks and thresholds then count superblocks. Flows that write to the
+    /// same planes share superblocks; others have sets of their own.
+    pub superblock: Superblock,
+    /// The last page of each stripe of a superblock holds parity, and no data. The pages for parity
+    /// are part of over-provisioning.
+    pub parity: bool,
     /// What a read of a never-written page costs.
     pub unwritten_read: UnwrittenRead,
     /// Garbage collection.
@@ -46,6 +55,8 @@ impl Default for FtlConfig {
             over_provisioning: Ratio(0.28),
             mapping: MappingConfig::default(),
             allocation: Allocation::by_name("cwdp").expect("registered"),
+            superblock: Superblock::Block,
+            parity: false,
             unwritten_read: UnwrittenRead::ZeroFill,
             gc: GcConfig::default(),
             wear_leveling: WearConfig::default(),

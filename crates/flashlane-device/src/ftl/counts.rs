@@ -69,9 +69,11 @@ impl Ftl {
         (self.pages.bytes(), self.pages.side_table_bytes())
     }
 
-    /// Erases of each block.
+    /// Erases of each block of the flash.
     pub fn erases_of_blocks(&self) -> Vec<u32> {
-        self.blocks.numbers().map(|block| self.blocks.block(block).erases).collect()
+        let of = |block| self.blocks.block(block).erases;
+        let planes = self.blocks.planes_per_block() as usize;
+        self.blocks.numbers().flat_map(|block| std::iter::repeat_n(of(block), planes)).collect()
     }
 
     /// Free blocks of each plane.

@@ -17,7 +17,6 @@ pub mod budget;
 pub mod config;
 mod contents;
 pub(crate) mod counts;
-
 pub mod errors;
 pub mod gc;
 pub mod hybrid;
@@ -31,6 +30,7 @@ mod partial;
 mod reads;
 mod scrubbing;
 mod state;
+pub mod superblocks;
 #[cfg(test)]
 mod tests;
 pub mod untimed;
@@ -101,7 +101,7 @@ pub struct Ftl {
     pacing: Option<PacedJobs>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
-    /// Planes of each chip that are short of free blocks.
+    /// Planes of each chip whose pools are short of free blocks.
     urgent_planes: Array<ChipId, u32>,
     /// For each chip, the blocks in collection whose erase has not started.
     unerased: Array<ChipId, u32>,
@@ -139,6 +139,7 @@ impl Ftl {
     ) -> Self {
         let FtlSettings { config, compat, in_place, .. } = settings;
         let geometry = layout.geometry;
+        let layout = &*superblocks::folded(settings, layout);
         let mut blocks = state.blocks;
         blocks.count_valid();
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
@@ -175,7 +176,7 @@ impl Ftl {
             }
         };
         let by_page = matches!(layer, Layer::Pages(_) | Layer::Free(_));
-        let chips = geometry.chips() as usize;
+        let (chips, pools) = (geometry.chips() as usize, blocks.planes.len());
         Self {
             pages: state.pages,
             blocks,
@@ -184,7 +185,7 @@ impl Ftl {
             sets,
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
             errors,
-            pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
+            pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),
@@ -300,8 +301,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         if !matches!(self.layer, Layer::InPlace) {
-            let block = self.blocks.block_of(ppa);
-            self.blocks.block_mut(block).issued += 1;
+            self.blocks.program_sent(ppa);
         }
     }
 
@@ -351,19 +351,17 @@ impl Ftl {
         }
         let Transaction { ppa, plane, .. } = ctx.transactions[id];
         let block_id = self.blocks.block_of(ppa);
-        let block = self.blocks.block_mut(block_id);
-        block.programmed += 1;
-        assert!(block.programmed <= block.issued, "a page is programmed once");
-        let programmed = u32::from(block.programmed);
+        let programmed = self.blocks.page_programmed(ppa);
         if programmed == 1 {
-            self.data_begins(block_id, ctx.now);
+            self.data_begins(ppa, ctx.now);
         }
+        let plane = self.blocks.pool_of(plane);
         let state = &mut self.blocks.planes[plane];
         state.programs -= 1;
         let wanted = state.gc_wanted;
         // Reads wait only where the pages of a block are programmed in order.
         if !self.unprogrammed.is_empty() {
-            assert_eq!(programmed, self.blocks.page_of(ppa) + 1, "a block fills in order");
+            assert_eq!(programmed, self.blocks.page_of_flash(ppa) + 1, "a block fills in order");
             self.wake_readers(ctx, ppa);
         }
         match self.layer {
@@ -392,9 +390,11 @@ impl Ftl {
         };
         if urgent != state.urgent {
             self.blocks.planes[plane].urgent = urgent;
-            let chip = self.chip_of(plane);
-            let planes = &mut self.urgent_planes[chip];
-            *planes = if urgent { *planes + 1 } else { *planes - 1 };
+            for plane in self.blocks.planes_of_pool(plane) {
+                let chip = ChipId::new(self.planes_per_chip.divide(plane.get()));
+                let planes = &mut self.urgent_planes[chip];
+                *planes = if urgent { *planes + 1 } else { *planes - 1 };
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ impl Ftl {
         tr.dependent = write;
         tr.set_mask(missing);
         tr.ppa = old;
-        tr.plane = self.blocks.plane_of(block);
+        tr.plane = self.blocks.plane_of_page(old);
         tr.holds_block = true;
         // The read counts as unclassified work, whatever the class of the flow.
         tr.class = 1;

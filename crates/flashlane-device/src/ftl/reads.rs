@@ -44,7 +44,7 @@ impl Ftl {
         if written == 0 {
             return self.find_unwritten(ctx, id);
         }
-        let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+        let plane = self.blocks.plane_of_page(ppa);
         let tr = &mut ctx.transactions[id];
         tr.ppa = ppa;
         tr.plane = plane;
@@ -87,8 +87,9 @@ impl Ftl {
         if self.unwritten_reads_allocate && self.allocate_for_read(ctx, flow, lpa, plane, mask) {
             return self.find_again(ctx, id);
         }
+        let page = self.blocks.home_page(page);
         let tr = &mut ctx.transactions[id];
-        tr.plane = plane;
+        tr.plane = self.blocks.plane_in_pool(plane, page);
         tr.ppa = page;
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
@@ -155,13 +156,11 @@ impl Ftl {
         let ordered = self.ordered;
         let blocks = &mut self.blocks;
         let tr = &mut ctx.transactions[id];
-        let (block_id, page) = (blocks.block_of(tr.ppa), blocks.page_of(tr.ppa));
-        let block = blocks.block_mut(block_id);
         if !tr.holds_block {
             tr.holds_block = true;
-            block.reads += 1;
+            blocks.block_mut(blocks.block_of(tr.ppa)).reads += 1;
         }
-        if ordered && page >= u32::from(block.programmed) {
+        if ordered && !blocks.is_programmed(tr.ppa) {
             tr.place = Place::Unprogrammed;
             let ppa = tr.ppa;
             self.unprogrammed.push_back(ppa.get(), id, &mut ctx.transactions);

@@ -18,7 +18,7 @@ use crate::layout::Geometry;
 #[derive(Clone)]
 pub(super) struct Scrubbing {
     limit: u32,
-    /// Host pages read since the erase of the block.
+    /// Host pages read since the erase of the block of the flash.
     reads: Array<BlockId, u32>,
     /// Blocks whose data was moved.
     moves: u64,
@@ -54,7 +54,7 @@ impl Ftl {
         let plane = self.blocks.plane_of(block);
         let max_jobs = self.collector().map_or(0, |collector| collector.max_jobs);
         let scrubbing = self.scrubbing.as_mut().expect("the caller looked");
-        let reads = &mut scrubbing.reads[block];
+        let reads = &mut scrubbing.reads[self.blocks.flash_block_of(ppa)];
         *reads = reads.saturating_add(1);
         if *reads < scrubbing.limit {
             return;

@@ -12,6 +12,7 @@ use super::hybrid::Hybrid;
 use super::mapping::MappingTable;
 use super::pages::{FrozenPages, PageTables, TableSize};
 use super::reserve_blocks;
+use super::superblocks::{Stripes, fold};
 use crate::layout::{Geometry, Layout};
 
 /// Entries of a page table in a small page of memory.
@@ -133,8 +134,13 @@ impl FtlState {
             true => (0, 0),
             false => (layout.logical_pages, geometry.pages()),
         };
-        let mut blocks =
-            Blocks::new(geometry, flows, settings.config.wear_leveling.dynamic, reserve);
+        let wear_leveling = settings.config.wear_leveling.dynamic;
+        let folded = fold(settings, layout).expect("validation refuses sets that do not fit");
+        let of_blocks = folded.as_ref().map_or(geometry, |folded| folded.layout.geometry);
+        let mut blocks = Blocks::new(of_blocks, flows, wear_leveling, reserve);
+        if let Some(folded) = &folded {
+            blocks.fold(Stripes::new(folded), geometry.pages_per_block);
+        }
         if settings.opens_frontiers_at_start() {
             for (index, flow) in (0..).map(FlowId::new).zip(&layout.flows) {
                 flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));

@@ -41,7 +41,7 @@ impl<'a> FlashView<'a> {
     /// Index of a page in its block.
     #[inline]
     pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
-        self.blocks.page_of(ppa)
+        self.blocks.page_of_flash(ppa)
     }
 
     /// Block of a page.
@@ -53,8 +53,7 @@ impl<'a> FlashView<'a> {
     /// True if the page is the next of its block to be programmed.
     #[inline]
     pub(crate) fn is_next(&self, ppa: Ppa) -> bool {
-        let block = self.blocks.block(self.blocks.block_of(ppa));
-        u32::from(block.issued) == self.blocks.page_of(ppa)
+        self.blocks.is_next(ppa)
     }
 
     /// True for the migration of a page that is no longer valid.
@@ -70,18 +69,19 @@ impl<'a> FlashView<'a> {
 
     /// True if only collection can give the plane room for host writes.
     pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
-        self.blocks.is_out_of_room(plane)
+        self.blocks.is_out_of_room(self.blocks.pool_of(plane))
     }
 
     /// Blocks of the plane in collection, up to their erase.
     pub(crate) fn jobs(&self, plane: PlaneId) -> u32 {
-        self.blocks.planes[plane].jobs
+        self.blocks.planes[self.blocks.pool_of(plane)].jobs
     }
 
     /// Free pages of a plane, without those of open blocks.
     pub(crate) fn free_pages(&self, plane: PlaneId) -> u64 {
-        let free = self.blocks.planes[plane].free;
-        u64::from(free) * u64::from(self.blocks.pages_per_block())
+        let free = self.blocks.planes[self.blocks.pool_of(plane)].free;
+        let pages = self.blocks.pages_per_block() / self.blocks.planes_per_block();
+        u64::from(free) * u64::from(pages)
     }
 
     /// Free pages of all planes together, without those of open blocks.

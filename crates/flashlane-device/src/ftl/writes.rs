@@ -28,7 +28,7 @@ impl Ftl {
     pub(super) fn place_write(&mut self, ctx: &mut Context, id: TransactionId) {
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
-            ctx.transactions[id].plane = plane;
+            ctx.transactions[id].plane = self.first_plane(plane);
             self.blocks.planes[plane].parked.push_back(id, &mut ctx.transactions);
             self.pool_changed(plane);
             self.owe_collection(plane);
@@ -36,7 +36,7 @@ impl Ftl {
         }
     }
 
-    /// The plane and the stream of a write.
+    /// The pool and the stream of a write.
     #[inline(always)]
     fn plane_of_write(&mut self, flow: FlowId, lpa: Lpa, source: Source) -> (PlaneId, Stream) {
         if source == Source::Mapping {
@@ -80,7 +80,7 @@ impl Ftl {
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
         tr.ppa = ppa;
-        tr.plane = plane;
+        tr.plane = self.blocks.plane_in_pool(plane, ppa);
         tr.place = Place::Queue;
         if waited > 0 {
             self.tell(Seen::WaitedForBlock { transaction: id, since: now.0 - waited });
@@ -104,6 +104,7 @@ impl Ftl {
         }
         self.blocks.planes[plane].programs += 1;
         self.ready(id);
+        self.complete_stripe(ctx, plane, flow, ppa);
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
         }
@@ -174,7 +175,7 @@ impl Ftl {
                 return;
             }
             if let Err(other) = self.try_place(ctx, id) {
-                ctx.transactions[id].plane = other;
+                ctx.transactions[id].plane = self.first_plane(other);
                 let parked = &mut self.blocks.planes[other].parked;
                 if other == plane {
                     parked.push_front(id, &mut ctx.transactions);

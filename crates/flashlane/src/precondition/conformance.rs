@@ -88,7 +88,7 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
                     continue;
                 }
                 let first = state.blocks.first_page(block);
-                let mut valid = plan::spread(u32::from(found.valid), 24).peekable();
+                let mut valid = plan::spread(found.valid, 24).peekable();
                 for offset in 0..24 {
                     let lpa = state.pages.lpa(first.plus(offset));
                     if valid.next_if_eq(&offset).is_none() {

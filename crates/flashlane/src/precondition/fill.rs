@@ -88,7 +88,7 @@ impl Part {
             let first = blocks.first_page(block);
             let after = index * u64::from(span) / valid.len() as u64;
             let filled = blocks.block_mut(block);
-            filled.valid = count as u16;
+            filled.valid = count;
             filled.filled = filled_before + after as u32;
             if offsets.len() != count as usize {
                 offsets.clear();

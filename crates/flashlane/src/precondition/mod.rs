@@ -28,6 +28,7 @@ use flashlane_config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::ftl::blocks::Stream;
 use flashlane_device::ftl::mapping::MappingTable;
+use flashlane_device::ftl::superblocks::folded;
 use flashlane_device::ftl::{FtlState, reserve_blocks};
 use flashlane_device::layout::{FlowSpace, Layout};
 use flashlane_workload::footprint::Footprint;
@@ -104,6 +105,7 @@ pub(crate) fn precondition(
     seed: u64,
     progress: &dyn Fn(f64),
 ) {
+    let layout = &*folded(device.ftl_settings(), layout);
     let allocator = Allocator::new(&device.ftl.allocation, layout);
     let scattered = scattered::footprints(device, workload, layout, footprints, seed);
     let footprints = scattered.as_deref().unwrap_or(footprints);
@@ -281,7 +283,11 @@ fn usable_blocks(
     let reserve = reserve_blocks(&device.ftl.gc) + 1;
     let pool = pool_level(device, layout);
     let free = state.blocks.planes[plane].free;
-    let frontiers = if device.ftl_settings().opens_frontiers_at_start() { 0 } else { 2 * flows };
+    let frontiers = if device.ftl_settings().opens_frontiers_at_start() {
+        0
+    } else {
+        2 * state.blocks.writers(flows)
+    };
     // A nearly full plane keeps a smaller pool: at least one block more than its pages need.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
     let usual = u64::from(free.saturating_sub(pool + frontiers));
@@ -314,7 +320,7 @@ fn open_blocks(
 ) {
     let level = pool_level(device, layout);
     let mut rng = Rng::stream(seed, "precondition.open_blocks", u64::from(plane.get()));
-    for &(flow, _) in flows {
+    for &(flow, _) in flows.iter().take(state.blocks.writers(flows.len() as u32) as usize) {
         for stream in [Stream::Host, Stream::Gc] {
             let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
             if state.blocks.planes[plane].free > level {
@@ -350,6 +356,7 @@ pub(crate) fn place_empty_translation_pages(
     state: &mut FtlState,
 ) {
     let Some(mut table) = state.mapping.take() else { return };
+    let layout = &*folded(device.ftl_settings(), layout);
     let allocator = Allocator::new(&device.ftl.allocation, layout);
     for flow in (0..layout.flows.len()).map(FlowId::at) {
         let pages = table.whole_pages_of(flow, layout);

@@ -16,6 +16,7 @@ use crate::options::{Progress, RunOptions};
 use crate::stopwatch::Stopwatch;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::cache::Cache;
+use flashlane_device::ftl::superblocks::folded;
 use flashlane_device::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
 use flashlane_device::ftl::{Ftl, FtlState};
 use flashlane_device::layout::{Layout, SECTOR_BYTES};
@@ -80,6 +81,7 @@ pub(crate) fn run(
                 flash: &device.flash,
                 gc: &device.ftl.gc,
                 order: device.scheduler.collection_order(layout.geometry, flows),
+                pools: folded(device.ftl_settings(), layout).geometry,
             },
             layout,
             ftl,

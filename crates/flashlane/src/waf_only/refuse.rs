@@ -5,7 +5,7 @@ use flashlane_units::Span;
 
 use crate::options::RunOptions;
 use flashlane_config::validate::plane_budget;
-use flashlane_config::{DeviceConfig, MappingKind, Technology, WorkloadConfig};
+use flashlane_config::{DeviceConfig, MappingKind, Superblock, Technology, WorkloadConfig};
 use flashlane_device::ftl::gc::Victim;
 use flashlane_device::ftl::untimed::{mean, page_transfer};
 use flashlane_device::layout::Geometry;
@@ -145,6 +145,15 @@ pub(crate) fn refuse(
         device.ftl.mapping.kind == MappingKind::Hybrid,
         "ftl.mapping.kind",
         "found hybrid, allowed: page; its merges wait for each other",
+    );
+    let jobs = device.ftl.gc.max_concurrent_per_plane;
+    refuse(
+        device.ftl.superblock != Superblock::Block && jobs > 1,
+        "ftl.gc.max_concurrent_per_plane",
+        &format!(
+            "found {jobs} with superblocks, allowed: 1; how many superblocks are in collection \
+             together is a matter of time"
+        ),
     );
     refuse(
         device.flash.technology == Technology::InPlace,

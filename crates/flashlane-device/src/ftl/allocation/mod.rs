@@ -128,7 +128,7 @@ impl Allocation {
     }
 
     /// The planes of a flow in the order in which its logical pages visit them.
-    fn order(&self, geometry: Geometry, flow: &FlowSpace) -> Vec<PlaneId> {
+    pub(super) fn order(&self, geometry: Geometry, flow: &FlowSpace) -> Vec<PlaneId> {
         match self {
             // Reads of unwritten pages and translation pages need a static home in either case.
             Self::Dynamic(_) => striped::order("cwdp", geometry, flow),

@@ -7,7 +7,7 @@ use super::{BlockState, Blocks};
 impl Blocks {
     /// Checks the counters of a plane against each other: free, open, full and collected blocks add
     /// up, no block has more valid than allocated pages.
-    pub(crate) fn audit(&self, plane: PlaneId, valid_of: impl Fn(BlockId) -> u16) {
+    pub(crate) fn audit(&self, plane: PlaneId, valid_of: impl Fn(BlockId) -> u32) {
         let free =
             self.of_plane(plane).iter().filter(|b| b.state == BlockState::Free).count() as u32;
         let state = &self.planes[plane];
@@ -22,12 +22,15 @@ impl Blocks {
             assert!(b.valid <= b.allocated, "block {block} has at most its allocated pages valid");
             assert!(b.programmed <= b.issued, "block {block} programs what was issued");
             assert!(b.issued <= b.allocated, "block {block} issues what was allocated");
+            if let Some(stripes) = &self.stripes {
+                stripes.audit(block, b.issued, b.programmed);
+            }
             match b.state {
                 BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
-                BlockState::Open => assert!(u32::from(b.allocated) < self.pages_per_block()),
-                BlockState::Full => assert_eq!(u32::from(b.allocated), self.pages_per_block()),
+                BlockState::Open => assert!(b.allocated < self.pages_per_block.get()),
+                BlockState::Full => assert_eq!(b.allocated, self.pages_per_block.get()),
                 // Hybrid mapping collects blocks that are not full.
-                BlockState::Collected => assert!(u32::from(b.allocated) <= self.pages_per_block()),
+                BlockState::Collected => assert!(b.allocated <= self.pages_per_block.get()),
             }
         }
     }

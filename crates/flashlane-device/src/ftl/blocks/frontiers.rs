@@ -12,7 +12,9 @@ impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
     fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
-        (plane.get() * self.flows + u32::from(flow.get())) as usize * STREAMS + stream as usize
+        let flows = self.frontier_flows;
+        let flow = u32::from(flow.get()).min(flows - 1);
+        (plane.get() * flows + flow) as usize * STREAMS + stream as usize
     }
 
     /// Allocates the next page of a frontier. `None` where that needs a free block and only the
@@ -77,17 +79,18 @@ impl Blocks {
     ) -> Option<(Ppa, u32)> {
         let first = self.allocate_at_once(plane, flow, stream, privileged)?;
         let block = self.block_of(first);
-        if self.frontiers[self.frontier_at(plane, flow, stream)] != block {
+        if self.stripes.is_some() || self.frontiers[self.frontier_at(plane, flow, stream)] != block
+        {
             return Some((first, 1));
         }
         // The page that fills the block is allocated by itself.
-        let pages = self.pages_per_block() as u16;
+        let pages = self.pages_per_block.get();
         let open = &mut self.blocks[block];
-        let more = (most - 1).min(u32::from(pages - 1 - open.allocated));
-        open.allocated += more as u16;
-        open.issued += more as u16;
-        open.programmed += more as u16;
-        open.valid += more as u16;
+        let more = (most - 1).min(pages - 1 - open.allocated);
+        open.allocated += more;
+        open.issued += more;
+        open.programmed += more;
+        open.valid += more;
         self.valid[flow.index()] += u64::from(more);
         self.count_held(block, more as i32);
         Some((first, 1 + more))
@@ -95,10 +98,10 @@ impl Blocks {
 
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
     pub fn written_at_once(&mut self, ppa: Ppa) {
-        let block = self.block_of(ppa);
-        let block = &mut self.blocks[block];
-        block.issued += 1;
-        block.programmed += 1;
+        self.programmed_at_once(ppa);
+        if let Some(parity) = self.parity_after(ppa) {
+            self.programmed_at_once(parity);
+        }
     }
 
     /// Opens the frontiers of a flow on a plane before anything is written, and from now on
@@ -134,7 +137,7 @@ impl Blocks {
     /// Index, inside its block, of the next page of a frontier.
     pub(crate) fn next_page(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> u32 {
         let block = self.frontiers[self.frontier_at(plane, flow, stream)];
-        if block == BlockId::NONE { 0 } else { u32::from(self.blocks[block].allocated) }
+        if block == BlockId::NONE { 0 } else { self.blocks[block].allocated }
     }
 
     /// True if the flow could write to the plane now.
@@ -161,7 +164,7 @@ impl Blocks {
                 continue;
             }
             self.frontiers[at] = BlockId::NONE;
-            let pages = self.pages_per_block.get() as u16;
+            let pages = self.pages_per_block.get();
             let filled = &mut self.planes[plane].filled;
             let closed = &mut self.blocks[block];
             closed.state = BlockState::Full;

@@ -20,15 +20,15 @@ pub(in crate::ftl) struct FullBlocks {
 
 impl FullBlocks {
     /// Builds the array from the valid pages of each block; `None` for a block that is not full.
-    pub(in crate::ftl) fn of(blocks: impl Iterator<Item = Option<u16>>) -> Self {
-        Self { valid: blocks.map(|valid| valid.unwrap_or(OTHERS)).collect() }
+    pub(in crate::ftl) fn of(blocks: impl Iterator<Item = Option<u32>>) -> Self {
+        Self { valid: blocks.map(|valid| valid.map_or(OTHERS, |valid| valid as u16)).collect() }
     }
 
     /// Notes that a block is full and has `valid` valid pages.
     #[inline]
-    pub(super) fn filled(&mut self, block: BlockId, valid: u16) {
+    pub(super) fn filled(&mut self, block: BlockId, valid: u32) {
         if let Some(known) = self.valid.get_mut(block.index()) {
-            *known = valid;
+            *known = valid as u16;
         }
     }
 
@@ -43,7 +43,7 @@ impl FullBlocks {
     /// Notes that a block is about to be emptied or erased.
     #[inline]
     pub(super) fn collected(&mut self, block: BlockId) {
-        self.filled(block, OTHERS);
+        self.filled(block, u32::from(OTHERS));
     }
 
     /// Valid pages of a range of blocks; empty where no policy compares all blocks.
@@ -52,9 +52,10 @@ impl FullBlocks {
     }
 
     /// Checks the entry of a block against the block.
-    pub(super) fn audit(&self, block: BlockId, valid: Option<u16>) {
+    pub(super) fn audit(&self, block: BlockId, valid: Option<u32>) {
         let known = self.valid.get(block.index());
-        let right = known.is_none_or(|&known| known == valid.unwrap_or(OTHERS));
+        let right =
+            known.is_none_or(|&known| u32::from(known) == valid.unwrap_or(u32::from(OTHERS)));
         assert!(right, "valid pages of full block {block}");
     }
 }

@@ -35,34 +35,37 @@ impl Blocks {
         for frontier in &mut self.frontiers {
             *frontier = BlockId::new(from.next()?);
         }
+        self.numbers().for_each(|block| self.settle(block));
         self.count_valid();
         Some(())
     }
 }
 
-fn block_numbers(block: &Block) -> [u32; 5] {
+fn block_numbers(block: &Block) -> [u32; 7] {
     let &Block { valid, allocated, issued, programmed, reads, .. } = block;
     let &Block { flow, erases, filled, state, stream, .. } = block;
     assert_eq!(reads, 0, "no read is under way");
-    let pair = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
-    let kind = (state as u16) | (stream as u16) << 8;
-    [pair(valid, allocated), pair(issued, programmed), pair(flow.get(), kind), erases, filled]
+    let kind = (state as u32) | (stream as u32) << 8;
+    let flow = u32::from(flow.get()) | kind << 16;
+    [valid, allocated, issued, programmed, flow, erases, filled]
 }
 
 fn take_block(from: &mut dyn Iterator<Item = u32>) -> Option<Block> {
-    let mut pair = || from.next().map(|both| (both as u16, (both >> 16) as u16));
-    let ((valid, allocated), (issued, programmed), (flow, kind)) = (pair()?, pair()?, pair()?);
+    let (valid, allocated) = (from.next()?, from.next()?);
+    let (issued, programmed) = (from.next()?, from.next()?);
+    let flow = from.next()?;
+    let kind = flow >> 16;
     Some(Block {
         valid,
         allocated,
         issued,
         programmed,
         reads: 0,
-        flow: FlowId::new(flow),
+        flow: FlowId::new(flow as u16),
         erases: from.next()?,
         filled: from.next()?,
-        state: *STATES.get(usize::from(kind & 0xFF))?,
-        stream: *STREAMS.get(usize::from(kind >> 8))?,
+        state: *STATES.get((kind & 0xFF) as usize)?,
+        stream: *STREAMS.get((kind >> 8) as usize)?,
     })
 }
 

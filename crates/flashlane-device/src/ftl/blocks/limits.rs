@@ -12,7 +12,7 @@ impl Blocks {
         self.limits = limits;
         for block in self.blocks.numbers() {
             let Block { valid, .. } = self.blocks[block];
-            self.count_held(block, i32::from(valid));
+            self.count_held(block, valid as i32);
         }
     }
 

@@ -1,11 +1,13 @@
 //! Blocks, free pools and write frontiers of every plane.
 
 mod audit;
+mod folded;
 mod frontiers;
 mod full;
 mod kept;
 mod limits;
 mod pool;
+mod precondition;
 mod visible;
 
 use crate::flash::timing::Cells;
@@ -14,6 +16,7 @@ use std::ops::Range;
 use flashlane_engine::{Array, Divisor, List};
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
 
+use super::superblocks::Stripes;
 use crate::layout::Geometry;
 use frontiers::STREAMS;
 pub(super) use full::{FullBlocks, first_fewest};
@@ -70,15 +73,15 @@ impl Stream {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Block {
     /// Pages that hold live data.
-    pub valid: u16,
+    pub valid: u32,
     /// Pages allocated so far.
-    pub(crate) allocated: u16,
+    pub(crate) allocated: u32,
     /// Pages whose program was sent to the die.
-    pub(crate) issued: u16,
+    pub(crate) issued: u32,
     /// Pages whose program is done.
-    pub(crate) programmed: u16,
+    pub(crate) programmed: u32,
     /// Reads of the block that are under way or queued.
-    pub(crate) reads: u16,
+    pub(crate) reads: u32,
     /// Owner.
     pub flow: FlowId,
     /// Erases so far.
@@ -135,9 +138,14 @@ pub struct Blocks {
     pub planes: Array<PlaneId, Plane>,
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<BlockId>,
-    flows: u32,
+    /// Flows that have frontiers of their own: all, or 1 if they share them.
+    frontier_flows: u32,
     blocks_per_plane: Divisor,
     pages_per_block: Divisor,
+    /// Pages of a block that can hold data: all of them, unless stripes have parity.
+    data_pages: u32,
+    /// Pages of a block of the flash. A block is several of those if it is a superblock.
+    flash_pages: Divisor,
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
@@ -155,6 +163,8 @@ pub struct Blocks {
     valid: Vec<u64>,
     /// Valid pages of full blocks, where a policy compares all blocks.
     full: FullBlocks,
+    /// The places of superblocks; `None` in block mode.
+    stripes: Option<Box<Stripes>>,
 }
 
 impl Blocks {
@@ -179,10 +189,12 @@ impl Blocks {
             blocks: Array::of(Block::default(), planes * geometry.blocks_per_plane as usize),
             planes: Array::of(plane, planes),
             frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
-            flows,
+            frontier_flows: flows,
             // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
             pages_per_block: Divisor::new(geometry.pages_per_block),
+            data_pages: geometry.pages_per_block,
+            flash_pages: Divisor::new(geometry.pages_per_block),
             wear_leveling,
             reserve,
             eager_frontiers: false,
@@ -192,6 +204,7 @@ impl Blocks {
             limits: Vec::new(),
             valid: vec![0; flows as usize],
             full: FullBlocks::default(),
+            stripes: None,
         }
     }
 
@@ -219,8 +232,8 @@ impl Blocks {
     #[inline]
     pub(crate) fn invalidate_pages(&mut self, block: BlockId, count: u32) {
         let state = &mut self.blocks[block];
-        assert!(u32::from(state.valid) >= count, "a page becomes invalid once");
-        state.valid -= count as u16;
+        assert!(state.valid >= count, "a page becomes invalid once");
+        state.valid -= count;
         self.valid[state.flow.index()] -= u64::from(count);
         if state.state == BlockState::Full {
             self.full.invalidated(block, count);
@@ -228,10 +241,10 @@ impl Blocks {
         self.count_held(block, -(count as i32));
     }
 
-    /// Pages of a block.
+    /// Pages of a block that can hold data.
     #[inline]
     pub fn pages_per_block(&self) -> u32 {
-        self.pages_per_block.get()
+        self.data_pages
     }
 
     /// Block of a physical page.
@@ -246,10 +259,16 @@ impl Blocks {
         self.pages_per_block.remainder(ppa.get())
     }
 
+    /// Page inside its block of the flash.
+    #[inline]
+    pub(crate) fn page_of_flash(&self, ppa: Ppa) -> u32 {
+        self.flash_pages.remainder(ppa.get())
+    }
+
     /// The cells of a page, as far as the time of the flash depends on them.
     #[inline]
     pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        Cells { page: self.page_of(ppa) }
+        Cells { page: self.page_of_flash(ppa) }
     }
 
     /// Plane of a block.
@@ -278,6 +297,10 @@ impl Blocks {
 
     /// Starts to keep the valid pages of full blocks in one array.
     pub(super) fn keep_full(&mut self) {
+        if self.stripes.is_some() {
+            // Their counts need more bits, and few of them are compared.
+            return;
+        }
         let full = |block: &Block| (block.state == BlockState::Full).then_some(block.valid);
         self.full = FullBlocks::of(self.blocks.iter().map(full));
     }
@@ -340,15 +363,18 @@ impl Blocks {
     fn take_page(&mut self, block: BlockId) -> Ppa {
         let pages = self.pages_per_block.get();
         let open = &mut self.blocks[block];
-        let page = u32::from(open.allocated);
+        let page = open.allocated;
         open.allocated += 1;
         open.valid += 1;
         self.valid[open.flow.index()] += 1;
-        if u32::from(open.allocated) == pages {
+        if open.allocated == pages {
             open.state = BlockState::Full;
             self.full.filled(block, open.valid);
         }
-        Ppa::new(block.get() * pages + page)
+        match &self.stripes {
+            None => Ppa::new(block.get() * pages + page),
+            Some(_) => self.take_slot(block, page),
+        }
     }
 
     /// Allocates the next page of an open block that is not a frontier.
@@ -356,15 +382,6 @@ impl Blocks {
         let open = self.block(block);
         assert_eq!(open.state, BlockState::Open, "pages are appended to open blocks");
         self.take_page(block)
-    }
-
-    /// Leaves out the pages of an open block before `page`. No program of the block may be under
-    /// way.
-    pub(crate) fn skip_to(&mut self, block: BlockId, page: u32) {
-        let open = &mut self.blocks[block];
-        assert!(open.quiet(), "pages are left out between programs");
-        let page = page as u16;
-        (open.allocated, open.issued, open.programmed) = (page, page, page);
     }
 
     /// Number of blocks of the device.
@@ -376,21 +393,6 @@ impl Blocks {
     pub(crate) fn is_out_of_room(&self, plane: PlaneId) -> bool {
         let state = &self.planes[plane];
         !state.parked.is_empty() || state.urgent && state.free <= self.host_reserve(plane)
-    }
-
-    /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
-    pub fn precondition_block(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
-        let block = self.take_block(plane, flow, stream);
-        let pages = self.pages_per_block.get() as u16;
-        let closed = &mut self.blocks[block];
-        closed.state = BlockState::Full;
-        (closed.allocated, closed.issued, closed.programmed) = (pages, pages, pages);
-        block
-    }
-
-    /// Notes that preconditioning filled `count` more blocks of a plane.
-    pub fn blocks_filled(&mut self, plane: PlaneId, count: u32) {
-        self.planes[plane].filled += count;
     }
 }
 

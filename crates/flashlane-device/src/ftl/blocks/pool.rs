@@ -74,6 +74,7 @@ impl Blocks {
         assert_eq!(erased.reads, 0, "no block is erased under a read");
         let erases = erased.erases;
         *erased = Block { erases, ..Block::default() };
+        self.settle(block);
         let state = &mut self.planes[plane];
         state.free += 1;
         let pool = &mut state.pool;

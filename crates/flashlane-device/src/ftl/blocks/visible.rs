@@ -26,7 +26,7 @@ impl Blocks {
     /// Valid pages of a block.
     #[must_use]
     pub fn valid_pages(&self, block: BlockId) -> u32 {
-        u32::from(self.block(block).valid)
+        self.block(block).valid
     }
 
     /// The block of a plane, counted inside the plane, that may be collected and has the fewest

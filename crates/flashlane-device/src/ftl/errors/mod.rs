@@ -141,7 +141,8 @@ impl Errors {
     /// The ages at the start. `blocks`: the state of the drive; those with data have been read.
     pub(super) fn new(settings: ErrorSettings<'_>, blocks: &Blocks, seed: u64) -> Box<Self> {
         let ErrorSettings { errors, flash } = settings;
-        let used = |block| blocks.block(block).allocated > 0;
+        let used = |block| blocks.block(blocks.block_with(block)).allocated > 0;
+        let count = blocks.count() * blocks.planes_per_block() as usize;
         let reads = |block| if used(block) { errors.age.reads } else { 0 };
         let by_type = errors.factors(flash.technology);
         let types = by_type.len();
@@ -161,8 +162,8 @@ impl Errors {
             codeword_sectors: (errors.codeword.0 / SECTOR_BYTES) as u32,
             cycles: u64::from(errors.age.cycles),
             retention_ms: (errors.age.retention_days * DAY_MS) as u64,
-            reads: blocks.numbers().map(reads).collect(),
-            since: Array::of(Time::MAX, blocks.count()),
+            reads: (0..count).map(BlockId::at).map(reads).collect(),
+            since: Array::of(Time::MAX, count),
             refresh: errors.refresh_at.map(|at| Refresh { at, next: BlockId::new(0) }),
             counts: ErrorCounts::default(),
         })
@@ -245,20 +246,20 @@ impl Errors {
 }
 
 impl Ftl {
-    /// The first page of a block is programmed.
+    /// The first page of a block of the flash is programmed.
     #[inline]
-    pub(super) fn data_begins(&mut self, block: BlockId, now: Time) {
+    pub(super) fn data_begins(&mut self, ppa: Ppa, now: Time) {
         if let Some(errors) = &mut self.errors {
-            errors.since[block] = now;
+            errors.since[self.blocks.flash_block_of(ppa)] = now;
         }
     }
 
     /// Draws how many more reads a page needs whose data has arrived for the first time. Blocks
     /// whose data has too many errors begin to move.
     pub(crate) fn more_reads(&mut self, ctx: &mut Context, ppa: Ppa, mask: u64) -> MoreReads {
-        let block = self.blocks.block_of(ppa);
-        let page = self.blocks.page_of(ppa);
-        let erases = self.blocks.block(block).erases;
+        let block = self.blocks.flash_block_of(ppa);
+        let page = self.blocks.page_of_flash(ppa);
+        let erases = self.blocks.block(self.blocks.block_of(ppa)).erases;
         let errors = self.errors.as_mut().expect("errors are modelled");
         let age = errors.age(block, erases, ctx.now);
         let more = errors.draw(ppa, (block, page), mask, age);
@@ -274,16 +275,18 @@ impl Ftl {
         more
     }
 
-    /// Moves the data of a block that has too many errors. Where that is not possible now, the
-    /// block is tried again when it is looked at next.
-    fn refresh_if_due(&mut self, ctx: &mut Context, block: BlockId) {
+    /// Moves the data of a block of the flash that has too many errors, or of the superblock that
+    /// it is a part of. Where that is not possible now, the block is tried again when it is looked
+    /// at next.
+    fn refresh_if_due(&mut self, ctx: &mut Context, flash_block: BlockId) {
+        let block = self.blocks.block_with(flash_block);
         let state = self.blocks.block(block);
         if state.state != BlockState::Full || !state.quiet() {
             return;
         }
         let errors = self.errors.as_mut().expect("errors are modelled");
         let refresh = errors.refresh.expect("the caller looked");
-        let age = errors.age(block, state.erases, ctx.now);
+        let age = errors.age(flash_block, state.erases, ctx.now);
         if !errors.is_due(refresh, age) {
             return;
         }
@@ -302,8 +305,8 @@ impl Ftl {
     /// Checks the ages of the blocks.
     pub(in crate::ftl) fn audit_errors(&self, now: Time) {
         let Some(errors) = &self.errors else { return };
-        for block in self.blocks.numbers() {
-            let state = self.blocks.block(block);
+        for block in errors.since.numbers() {
+            let state = self.blocks.block(self.blocks.block_with(block));
             let since = errors.since[block];
             assert!(since == Time::MAX || since <= now, "block {block} was programmed before now");
             let used = state.programmed > 0 || state.reads > 0;

@@ -200,9 +200,7 @@ impl Ftl {
                 self.blocks.invalidate(block);
                 self.pages.move_to(lpa, to);
             }
-            let target = self.blocks.block_mut(self.blocks.block_of(to));
-            target.issued += 1;
-            target.programmed += 1;
+            self.blocks.written_at_once(to);
         }
         self.blocks.put_empty_block(block);
         self.pool_changed(plane);

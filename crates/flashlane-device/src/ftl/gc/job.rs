@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_units::{BlockId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
+use flashlane_units::{BlockId, ChipId, JobId, Lpa, PlaneId, Ppa, TransactionId};
 
 use crate::context::Context;
 use crate::ftl::blocks::{BlockState, Stream};
@@ -17,6 +17,8 @@ pub(in crate::ftl) struct Job {
     moves: u32,
     /// True from the start of the erase on.
     erasing: bool,
+    /// Erases that are not done: one for each block of the flash.
+    erases: u32,
     kind: JobKind,
 }
 
@@ -39,7 +41,7 @@ pub(in crate::ftl) enum JobKind {
 impl Job {
     /// A job for a block that is empty already and only needs its erase.
     pub(in crate::ftl) fn of(block: BlockId) -> Self {
-        Self { block, moves: 0, erasing: false, kind: JobKind::Collection }
+        Self { block, moves: 0, erasing: false, erases: 0, kind: JobKind::Collection }
     }
 
     /// The block.
@@ -64,22 +66,23 @@ impl Ftl {
     ) {
         self.erase_is_awaited(plane);
         let state = self.begin_job(plane, block);
-        let (flow, valid) = (state.flow, u32::from(state.valid));
-        let job = self.jobs.insert(Job { block, moves: valid, erasing: false, kind });
-        self.tell(Seen::Collection { plane, job, owner: flow, valid });
+        let (flow, valid) = (state.flow, state.valid);
+        let job = self.jobs.insert(Job { block, moves: valid, erasing: false, erases: 0, kind });
+        self.tell(Seen::Collection { plane: self.first_plane(plane), job, owner: flow, valid });
         if self.pacing.is_some() && kind == JobKind::Collection && valid > 0 {
             self.jobs[job].moves = 0;
             return self.start_paced(ctx, plane, block, job);
         }
         self.gc_moves += u64::from(valid);
         let mut found = 0;
-        for ppa in self.blocks.pages_of(block) {
+        for nth in 0..self.blocks.slots() {
+            let ppa = self.blocks.nth_page(block, nth);
             let lpa = self.pages.lpa(ppa);
             if lpa == Lpa::NONE {
                 continue;
             }
             found += 1;
-            self.queue_move(ctx, job, (plane, ppa), (flow, lpa));
+            self.queue_move(ctx, job, (plane, ppa), lpa);
         }
         assert_eq!(found, valid, "valid counter and page table agree on block {block}");
         if valid == 0 {
@@ -87,14 +90,10 @@ impl Ftl {
         }
     }
 
-    /// Queues the read of a page that a job moves.
-    fn queue_move(
-        &mut self,
-        ctx: &mut Context,
-        job: JobId,
-        (plane, ppa): (PlaneId, Ppa),
-        (flow, lpa): (FlowId, Lpa),
-    ) {
+    /// Queues the read of a page that a job moves. `pool`: the pool of the page.
+    fn queue_move(&mut self, ctx: &mut Context, job: JobId, (pool, ppa): (PlaneId, Ppa), lpa: Lpa) {
+        let flow = self.owner_of(self.jobs[job].block, lpa);
+        let plane = self.blocks.plane_in_pool(pool, ppa);
         let id = self.new_transaction(ctx, Source::Gc, Op::Read, flow, lpa);
         let mask = self.pages.full_mask();
         let tr = &mut ctx.transactions[id];
@@ -112,15 +111,16 @@ impl Ftl {
         self.jobs[job].moves += 1;
         self.gc_moves += 1;
         let at = (self.blocks.plane_of(block), ppa);
-        let page = (self.blocks.block(block).flow, self.pages.lpa(ppa));
-        self.queue_move(ctx, job, at, page);
+        self.queue_move(ctx, job, at, self.pages.lpa(ppa));
     }
 
-    /// Makes host writes of the chip wait until the erase of a block starts, with
+    /// Makes host writes of the chips of a pool wait until the erase of a block starts, with
     /// `compat.writes_wait_for_erases`. Nothing that leads to the erase may depend on a host write.
     fn erase_is_awaited(&mut self, plane: PlaneId) {
-        let chip = self.chip_of(plane);
-        self.unerased[chip] += 1;
+        for plane in self.blocks.planes_of_pool(plane) {
+            let chip = ChipId::new(self.planes_per_chip.divide(plane.get()));
+            self.unerased[chip] += 1;
+        }
     }
 
     /// Ends a migration that became pointless: a host write or trim came first.
@@ -165,14 +165,15 @@ impl Ftl {
             return false;
         }
         let mut stream = self.blocks.block(self.blocks.block_of(tr.ppa)).stream.moved();
-        let mut plane = tr.plane;
+        let from = self.blocks.pool_of(tr.plane);
+        let mut plane = from;
         if let Some(sets) = &mut self.sets
             && stream.is_data()
         {
-            plane = sets.plane_of_copy(tr.flow, tr.plane, &self.blocks);
-            sets.copied(tr.flow, plane != tr.plane);
+            plane = sets.plane_of_copy(tr.flow, from, &self.blocks);
+            sets.copied(tr.flow, plane != from);
         }
-        let away = plane != tr.plane;
+        let away = plane != from;
         if away {
             stream = Stream::Relocated;
         }
@@ -190,9 +191,10 @@ impl Ftl {
         self.blocks.planes[plane].programs += 1;
         let write = &mut ctx.transactions[id];
         write.op = Op::Program;
-        write.plane = plane;
+        write.plane = self.blocks.plane_in_pool(plane, ppa);
         write.ppa = ppa;
         write.mark = now;
+        self.complete_stripe(ctx, plane, tr.flow, ppa);
         self.pool_changed(plane);
         if self.collects_per_block() || away {
             self.collect(ctx, plane);
@@ -220,6 +222,10 @@ impl Ftl {
             self.merge_program_done(ctx, tr.plane);
             return;
         }
+        if tr.lpa == Lpa::NONE {
+            // Parity belongs to no job.
+            return;
+        }
         self.move_over(ctx, tr.job());
     }
 
@@ -237,7 +243,6 @@ impl Ftl {
             return;
         }
         self.jobs[id].erasing = true;
-        let first = self.blocks.first_page(block);
         let plane = self.blocks.plane_of(block);
         if let Some(paced) = &mut self.pacing {
             paced.emptied(plane, block);
@@ -246,40 +251,49 @@ impl Ftl {
             // Only now: the erase may have waited for host writes to the block itself.
             self.erase_is_awaited(plane);
         }
-        let erase = self.new_transaction(ctx, Source::Gc, Op::Erase, flow, Lpa::NONE);
-        let tr = &mut ctx.transactions[erase];
-        tr.ppa = first;
-        tr.plane = plane;
-        tr.tag = id.get();
-        self.schedule(ctx, erase);
+        self.jobs[id].erases = self.blocks.planes_per_block();
+        for first in self.blocks.first_pages(block) {
+            let erase = self.new_transaction(ctx, Source::Gc, Op::Erase, flow, Lpa::NONE);
+            let tr = &mut ctx.transactions[erase];
+            tr.ppa = first;
+            tr.plane = self.blocks.plane_in_pool(plane, first);
+            tr.tag = id.get();
+            self.schedule(ctx, erase);
+        }
     }
 
     /// The block is free again: parked writes go on, and the next collection starts if it is due.
     pub(crate) fn erase_done(&mut self, ctx: &mut Context, id: TransactionId) {
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
-        let Job { block, kind, .. } = self.jobs[tr.job()];
+        let job = &mut self.jobs[tr.job()];
+        job.erases -= 1;
+        let Job { block, kind, erases, .. } = *job;
+        if erases > 0 {
+            return;
+        }
         self.jobs.remove(tr.job());
-        self.end_job(tr.plane, block);
+        let plane = self.blocks.plane_of(block);
+        self.end_job(plane, block);
         if let Some(sets) = &mut self.sets {
             sets.erased(block);
         }
         if let Some(scrubbing) = &mut self.scrubbing {
-            scrubbing.erased(block);
+            self.blocks.flash_blocks_of(block).for_each(|block| scrubbing.erased(block));
         }
         if let Some(errors) = &mut self.errors {
-            errors.erased(block);
+            self.blocks.flash_blocks_of(block).for_each(|block| errors.erased(block));
         }
-        self.pool_changed(tr.plane);
-        self.unpark(ctx, tr.plane);
-        if self.blocks.planes[tr.plane].free < FEW_BLOCKS {
-            self.owe_collection(tr.plane);
+        self.pool_changed(plane);
+        self.unpark(ctx, plane);
+        if self.blocks.planes[plane].free < FEW_BLOCKS {
+            self.owe_collection(plane);
         }
         // Levelling takes turns with collection, so that it leaves free blocks to waiting writes.
         if kind == JobKind::Collection {
-            self.level_wear(ctx, tr.plane);
+            self.level_wear(ctx, plane);
         }
-        self.collect(ctx, tr.plane);
+        self.collect(ctx, plane);
     }
 }
 
@@ -295,14 +309,15 @@ impl Ftl {
         let by_merges = matches!(self.layer, Layer::Hybrid(_));
         let mut jobs = vec![0; self.blocks.planes.len()];
         for (id, job) in self.jobs.iter() {
-            let Job { block, moves, erasing, .. } = *job;
+            let Job { block, moves, erasing, erases, .. } = *job;
             jobs[self.blocks.plane_of(block).index()] += 1;
             let state = self.blocks.block(block);
             assert_eq!(state.state, BlockState::Collected, "block {block} has a job");
             if !by_merges {
-                let [moving, erases] = under_way.get(&id).copied().unwrap_or_default();
+                let [moving, erasing_now] = under_way.get(&id).copied().unwrap_or_default();
                 assert_eq!(moving, moves, "moves of block {block} are counted");
-                assert_eq!(erases, u32::from(erasing), "block {block} is erased once");
+                assert_eq!(erasing_now, erases, "block {block} is erased once");
+                assert_eq!(erases > 0, erasing, "block {block} is erased when it is empty");
                 let held = self.pacing.as_ref().is_some_and(|paced| {
                     state.valid > 0 && paced.holds(self.blocks.plane_of(block), block)
                 });
@@ -320,14 +335,15 @@ impl Ftl {
         let erases = |at: Place| {
             transactions.iter().filter(move |(_, tr)| tr.op == Op::Erase && tr.place == at)
         };
+        erases(Place::Queue).for_each(|(_, tr)| unerased[self.chip_of(tr.plane).index()] += 1);
         if matches!(self.layer, Layer::Hybrid(_)) {
-            erases(Place::Queue).for_each(|(_, tr)| unerased[self.chip_of(tr.plane).index()] += 1);
             return unerased;
         }
-        for (_, job) in self.jobs.iter() {
-            unerased[self.chip_of(self.blocks.plane_of(job.block)).index()] += 1;
+        for (_, job) in self.jobs.iter().filter(|(_, job)| !job.erasing) {
+            let pool = self.blocks.plane_of(job.block);
+            let planes = self.blocks.planes_of_pool(pool);
+            planes.for_each(|plane| unerased[self.chip_of(plane).index()] += 1);
         }
-        erases(Place::Die).for_each(|(_, tr)| unerased[self.chip_of(tr.plane).index()] -= 1);
         unerased
     }
 }

@@ -106,7 +106,7 @@ impl<'a> PlaneView<'a> {
     #[must_use]
     pub fn valid(&self, block: u32) -> Option<u32> {
         let b = &self.blocks[block as usize];
-        (b.state == BlockState::Full && b.quiet()).then_some(u32::from(b.valid))
+        (b.state == BlockState::Full && b.quiet()).then_some(b.valid)
     }
 
     /// Invalid pages of a block that may be collected and has some. `None` for all others.
@@ -131,8 +131,8 @@ impl<'a> PlaneView<'a> {
         let (mut best, mut least) = (None, self.pages_per_block);
         for (block, state) in (0..).zip(self.blocks) {
             // Seldom true, so the rest is checked only here.
-            if u32::from(state.valid) < least && self.gain(block).is_some() {
-                (best, least) = (Some(block), u32::from(state.valid));
+            if state.valid < least && self.gain(block).is_some() {
+                (best, least) = (Some(block), state.valid);
             }
         }
         best

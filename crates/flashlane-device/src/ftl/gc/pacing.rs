@@ -49,7 +49,7 @@ impl Pace {
     }
 }
 
-/// Pages of a block that move at the same time: while one is programmed, the next is read.
+/// Pages of a plane that move at the same time: while one is programmed, the next is read.
 const MOVES_MAX: u32 = 2;
 
 /// Released pages of a block all of whose pages are released.
@@ -60,8 +60,9 @@ const ALL: u32 = u32::MAX;
 struct Held {
     job: JobId,
     block: BlockId,
-    /// The pages of the block before this one have begun to move, or were not valid.
-    next: Ppa,
+    /// The pages of the block before this one have begun to move, or were not valid. Counted in the
+    /// order of allocation.
+    next: u32,
     /// Released pages that have not begun to move.
     released: u32,
     pace: Pace,
@@ -73,8 +74,8 @@ impl Held {
     }
 
     /// Notes that a page begins to move.
-    fn begin_move(&mut self, ppa: Ppa) {
-        self.next = ppa.plus(1);
+    fn begin_move(&mut self, nth: u32) {
+        self.next = nth + 1;
         if self.released != ALL {
             self.released = self.released.saturating_sub(1);
         }
@@ -124,11 +125,10 @@ impl Ftl {
         block: BlockId,
         job: JobId,
     ) {
-        let valid = u32::from(self.blocks.block(block).valid);
+        let valid = self.blocks.block(block).valid;
         let pace = Pace::of(valid, self.blocks.pages_per_block());
-        let next = self.blocks.first_page(block);
         let paced = self.pacing.as_mut().expect("collection is paced");
-        paced.held[plane].push_back(Held { job, block, next, released: 0, pace });
+        paced.held[plane].push_back(Held { job, block, next: 0, released: 0, pace });
         self.go_on(ctx, plane);
     }
 
@@ -172,24 +172,28 @@ impl Ftl {
                 return;
             };
             let moves = self.jobs[job].moves();
-            if moves >= MOVES_MAX || released == 0 && !(paced.idle && moves == 0) {
+            if moves >= self.moves_max() || released == 0 && !(paced.idle && moves == 0) {
                 return;
             }
-            let end = self.blocks.first_page(block).plus(self.blocks.pages_per_block());
-            let mut ppa = next;
-            while ppa < end && self.pages.lpa(ppa) == Lpa::NONE {
-                ppa = ppa.plus(1);
+            let (end, mut nth) = (self.blocks.slots(), next);
+            while nth < end && self.pages.lpa(self.blocks.nth_page(block, nth)) == Lpa::NONE {
+                nth += 1;
             }
             let held = &mut self.pacing.as_mut().expect("collection is paced").held[plane];
-            if ppa == end {
+            if nth == end {
                 held.pop_front();
                 // The last pages may have been overwritten before they began to move.
                 self.erase_if_empty(ctx, block);
             } else {
-                held[0].begin_move(ppa);
-                self.start_move(ctx, job, ppa);
+                held[0].begin_move(nth);
+                self.start_move(ctx, job, self.blocks.nth_page(block, nth));
             }
         }
+    }
+
+    /// Pages of a block that move at the same time at most.
+    fn moves_max(&self) -> u32 {
+        MOVES_MAX * self.blocks.planes_per_block()
     }
 
     /// A page of a block in collection became invalid without being moved; it may have been the
@@ -231,7 +235,10 @@ impl Ftl {
                 let goes_on = oldest.released > 0 || paced.idle;
                 let moves = self.jobs[oldest.job].moves();
                 assert!(moves > 0 || !goes_on, "released pages of plane {plane} move");
-                assert!(moves <= MOVES_MAX, "few pages of plane {plane} move at the same time");
+                assert!(
+                    moves <= self.moves_max(),
+                    "few pages of plane {plane} move at the same time"
+                );
             }
             held.iter().for_each(|held| self.audit_held(held));
         }
@@ -243,10 +250,11 @@ impl Ftl {
         assert!(pace.credit < pace.gain, "moves that writes asked for are released");
         let state = self.blocks.block(block);
         assert_eq!(state.state, BlockState::Collected, "held block {block} is in collection");
-        let later = self.blocks.pages_of(block).filter(|&ppa| ppa >= next);
+        let blocks = &self.blocks;
+        let later = blocks.pages_of(block).filter(|&ppa| blocks.place_in_order(ppa) >= next);
         let left = later.filter(|&ppa| self.pages.lpa(ppa) != Lpa::NONE).count();
         assert!(
-            left + self.jobs[job].moves() as usize >= usize::from(state.valid),
+            left + self.jobs[job].moves() as usize >= state.valid as usize,
             "every valid page of block {block} is held or moves"
         );
     }

@@ -98,7 +98,7 @@ impl<'a> Plane<'a> {
 
     fn fill(&mut self, block: u32) {
         self.filled += 1;
-        let pages = self.per_block as u16;
+        let pages = self.per_block;
         let block = &mut self.blocks[block as usize];
         (block.state, block.filled) = (BlockState::Full, self.filled);
         (block.allocated, block.issued, block.programmed) = (pages, pages, pages);
@@ -164,7 +164,7 @@ impl<'a> Plane<'a> {
             self.blocks.iter().filter(|block| block.state == BlockState::Full).collect();
         full.sort_unstable_by_key(|block| block.filled);
         for (at, block) in full.iter().enumerate() {
-            by_age[at * by_age.len() / full.len()][usize::from(block.valid)] += 1.0;
+            by_age[at * by_age.len() / full.len()][block.valid as usize] += 1.0;
         }
     }
 }

@@ -132,7 +132,7 @@ impl Ftl {
         let target = self.merge_mut(plane).target;
         // Leaves out the empty pages before this one, which needs all programs to be over.
         let block = self.blocks.block(target);
-        if u32::from(block.allocated) < offset {
+        if block.allocated < offset {
             if !block.quiet() {
                 return false;
             }

@@ -199,7 +199,7 @@ impl Hybrid {
             return Place::At(blocks.append(block));
         }
         if let Some(&open) = partition.log.back()
-            && u32::from(blocks.block(open).allocated) < pages_per_block
+            && blocks.block(open).allocated < pages_per_block
         {
             return Place::At(blocks.append(open));
         }
@@ -242,7 +242,7 @@ impl Hybrid {
         let (log_blocks, pages_per_block) = (self.log_blocks, self.pages_per_block);
         let partition = self.partition_mut(plane, flow);
         let open = match partition.log.back() {
-            Some(&open) if u32::from(blocks.block(open).allocated) < pages_per_block => open,
+            Some(&open) if blocks.block(open).allocated < pages_per_block => open,
             _ if partition.log.len() + 1 >= log_blocks => return None,
             _ => {
                 let block = blocks.take_block(plane, flow, Stream::Host);

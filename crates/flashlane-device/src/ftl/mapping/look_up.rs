@@ -110,7 +110,7 @@ impl Ftl {
         let id = self.new_transaction(ctx, Source::Mapping, Op::Read, flow, Lpa::new(page));
         let table = self.table();
         let ppa = table.on_flash(page);
-        let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
+        let plane = self.blocks.plane_of_page(ppa);
         let mask = if table.rules.short_reads { 1 } else { self.pages.full_mask() };
         let tr = &mut ctx.transactions[id];
         tr.ppa = ppa;

@@ -153,6 +153,11 @@ impl MappingTable {
         first..first + (layout.flows[flow.index()].pages / u64::from(self.per_page.get())) as u32
     }
 
+    /// The flow whose entries a translation page holds.
+    pub(crate) fn flow_of(&self, page: u32) -> FlowId {
+        FlowId::at(self.flows.partition_point(|&(first, _)| first <= page) - 1)
+    }
+
     /// Index of a translation page within its flow.
     pub fn index_in_flow(&self, flow: FlowId, page: u32) -> u32 {
         page - self.flows[flow.index()].0

@@ -76,7 +76,7 @@ impl Untimed {
     /// otherwise.
     fn take_turn(&mut self, die: DieId, index: usize, at: u64) -> bool {
         let job = self.jobs[die][index];
-        let valid = u32::from(self.ftl.blocks.block(job.block).valid);
+        let valid = self.ftl.blocks.block(job.block).valid;
         let awaits = match job.awaits {
             Awaits::Nothing => self.begin_reads(die, at, valid),
             Awaits::Reads { begin, moved } if valid > 0 => {

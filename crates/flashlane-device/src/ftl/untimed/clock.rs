@@ -59,6 +59,38 @@ impl Times {
     }
 }
 
+/// The operations that a pool does at the same time: with superblocks, its dies work side by side,
+/// and one clock stands for all of them.
+#[derive(Clone, Copy, Debug)]
+struct Together {
+    dies: u64,
+    /// Programs: one on each die, or on each plane where programs of several planes form a command.
+    programs: u64,
+    /// The least time between two pages, since pages cross the channels of the pool one by one.
+    /// Unit: picoseconds.
+    least: u64,
+}
+
+impl Together {
+    fn new(drive: Geometry, pools: Geometry, planes_join: bool, transfer: u64) -> Self {
+        let dies = u64::from(drive.dies() / pools.dies()).max(1);
+        let planes = u64::from(drive.planes() / pools.planes()).max(1);
+        let channels = dies.min(u64::from(drive.channels));
+        let least = if planes == 1 { 1 } else { (transfer / channels).max(1) };
+        Self { dies, programs: if planes_join { planes } else { dies }, least }
+    }
+
+    /// The times that a page takes of the clock. The blocks of a superblock are erased at once.
+    fn shorten(self, times: Times) -> Times {
+        Times {
+            program: (times.program / self.programs).max(self.least),
+            gc_read: (times.gc_read / self.dies).max(self.least),
+            gc_program: (times.gc_program / self.programs).max(self.least),
+            erase: times.erase,
+        }
+    }
+}
+
 /// The last program of a host page that was given to a die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
@@ -104,7 +136,7 @@ impl Dies {
         flash: &FlashConfig,
         gc: &GcConfig,
         order: CollectionOrder,
-        geometry: Geometry,
+        (drive, geometry): (Geometry, Geometry),
     ) -> Self {
         let (arrival, presses, steps, reads) = match order {
             CollectionOrder::Behind { presses, steps, reads } => (None, presses, steps, reads),
@@ -119,6 +151,9 @@ impl Dies {
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
         let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
         let several = geometry.planes_per_die > 1;
+        let joins = steps != Steps::OneList && !gc.copyback;
+        let together = Together::new(drive, geometry, joins, page_transfer(flash));
+        let times = together.shorten(times);
         Self {
             free_at: Array::of(0, geometry.dies() as usize),
             reads_until: Array::of(0, geometry.dies() as usize),
@@ -129,7 +164,7 @@ impl Dies {
             geometry,
             times,
             reads: time_by_page(flash, &flash.read_time)
-                .map(|read| read + page_transfer(flash))
+                .map(|read| (read + page_transfer(flash)) / together.dies)
                 .collect(),
             arrival,
             presses,

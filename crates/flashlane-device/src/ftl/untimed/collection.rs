@@ -119,7 +119,8 @@ impl Untimed {
 
     /// Empties and erases the blocks in collection on a die before a write.
     fn collect_with_write(&mut self, die: DieId) {
-        let until = self.erases + self.jobs[die].len() as u64;
+        let planes = u64::from(self.ftl.blocks.planes_per_block());
+        let until = self.erases + self.jobs[die].len() as u64 * planes;
         while self.erases < until && self.advance(die, u64::MAX) {}
     }
 
@@ -255,7 +256,7 @@ impl Untimed {
         if self.balances && self.dies.arrival.is_none() {
             self.ftl.blocks.planes[job.plane].programs += count;
         }
-        self.work[flow.index()].gc_reads += u64::from(count);
+        self.count_moves(flow, [count, 0]);
         self.jobs[die][at] = job;
     }
 
@@ -265,7 +266,7 @@ impl Untimed {
         let job = &mut self.jobs[die][at];
         job.program(count, pages);
         let flow = self.ftl.blocks.block(job.block).flow;
-        self.work[flow.index()].gc_programs += u64::from(count);
+        self.count_moves(flow, [0, count]);
     }
 
     /// Programs at most `most` pages of a job, together with moved pages of other planes of the die
@@ -320,7 +321,7 @@ impl Untimed {
         let &mut Job { plane, block, mut next, .. } = job;
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
         let stream = stream.moved();
-        let moved = u32::from(valid).min(moves);
+        let moved = valid.min(moves);
         let last = self.ftl.blocks.first_page(block).plus(self.ftl.blocks.pages_per_block() - 1);
         let mut left = moved;
         while left > 0 {
@@ -335,6 +336,7 @@ impl Untimed {
                     next = next.plus(1);
                     lpa = self.look_ahead(next, last);
                 }
+                let flow = self.moves_for(plane, block, (lpa, to)).unwrap_or(flow);
                 self.ftl.pages.set_lpa(next, Lpa::NONE);
                 if stream == Stream::GcMapping {
                     self.ftl.pages.set_lpa(to, lpa);
@@ -367,7 +369,7 @@ impl Untimed {
     pub(super) fn erase(&mut self, job: &Job) {
         let &Job { plane, block, kind, .. } = job;
         self.ftl.end_job(plane, block);
-        self.erases += 1;
+        self.erases += u64::from(self.ftl.blocks.planes_per_block());
         self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);
         if kind == JobKind::Collection
             && let Some(coldest) = self.ftl.coldest_block(plane)

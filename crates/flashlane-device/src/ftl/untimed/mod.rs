@@ -10,6 +10,7 @@ mod collection;
 mod job;
 mod pace;
 mod programs;
+mod superblocks;
 mod translation;
 mod work;
 mod write_backs;
@@ -28,7 +29,7 @@ use crate::cache::Cache;
 use crate::cache::config::CacheConfig;
 use crate::collection_order::CollectionOrder;
 use crate::flash::config::FlashConfig;
-use crate::layout::Layout;
+use crate::layout::{Geometry, Layout};
 use clock::Dies;
 pub use clock::{ANSWER, TURN_ROUND, mean, page_transfer};
 use flashlane_reading::Error;
@@ -57,7 +58,7 @@ pub struct Untimed {
     pub cache: Cache,
     /// By flow.
     pub work: Vec<FlowWork>,
-    /// Blocks erased so far.
+    /// Blocks of the flash erased so far.
     pub erases: u64,
     dies: Dies,
     /// Blocks being emptied, by die, in order of their start.
@@ -97,6 +98,8 @@ pub struct CollectionRules<'a> {
     pub gc: &'a GcConfig,
     /// The order of collection in the scheduler.
     pub order: CollectionOrder,
+    /// The drive as the translation layer sees it: with superblocks, a set of dies is one plane.
+    pub pools: Geometry,
 }
 
 impl Untimed {
@@ -107,7 +110,7 @@ impl Untimed {
         ftl: Ftl,
         cache: (Cache, &CacheConfig),
     ) -> Self {
-        let CollectionRules { flash, gc, order } = rules;
+        let CollectionRules { flash, gc, order, pools } = rules;
         let geometry = layout.geometry;
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
         let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
@@ -115,7 +118,7 @@ impl Untimed {
         let collector = ftl.collector().expect("refused for layers that collect nothing");
         let (max_jobs, threshold) = (collector.max_jobs, collector.threshold);
         let hard_threshold = collector.hard_threshold;
-        let jobs = max_jobs as usize * geometry.planes_per_die as usize;
+        let jobs = max_jobs as usize * pools.planes_per_die as usize;
         Self {
             max_jobs,
             threshold,
@@ -123,15 +126,15 @@ impl Untimed {
             balances: ftl.allocator.is_dynamic(),
             programs: BinaryHeap::new(),
             at_work: BinaryHeap::new(),
-            is_at_work: Array::of(false, geometry.dies() as usize),
-            step: u64::from(geometry.pages_per_block / 16).max(1),
+            is_at_work: Array::of(false, pools.dies() as usize),
+            step: u64::from(pools.pages_per_block / 16).max(1),
             under_way: vec![under_way; cache.pools()],
             ftl,
             cache,
             work: vec![FlowWork::default(); layout.flows.len()],
             erases: 0,
-            dies: Dies::new(flash, gc, order, geometry),
-            jobs: Array::of(VecDeque::with_capacity(jobs), geometry.dies() as usize),
+            dies: Dies::new(flash, gc, order, (geometry, pools)),
+            jobs: Array::of(VecDeque::with_capacity(jobs), pools.dies() as usize),
             leaving: Vec::new(),
             write_backs: VecDeque::new(),
         }
@@ -221,7 +224,7 @@ impl Untimed {
         } else if self.ftl.unwritten_reads_flash {
             self.work[flow.index()].host_reads += 1;
             let (_, home) = self.ftl.allocator.home(flow, lpa);
-            self.read_page(home, known)
+            self.read_page(self.ftl.blocks.home_page(home), known)
         } else {
             self.work[flow.index()].zero_fill_reads += 1;
             known + ANSWER
@@ -337,7 +340,12 @@ impl Untimed {
             let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
             match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
-                Some(ppa) => return Ok((plane, ppa)),
+                Some(ppa) => {
+                    if self.ftl.blocks.parity_after(ppa).is_some() {
+                        self.program_parity(plane, flow, at);
+                    }
+                    return Ok((plane, ppa));
+                }
                 None => self.make_room(plane, at)?,
             }
         }
@@ -346,7 +354,7 @@ impl Untimed {
     /// Reads a physical page. Returns the time when its data is there.
     fn read_page(&mut self, ppa: Ppa, at: u64) -> u64 {
         let blocks = &self.ftl.blocks;
-        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.page_of(ppa));
+        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.page_of_flash(ppa));
         let die = self.dies.of(plane);
         self.catch_up(die, at);
         self.dies.read(die, page, at)

@@ -14,14 +14,14 @@ impl Untimed {
     /// The pace of a block that is about to be emptied; `None` if its pages need not wait.
     pub(super) fn pace_of(&self, job: &Job) -> Option<Pace> {
         (self.ftl.is_paced() && !self.is_urgent(job.plane)).then(|| {
-            let valid = u32::from(self.ftl.blocks.block(job.block).valid);
+            let valid = self.ftl.blocks.block(job.block).valid;
             Pace::of(valid, self.ftl.blocks.pages_per_block())
         })
     }
 
     /// Valid pages of a job that may move now.
     pub(super) fn movable(&self, job: &Job) -> u32 {
-        u32::from(self.ftl.blocks.block(job.block).valid).min(job.released)
+        self.ftl.blocks.block(job.block).valid.min(job.released)
     }
 
     /// True if a job only has to be erased.

@@ -269,8 +269,8 @@ impl MovingSets for Upi {
             if block.state != BlockState::Full || !block.quiet() {
                 continue;
             }
-            let invalid = pages - u32::from(block.valid);
-            debug_assert!(u32::from(block.valid) <= pages, "a block holds no more than its pages");
+            debug_assert!(block.valid <= pages, "a block holds no more than its pages");
+            let invalid = pages - block.valid;
             let mut worth = f64::from(invalid);
             let reads = self.block_reads[first.plus(index).index()];
             if reads > 0 && !urgent && self.may_leave(block, plane, blocks) {

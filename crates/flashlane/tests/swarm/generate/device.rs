@@ -3,11 +3,11 @@
 use flashlane::config::units::{
     Bandwidth, BlockShare, ByteSize, Frequency, Ratio, Span, TransferRate,
 };
-use flashlane::config::validate::{gc_reserve, validate_device};
+use flashlane::config::validate::{gc_reserve, validate, validate_device};
 use flashlane::config::{
     AgeConfig, CacheMechanism, ChannelClass, Coefficients, CompatConfig, DeviceConfig, ErrorModel,
     ErrorsConfig, InterfaceKind, MappingKind, Pacing, PageOrder, ProcessorsConfig, SataConfig,
-    Sharing, SmallReadConfig, Technology, UnwrittenRead,
+    Sharing, SmallReadConfig, Superblock, Technology, UnwrittenRead, WorkloadConfig,
 };
 use flashlane::policy::Allocation;
 use flashlane::policy::Arbitration;
@@ -400,6 +400,38 @@ pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
     });
     let allowed = !validate_device(&with).iter().any(|p| p.place.starts_with("errors"));
     if allowed {
+        *device = with;
+    }
+    allowed
+}
+
+/// Superblocks where the rest allows them, on some drives. Drawn apart, so that the rest is what it
+/// was before.
+pub(super) fn superblocks(seed: u64, device: &mut DeviceConfig, workload: &WorkloadConfig) {
+    if Draw(Rng::stream(seed, "swarm.superblocks", 0)).chance(0.3) {
+        force_superblocks(seed, device, workload);
+    }
+}
+
+/// Superblocks, where the rest allows them. True if it does.
+pub(crate) fn force_superblocks(
+    seed: u64,
+    device: &mut DeviceConfig,
+    workload: &WorkloadConfig,
+) -> bool {
+    let mut draw = Draw(Rng::stream(seed, "swarm.superblocks", 1));
+    let mut with = device.clone();
+    let dies = draw.pick(&[1, 1, 2, 2, 4]);
+    with.ftl.superblock = if draw.chance(0.6) { Superblock::Drive } else { Superblock::Dies(dies) };
+    with.ftl.parity = draw.chance(0.3);
+    with.ftl.gc.copyback = false;
+    with.ftl.over_provisioning = Ratio(10.0);
+    if with.ftl.allocation.is_dynamic() {
+        with.ftl.allocation = Allocation::by_name("pdcw").expect("listed names exist");
+    }
+    let allowed = !validate(&with, workload).iter().any(|p| p.place == "ftl.superblock");
+    if allowed {
+        with.ftl.over_provisioning = device.ftl.over_provisioning;
         *device = with;
     }
     allowed

@@ -21,7 +21,7 @@ use flashlane::{Error, RunOptions, Warmup};
 use flashlane_engine::Rng;
 
 #[allow(unused_imports, reason = "only the quick tests force errors")]
-pub(crate) use device::force_errors;
+pub(crate) use device::{force_errors, force_superblocks};
 
 const KIB: u64 = 1 << 10;
 const NS: u64 = 1_000;
@@ -117,6 +117,7 @@ pub(crate) fn case(seed: u64) -> Case {
         }
     }
     device::collection(&mut draw, &mut device);
+    device::superblocks(seed, &mut device, &workload);
     make_room(&mut draw, &mut device, &workload);
     for _ in 0..40 {
         let ratio = device.ftl.over_provisioning.0;

@@ -35,12 +35,12 @@ fn random_plane(rng: &mut Rng, round: u64) -> Vec<Block> {
             let programmed = if rng.below(4) == 0 { 15 } else { 16 };
             Block {
                 state,
-                valid: rng.below(17) as u16,
+                valid: rng.below(17) as u32,
                 allocated: 16,
                 issued: 16,
                 programmed,
                 filled: index,
-                reads: u16::from(rng.below(3) == 0),
+                reads: u32::from(rng.below(3) == 0),
                 ..Block::default()
             }
         })
@@ -53,7 +53,7 @@ fn full_plane(valid: &[u16]) -> Vec<Block> {
         .zip(valid)
         .map(|(filled, &valid)| Block {
             state: BlockState::Full,
-            valid,
+            valid: u32::from(valid),
             allocated: 16,
             issued: 16,
             programmed: 16,

@@ -1,0 +1,56 @@
+//! The parity of stripes, and other questions of the translation layer to superblocks.
+
+use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
+
+use crate::context::Context;
+use crate::ftl::Ftl;
+use crate::ftl::blocks::Stream;
+use crate::transaction::{Op, Source};
+
+impl Ftl {
+    /// After a page was allocated in a pool: writes the parity of its stripe, if it was the last
+    /// page of data. The write is work of collection, for the flow whose page completed the
+    /// stripe.
+    #[inline]
+    pub(in crate::ftl) fn complete_stripe(
+        &mut self,
+        ctx: &mut Context,
+        pool: PlaneId,
+        flow: FlowId,
+        ppa: Ppa,
+    ) {
+        if let Some(parity) = self.blocks.parity_after(ppa) {
+            self.write_parity(ctx, pool, flow, parity);
+        }
+    }
+
+    fn write_parity(&mut self, ctx: &mut Context, pool: PlaneId, flow: FlowId, parity: Ppa) {
+        let id = self.new_transaction(ctx, Source::Gc, Op::Program, flow, Lpa::NONE);
+        let mask = self.pages.full_mask();
+        let tr = &mut ctx.transactions[id];
+        tr.ppa = parity;
+        tr.plane = self.blocks.plane_in_pool(pool, parity);
+        tr.tag = flashlane_engine::NONE;
+        tr.set_mask(mask);
+        self.blocks.planes[pool].programs += 1;
+        self.schedule(ctx, id);
+    }
+
+    /// A plane of the flash for a pool, where any of its planes will do.
+    pub(in crate::ftl) fn first_plane(&self, pool: PlaneId) -> PlaneId {
+        self.blocks.planes_of_pool(pool).next().expect("a pool has planes")
+    }
+
+    /// The flow of a page that a block holds. `lpa`: the logical page, or the translation page.
+    #[inline]
+    pub(in crate::ftl) fn owner_of(&self, block: BlockId, lpa: Lpa) -> FlowId {
+        let state = self.blocks.block(block);
+        if self.blocks.stripes().is_none() {
+            return state.flow;
+        }
+        match state.stream {
+            Stream::Mapping | Stream::GcMapping => self.table().flow_of(lpa.get()),
+            Stream::Host | Stream::Gc | Stream::Relocated => self.blocks.owner_of(block, lpa),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The pages of superblocks on the flash: their order, their planes, and the progress of the
+//! programs of each block of the flash.
+
+use flashlane_engine::{Array, Divisor};
+use flashlane_units::{BlockId, PlaneId, Ppa};
+
+use super::{Folded, Owners};
+
+/// Programs of one block of the flash, which leave in the order of its pages.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlashBlock {
+    /// Pages whose program was sent to the die.
+    issued: u16,
+    /// Pages whose program is done.
+    programmed: u16,
+}
+
+/// The places of superblocks on the flash.
+#[derive(Clone, Debug)]
+pub(in crate::ftl) struct Stripes {
+    /// Planes of a superblock: pages of a stripe, parity included.
+    width: Divisor,
+    /// Pages of a block of the flash: stripes of a superblock.
+    pages: Divisor,
+    /// Superblocks of a set.
+    superblocks: Divisor,
+    /// 1 if the plane of a position in the stripe changes from superblock to superblock, else 0.
+    turn: u32,
+    /// Planes of the positions of a stripe, set by set.
+    planes: Vec<PlaneId>,
+    /// The set of each plane. Planes that no flow writes to count as planes of the first set.
+    set_of: Array<PlaneId, PlaneId>,
+    /// By physical page number divided by `pages`.
+    blocks: Vec<FlashBlock>,
+    /// True if the last page of each stripe is its parity.
+    pub(super) parity: bool,
+    /// The flow of each logical page.
+    pub(in crate::ftl) owners: Owners,
+}
+
+impl Stripes {
+    /// The stripes of an erased drive.
+    pub(in crate::ftl) fn new(folded: &Folded) -> Self {
+        let geometry = folded.layout.geometry;
+        let blocks = folded.planes.len() * geometry.blocks_per_plane as usize;
+        Self {
+            width: Divisor::new(folded.width),
+            pages: Divisor::new(folded.pages_per_block),
+            superblocks: Divisor::new(geometry.blocks_per_plane),
+            turn: u32::from(folded.parity),
+            planes: folded.planes.clone(),
+            set_of: folded.set_of.clone(),
+            blocks: vec![FlashBlock::default(); blocks],
+            parity: folded.parity,
+            owners: Owners::new(&folded.layout),
+        }
+    }
+
+    /// Pages of a superblock, parity included.
+    pub(in crate::ftl) fn slots(&self) -> u32 {
+        self.width.get() * self.pages.get()
+    }
+
+    /// Pages of a superblock that hold data.
+    pub(in crate::ftl) fn data_pages(&self) -> u32 {
+        (self.width.get() - u32::from(self.parity)) * self.pages.get()
+    }
+
+    /// Planes of a superblock.
+    pub(in crate::ftl) fn width(&self) -> u32 {
+        self.width.get()
+    }
+
+    /// The page at a place in the order of allocation. `first`: first page of the superblock.
+    #[inline]
+    pub(in crate::ftl) fn nth(&self, first: Ppa, slot: u32) -> Ppa {
+        let (stripe, position) = (self.width.divide(slot), self.width.remainder(slot));
+        first.plus(position * self.pages.get() + stripe)
+    }
+
+    /// The place of a page in the order of allocation of its superblock.
+    #[inline]
+    pub(in crate::ftl) fn slot(&self, ppa: Ppa) -> u32 {
+        let position = self.width.remainder(self.pages.divide(ppa.get()));
+        self.pages.remainder(ppa.get()) * self.width.get() + position
+    }
+
+    /// The first place, from `slot` on, that is not the first of a stripe begun before it.
+    pub(in crate::ftl) fn whole_stripes(&self, slot: u32) -> u32 {
+        slot - self.width.remainder(slot)
+    }
+
+    /// The plane of a page.
+    #[inline]
+    pub(in crate::ftl) fn plane(&self, ppa: Ppa) -> PlaneId {
+        let block = self.pages.divide(ppa.get());
+        let (superblock, position) = (self.width.divide(block), self.width.remainder(block));
+        let set = self.superblocks.divide(superblock);
+        let position = self.width.remainder(position + superblock * self.turn);
+        self.planes[(set * self.width.get() + position) as usize]
+    }
+
+    /// The set that a plane of the flash belongs to.
+    #[inline]
+    pub(in crate::ftl) fn set_of(&self, plane: PlaneId) -> PlaneId {
+        self.set_of[plane]
+    }
+
+    /// The planes of a set.
+    pub(in crate::ftl) fn planes_of(&self, set: PlaneId) -> &[PlaneId] {
+        let width = self.width.get() as usize;
+        &self.planes[set.index() * width..][..width]
+    }
+
+    /// The place, in the order of allocation, of the `nth` page of data.
+    pub(in crate::ftl) fn data_slot(&self, nth: u32) -> u32 {
+        let data = self.width.get() - u32::from(self.parity);
+        nth / data * self.width.get() + nth % data
+    }
+
+    /// The page that holds the parity of a stripe of which this page is the last with data.
+    #[inline]
+    pub(in crate::ftl) fn parity_after(&self, ppa: Ppa) -> Option<Ppa> {
+        let position = self.width.remainder(self.pages.divide(ppa.get()));
+        (self.parity && position + 2 == self.width.get()).then(|| ppa.plus(self.pages.get()))
+    }
+
+    /// True if a place in the order of allocation is for parity.
+    #[inline]
+    pub(in crate::ftl) fn is_parity(&self, slot: u32) -> bool {
+        self.parity && self.width.remainder(slot) + 1 == self.width.get()
+    }
+
+    fn block(&self, ppa: Ppa) -> &FlashBlock {
+        &self.blocks[self.pages.divide(ppa.get()) as usize]
+    }
+
+    fn block_mut(&mut self, ppa: Ppa) -> &mut FlashBlock {
+        &mut self.blocks[self.pages.divide(ppa.get()) as usize]
+    }
+
+    /// True if the page is the next of its block of the flash to be programmed.
+    pub(in crate::ftl) fn is_next(&self, ppa: Ppa) -> bool {
+        u32::from(self.block(ppa).issued) == self.pages.remainder(ppa.get())
+    }
+
+    /// True if the page is programmed.
+    pub(in crate::ftl) fn is_programmed(&self, ppa: Ppa) -> bool {
+        u32::from(self.block(ppa).programmed) > self.pages.remainder(ppa.get())
+    }
+
+    /// The program of a page is sent to its die.
+    pub(in crate::ftl) fn sent(&mut self, ppa: Ppa) {
+        self.block_mut(ppa).issued += 1;
+    }
+
+    /// A page is programmed. Returns the number of programmed pages of its block of the flash.
+    pub(in crate::ftl) fn programmed(&mut self, ppa: Ppa) -> u32 {
+        let block = self.block_mut(ppa);
+        block.programmed += 1;
+        assert!(block.programmed <= block.issued, "a page is programmed once");
+        u32::from(block.programmed)
+    }
+
+    /// The first `slots` pages of a superblock are programmed, and no other.
+    pub(in crate::ftl) fn set_programmed(&mut self, superblock: BlockId, slots: u32) {
+        let width = self.width.get();
+        let first = superblock.get() * width;
+        for position in 0..width {
+            let pages = (slots + width - 1 - position) / width;
+            let block = &mut self.blocks[(first + position) as usize];
+            (block.issued, block.programmed) = (pages as u16, pages as u16);
+        }
+    }
+
+    /// Sent and finished programs of a superblock.
+    pub(super) fn programs(&self, superblock: BlockId) -> (u32, u32) {
+        let width = self.width.get() as usize;
+        let blocks = &self.blocks[superblock.index() * width..][..width];
+        blocks.iter().fold((0, 0), |(issued, programmed), block| {
+            (issued + u32::from(block.issued), programmed + u32::from(block.programmed))
+        })
+    }
+
+    /// Checks the blocks of the flash of a superblock against its sums.
+    pub(in crate::ftl) fn audit(&self, superblock: BlockId, issued: u32, programmed: u32) {
+        let found = self.programs(superblock);
+        assert_eq!(
+            found,
+            (issued, programmed),
+            "programs of the blocks of superblock {superblock} sum up"
+        );
+        let width = self.width.get() as usize;
+        let blocks = &self.blocks[superblock.index() * width..][..width];
+        assert!(
+            blocks.iter().all(|block| block.programmed <= block.issued),
+            "the blocks of superblock {superblock} program what was issued"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{FlowSpace, Geometry, Layout};
+
+    /// Two sets of four planes each: planes 0 to 3 in reverse order, and 4 to 7.
+    fn stripes(parity: bool) -> Stripes {
+        let geometry = Geometry {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 5,
+            pages_per_block: 3 * (4 - u32::from(parity)),
+            sectors_per_page: 8,
+        };
+        let flows = [0, 60].map(|first_lpa| FlowSpace {
+            first_lpa,
+            ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
+        });
+        Stripes::new(&Folded {
+            layout: Layout { geometry, flows: flows.to_vec(), logical_pages: 120 },
+            width: 4,
+            pages_per_block: 3,
+            planes: [3, 2, 1, 0, 4, 5, 6, 7].map(PlaneId::new).to_vec(),
+            set_of: [0, 0, 0, 0, 1, 1, 1, 1].map(PlaneId::new).to_vec().into(),
+            parity,
+        })
+    }
+
+    #[test]
+    fn a_stripe_visits_every_plane_once() {
+        let stripes = stripes(false);
+        let first = Ppa::new(7 * 12);
+        let pages: Vec<Ppa> = (0..12).map(|slot| stripes.nth(first, slot)).collect();
+        let planes: Vec<u32> = pages.iter().map(|&ppa| stripes.plane(ppa).get()).collect();
+        assert_eq!(
+            planes,
+            [4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7],
+            "superblock 7 is of the second set"
+        );
+        assert!((0..).zip(&pages).all(|(slot, &ppa)| stripes.slot(ppa) == slot));
+        let mut sorted = pages.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (84..96).map(Ppa::new).collect::<Vec<_>>(), "each page comes once");
+        assert_eq!(stripes.plane(stripes.nth(Ppa::new(0), 0)), PlaneId::new(3), "the given order");
+        assert_eq!(stripes.parity_after(pages[3]), None);
+    }
+
+    #[test]
+    fn parity_is_the_last_page_of_a_stripe_and_changes_its_plane() {
+        let stripes = stripes(true);
+        assert_eq!((stripes.slots(), stripes.data_pages()), (12, 9));
+        let parity_of = |superblock: u32| {
+            let last = stripes.nth(Ppa::new(superblock * 12), 2);
+            let parity = stripes.parity_after(last).expect("the stripe is complete");
+            assert_eq!(parity, stripes.nth(Ppa::new(superblock * 12), 3));
+            stripes.plane(parity).get()
+        };
+        assert_eq!([0, 1, 2, 3].map(parity_of), [0, 3, 2, 1]);
+        assert_eq!(stripes.parity_after(stripes.nth(Ppa::new(0), 1)), None);
+        assert!(stripes.is_parity(3) && stripes.is_parity(11) && !stripes.is_parity(4));
+        assert_eq!([0, 2, 3, 8].map(|nth| stripes.data_slot(nth)), [0, 2, 4, 10]);
+    }
+
+    #[test]
+    fn programs_of_each_block_of_the_flash_are_in_order() {
+        let mut stripes = stripes(false);
+        stripes.set_programmed(BlockId::new(1), 6);
+        assert_eq!(stripes.programs(BlockId::new(1)), (6, 6));
+        let page = |slot: u32| Ppa::new(12).plus(slot % 4 * 3 + slot / 4);
+        assert!(stripes.is_programmed(page(5)) && !stripes.is_programmed(page(6)));
+        assert!(stripes.is_next(page(6)) && stripes.is_next(page(8)) && !stripes.is_next(page(10)));
+        stripes.sent(page(6));
+        assert!(stripes.is_next(page(10)));
+        assert_eq!(stripes.programmed(page(6)), 2);
+        stripes.audit(BlockId::new(1), 7, 7);
+    }
+
+    #[test]
+    fn pages_have_the_owner_in_whose_space_they_are() {
+        let owners = stripes(false).owners;
+        let flow = |lpa| owners.of(flashlane_units::Lpa::new(lpa)).get();
+        assert_eq!([0, 59, 60, 119].map(flow), [0, 0, 1, 1]);
+    }
+}
