@@ -12,6 +12,7 @@ mod isolation;
 mod media;
 mod mqsim;
 mod pacing;
+mod units;
 mod workload;
 
 use std::ops::RangeInclusive;
@@ -160,7 +161,7 @@ pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<
                 flow,
                 index,
                 space,
-                device.flash.page_size,
+                device.unit(),
                 device.interface.max_transfer,
                 &device.compat,
                 0,

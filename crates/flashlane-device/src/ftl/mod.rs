@@ -33,6 +33,7 @@ mod scrubbing;
 mod state;
 #[cfg(test)]
 mod tests;
+pub mod units;
 pub mod untimed;
 pub(crate) mod view;
 mod wear;
@@ -59,6 +60,7 @@ use pages::PageTables;
 use partial::PartialWrites;
 use scrubbing::Scrubbing;
 pub use state::{FrozenState, FtlState};
+use units::Units;
 
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
@@ -99,6 +101,8 @@ pub struct Ftl {
     errors: Option<Box<Errors>>,
     /// Blocks whose pages move while the host writes; `None` if they move at once.
     pacing: Option<PacedJobs>,
+    /// Units that are packed into pages; `None` where pages are mapped whole.
+    units: Option<Units>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip that are short of free blocks.
@@ -185,6 +189,7 @@ impl Ftl {
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
             errors,
             pacing: PacedJobs::new(&config.gc, geometry.planes() as usize).filter(|_| by_page),
+            units: Units::new(config, layout),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),
@@ -301,7 +306,7 @@ impl Ftl {
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         if !matches!(self.layer, Layer::InPlace) {
             let block = self.blocks.block_of(ppa);
-            self.blocks.block_mut(block).issued += 1;
+            self.blocks.block_mut(block).issued += self.blocks.units_per_page() as u16;
         }
     }
 

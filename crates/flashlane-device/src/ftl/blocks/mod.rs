@@ -138,6 +138,8 @@ pub struct Blocks {
     flows: u32,
     blocks_per_plane: Divisor,
     pages_per_block: Divisor,
+    /// Pages, as they are mapped, in a page of the flash.
+    units_per_page: u32,
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
@@ -183,6 +185,7 @@ impl Blocks {
             // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
             pages_per_block: Divisor::new(geometry.pages_per_block),
+            units_per_page: geometry.units_per_page,
             wear_leveling,
             reserve,
             eager_frontiers: false,
@@ -246,10 +249,23 @@ impl Blocks {
         self.pages_per_block.remainder(ppa.get())
     }
 
+    /// Pages, as they are mapped, in a page of the flash.
+    #[inline]
+    pub(crate) fn units_per_page(&self) -> u32 {
+        self.units_per_page
+    }
+
+    /// Page of the flash inside its block.
+    #[inline]
+    pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {
+        let page = self.page_of(ppa);
+        if self.units_per_page == 1 { page } else { page / self.units_per_page }
+    }
+
     /// The cells of a page, as far as the time of the flash depends on them.
     #[inline]
     pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        Cells { page: self.page_of(ppa) }
+        Cells { page: self.flash_page_of(ppa) }
     }
 
     /// Plane of a block.
@@ -407,6 +423,7 @@ mod tests {
             blocks_per_plane: 8,
             pages_per_block: 4,
             sectors_per_page: 8,
+            units_per_page: 1,
         }
     }
 

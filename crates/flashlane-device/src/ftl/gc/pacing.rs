@@ -172,7 +172,9 @@ impl Ftl {
                 return;
             };
             let moves = self.jobs[job].moves();
-            if moves >= MOVES_MAX || released == 0 && !(paced.idle && moves == 0) {
+            // Units move by the page.
+            let units = self.units_per_page();
+            if moves >= MOVES_MAX * units || released == 0 && !(paced.idle && moves < units) {
                 return;
             }
             let end = self.blocks.first_page(block).plus(self.blocks.pages_per_block());
@@ -199,6 +201,11 @@ impl Ftl {
         let state = self.blocks.block(block);
         if state.state == BlockState::Collected && state.valid == 0 {
             self.erase_if_empty(ctx, block);
+            if self.packs_units()
+                && let Some(job) = self.jobs.find(|job| job.block() == block)
+            {
+                self.complete_moves(ctx, job);
+            }
         }
     }
 
@@ -231,7 +238,8 @@ impl Ftl {
                 let goes_on = oldest.released > 0 || paced.idle;
                 let moves = self.jobs[oldest.job].moves();
                 assert!(moves > 0 || !goes_on, "released pages of plane {plane} move");
-                assert!(moves <= MOVES_MAX, "few pages of plane {plane} move at the same time");
+                let most = MOVES_MAX * self.units_per_page();
+                assert!(moves <= most, "few pages of plane {plane} move at the same time");
             }
             held.iter().for_each(|held| self.audit_held(held));
         }

@@ -300,7 +300,8 @@ impl Untimed {
             }
         }
         let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
-            ftl.allocator.plane(flow, lpa, old, &ftl.blocks)
+            let open = ftl.units.as_ref().and_then(|units| units.plane_to_fill(flow));
+            open.unwrap_or_else(|| ftl.allocator.plane(flow, lpa, old, &ftl.blocks))
         })?;
         if old != Ppa::NONE {
             // Collection may have moved the page.
@@ -310,8 +311,12 @@ impl Untimed {
         self.work[flow.index()].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane, at);
+        if !self.ftl.fills_page(flow, plane, ppa) {
+            // The unit waits for its page in the controller's memory.
+            return Ok(at + ANSWER);
+        }
         let die = self.dies.of(plane);
-        let page = self.ftl.blocks.page_of(ppa);
+        let page = self.ftl.blocks.flash_page_of(ppa);
         let (done, joined) = self.dies.program(die, plane, page, at);
         if !joined {
             self.join(die, ppa);
@@ -346,7 +351,7 @@ impl Untimed {
     /// Reads a physical page. Returns the time when its data is there.
     fn read_page(&mut self, ppa: Ppa, at: u64) -> u64 {
         let blocks = &self.ftl.blocks;
-        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.page_of(ppa));
+        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.flash_page_of(ppa));
         let die = self.dies.of(plane);
         self.catch_up(die, at);
         self.dies.read(die, page, at)
