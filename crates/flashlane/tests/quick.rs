@@ -38,6 +38,7 @@ mod starved;
 mod steady;
 mod suspension;
 mod theory;
+mod units;
 mod windows;
 mod workload_clone_day;
 mod workload_synthetic;

@@ -4,8 +4,8 @@
 use flashlane_engine::Rng;
 use flashlane_units::{FlowId, Lpa, Ppa};
 
-use super::{Holding, PlaneTurn};
 use super::recent::Recent;
+use super::{Holding, PlaneTurn};
 use flashlane_device::ftl::FtlState;
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::layout::Layout;

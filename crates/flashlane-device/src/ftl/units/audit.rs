@@ -35,7 +35,7 @@ impl Ftl {
             assert!(rides.is_none(), "pages that are mapped whole wait for nobody: {rides:?}");
             return;
         };
-        let (mut waiting, mut riding) = (0, 0);
+        let (mut waiting, mut riding, mut led) = (0, 0, 0);
         for (_, tr) in transactions.iter() {
             waiting += u32::from(tr.place == Place::Filling);
             riding += u32::from(tr.place == Place::Riding);
@@ -46,12 +46,12 @@ impl Ftl {
                     let rider = &transactions[id];
                     assert_eq!(rider.place, Place::Riding, "a unit under way rides");
                     assert_eq!(rider.ppa.get() / units.slots, page, "it rides on its own page");
-                    riding -= 1;
+                    led += 1;
                     id = rider.rider();
                 }
             }
         }
-        assert_eq!(riding, 0, "every rider rides on one page");
+        assert_eq!(riding, led, "every rider rides on one page");
         let mut filling = 0;
         for (at, page) in units.filling.iter().enumerate().filter(|(_, page)| page.count > 0) {
             assert!(page.count < units.slots, "a full page is sent");

@@ -110,7 +110,8 @@ impl Untimed {
         let CollectionRules { flash, gc, order } = rules;
         let geometry = layout.geometry;
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
-        let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
+        let planes = (geometry.planes() * geometry.units_per_page) as usize;
+        let bound = planes * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
         let collector = ftl.collector().expect("refused for layers that collect nothing");
         let (max_jobs, threshold) = (collector.max_jobs, collector.threshold);
