@@ -1,13 +1,10 @@
-//! Mapping units smaller than a page: amplification against theory, shared sensings, what waits in
-//! memory, and what is refused.
+//! Mapping units smaller than a page: shared sensings, what waits in memory, and what is refused.
+//! `theory_units.rs` compares their amplification with theory.
 
 use crate::common::{Scenario, run_all};
-use flashlane::Warmup;
-use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{Overrides, device_from_toml};
 use flashlane::config::validate::validate_device;
 use flashlane::metrics::Summary;
-use flashlane::policy::Victim;
 
 /// One plane with pages of four units.
 const ONE_PLANE: &str = r#"
@@ -58,55 +55,6 @@ fn one(requests: u64) -> Scenario {
 /// The same drive, nearly empty.
 fn empty(requests: u64) -> Scenario {
     one(requests).set("ftl.precondition.enabled", false)
-}
-
-/// Units and their share of the blocks that are neither free nor open.
-fn utilisation(scenario: &Scenario) -> (u64, f64) {
-    let (device, workload) = scenario.load();
-    let layout = workload.layout(&device);
-    let geometry = layout.geometry;
-    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
-    let outside = u64::from(geometry.planes() * (threshold + 2) * geometry.pages_per_block);
-    (
-        layout.logical_pages,
-        layout.logical_pages as f64 / (Capacity::new(&layout).pages - outside) as f64,
-    )
-}
-
-#[test]
-fn random_units_are_amplified_as_the_closed_form_for_units_says() {
-    let victims = ["greedy", "rga", "fifo"];
-    let spares = [0.125, 0.28];
-    let cases: Vec<(&str, f64)> =
-        victims.iter().flat_map(|&v| spares.map(|spare| (v, spare))).collect();
-    let scenarios: Vec<Scenario> = cases
-        .iter()
-        .flat_map(|&(victim, spare)| {
-            let drive = one(1).set("ftl.gc.victim", victim).set("ftl.over_provisioning", spare);
-            let (units, _) = utilisation(&drive);
-            let mut timed = drive
-                .set("flow[0].synthetic.requests", 4 * units)
-                .set("flow[0].synthetic.queue_depth", 64);
-            timed.options.check = false;
-            timed.options.warmup = Warmup::Requests(2 * units);
-            let mut untimed = timed.clone();
-            untimed.options.waf_only = true;
-            [timed, untimed]
-        })
-        .collect();
-    let runs = run_all(&scenarios);
-    for (&(victim, spare), runs) in cases.iter().zip(runs.chunks(2)) {
-        let drive = one(1).set("ftl.over_provisioning", spare);
-        let (_, rho) = utilisation(&drive);
-        let policy = Victim::by_name(victim).expect("registered");
-        let predicted = policy.steady_state(rho, 256, 256).write_amplification;
-        for (run, kind) in runs.iter().zip(["timed", "without time"]) {
-            let found = run.flash.write_amplification;
-            let error = found / predicted - 1.0;
-            println!("{victim} {spare} {kind}: {found:.4}, theory {predicted:.4}, {error:+.3}");
-            assert!(error.abs() < 0.03, "{victim} at {spare} {kind}: {found} against {predicted}");
-        }
-    }
 }
 
 #[test]
