@@ -144,12 +144,22 @@ impl SimTime for Summary {
 }
 
 #[test]
-fn smaller_writes_than_a_unit_read_the_rest_of_the_unit() {
-    let summary =
-        one(500).set("flow[0].synthetic.size", "512B").set("flow[0].synthetic.align", "512B").run();
-    let flow = &summary.flows[0];
-    assert!(flow.read_modify_writes > 450, "{}", flow.read_modify_writes);
-    assert!(summary.units.expect("units").buffered_reads < 50);
+fn smaller_writes_than_a_unit_are_amplified_by_their_share_of_it() {
+    // In units of 4 KiB, and in units that are pages of 16 KiB.
+    for (unit, write) in [("4KiB", 1024), ("16KiB", 4096)] {
+        let summary = one(4000)
+            .set("ftl.mapping.unit", unit)
+            .set("flow[0].synthetic.size", format!("{write}B"))
+            .set("flow[0].synthetic.align", format!("{write}B"))
+            .run();
+        let flow = &summary.flows[0];
+        assert!(flow.read_modify_writes > 3900, "{} of 4000", flow.read_modify_writes);
+        assert_eq!(flow.page_writes, 4000, "nothing merges: every write is a unit");
+        let media = flow.page_writes as f64 * flow.write_amplification * 4.0 * f64::from(write);
+        let of_bytes = media / flow.bytes.write as f64;
+        let of_collection = flow.write_amplification;
+        assert!((of_bytes / of_collection - 4.0).abs() < 1e-9, "{of_bytes}, {of_collection}");
+    }
 }
 
 #[test]

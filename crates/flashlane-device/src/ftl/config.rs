@@ -86,13 +86,13 @@ impl FtlSettings<'_> {
 pub struct MappingConfig {
     /// Unit of mapping.
     pub kind: MappingKind,
-    /// Page-level: size of the units that are mapped. A page of the flash is a multiple of it. Units
-    /// are packed into pages as they are written. Range: 512 B..=`flash.page_size`, which is the
-    /// default.
+    /// Page-level: size of the units that are mapped. A page of the flash is a multiple of it.
+    /// Units are packed into pages as they are written. Range: 512 B..=`flash.page_size`, which is
+    /// the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<ByteSize>,
-    /// With units smaller than a page: longest time for which a written unit waits until its page is
-    /// full. Then the page is programmed with empty units. Default: 1 ms.
+    /// With units smaller than a page: longest time for which a written unit waits until its page
+    /// is full. Then the page is programmed with empty units. Default: 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_time: Option<Span>,
     /// Page-level: the whole table is in DRAM: every look-up hits and nothing is written back.

@@ -320,19 +320,6 @@ impl Ftl {
         }
     }
 
-    /// True if collection goes before user work on the chip: some plane of it is short of free
-    /// blocks.
-    #[inline]
-    pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
-        self.urgent_planes[chip] > 0
-    }
-
-    /// True if the chip has blocks in collection whose erases were not sent.
-    #[inline]
-    pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
-        self.unerased[chip] > 0
-    }
-
     /// True if requests look something up that a prefetch can help with.
     #[inline]
     pub(crate) fn looks_up(&self) -> bool {

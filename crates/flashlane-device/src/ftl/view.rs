@@ -1,7 +1,7 @@
 //! The scheduler's view of pages and blocks.
 
 use crate::flash::timing::Cells;
-use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
+use flashlane_units::{BlockId, ChipId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::Ftl;
 use super::blocks::{Blocks, Stream};
@@ -108,6 +108,19 @@ impl Ftl {
         } else {
             self.pages.mask(lpa)
         }
+    }
+
+    /// True if collection goes before user work on the chip: some plane of it is short of free
+    /// blocks.
+    #[inline]
+    pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
+        self.urgent_planes[chip] > 0
+    }
+
+    /// True if the chip has blocks in collection whose erases were not sent.
+    #[inline]
+    pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
+        self.unerased[chip] > 0
     }
 
     /// The scheduler's view.

@@ -1,6 +1,7 @@
 //! Blocks, free pools and write frontiers of every plane.
 
 mod audit;
+mod flash_pages;
 mod frontiers;
 mod full;
 mod kept;
@@ -8,7 +9,6 @@ mod limits;
 mod pool;
 mod visible;
 
-use crate::flash::timing::Cells;
 use std::ops::Range;
 
 use flashlane_engine::{Array, Divisor, List};
@@ -247,25 +247,6 @@ impl Blocks {
     #[inline]
     pub fn page_of(&self, ppa: Ppa) -> u32 {
         self.pages_per_block.remainder(ppa.get())
-    }
-
-    /// Pages, as they are mapped, in a page of the flash.
-    #[inline]
-    pub(crate) fn units_per_page(&self) -> u32 {
-        self.units_per_page
-    }
-
-    /// Page of the flash inside its block.
-    #[inline]
-    pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {
-        let page = self.page_of(ppa);
-        if self.units_per_page == 1 { page } else { page / self.units_per_page }
-    }
-
-    /// The cells of a page, as far as the time of the flash depends on them.
-    #[inline]
-    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        Cells { page: self.flash_page_of(ppa) }
     }
 
     /// Plane of a block.

@@ -112,8 +112,8 @@ impl Ftl {
         self.complete_moves(ctx, job);
     }
 
-    /// Sends the last page of a job, if all its moves wait in that page and nothing of the victim is
-    /// left.
+    /// Sends the last page of a job, if all its moves wait in that page and nothing of the victim
+    /// is left.
     pub(in crate::ftl) fn complete_moves(&mut self, ctx: &mut Context, job: JobId) {
         let Some(units) = &self.units else { return };
         let (block, moves) = (self.jobs[job].block(), self.jobs[job].moves());
