@@ -214,12 +214,12 @@ impl Transaction {
         self.dependent = rider;
     }
 
-    /// The page of the transaction is read for a rider as well, which asks for so many sectors.
+    /// The page of the transaction is read for a rider as well, which asks for `sectors`.
     pub(crate) fn reads_along(&mut self, sectors: u32) {
         self.sectors += sectors as u8;
     }
 
-    /// The transaction leads the program of a page of so many sectors, which crosses the channel
+    /// The transaction leads the program of a page of `page_sectors`, which crosses the channel
     /// whole.
     pub(crate) fn programs_whole(&mut self, page_sectors: u32) {
         self.merged_sectors = page_sectors as u8 - self.sectors;

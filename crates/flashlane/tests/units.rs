@@ -52,7 +52,7 @@ fn one(requests: u64) -> Scenario {
     Scenario::new(ONE_PLANE, WRITES).set("flow[0].synthetic.requests", requests)
 }
 
-/// The same drive, nearly empty.
+/// The drive without data at the start.
 fn empty(requests: u64) -> Scenario {
     one(requests).set("ftl.precondition.enabled", false)
 }

@@ -204,7 +204,7 @@ impl Geometry {
         }
     }
 
-    /// The same array in mapping units of a size that divides the page.
+    /// This array in mapping units of a size that divides the page.
     #[must_use]
     pub fn in_units(self, unit: ByteSize) -> Self {
         let units_per_page = (self.page_bytes() / unit.0.max(1)) as u32;

@@ -84,8 +84,8 @@ impl<'a> PlaneView<'a> {
         Self { blocks, full, pages_per_block, filled, least_gain: 1 }
     }
 
-    /// The same view, in which a block must gain at least so many pages: those of a page of the
-    /// flash, where these are mapped in units.
+    /// A view in which a block must gain at least `least_gain` pages: those of a page of the flash,
+    /// where these are mapped in units.
     pub(crate) fn gaining(self, least_gain: u32) -> Self {
         Self { least_gain, ..self }
     }

@@ -92,7 +92,7 @@ impl Units {
         })
     }
 
-    /// The place of an open page in the list.
+    /// Index in `filling` of the page of a plane, flow and stream.
     fn at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
         let stream = match stream {
             Stream::Host => 0,
