@@ -2,7 +2,7 @@
 
 use flashlane_units::TransactionId;
 
-use super::STREAMS;
+use super::of_host;
 use crate::ftl::Ftl;
 use crate::transaction::{Op, Place, Transaction, Transactions};
 
@@ -65,8 +65,8 @@ impl Ftl {
             }
             assert_eq!(slot, page.count, "units of a page are counted");
             filling += slot;
-            let looked_for = at % STREAMS != 0
-                || units.due.iter().any(|due| due.place == at && units.waits(due));
+            let looked_for =
+                !of_host(at) || units.due.iter().any(|due| due.place == at && units.waits(due));
             assert!(looked_for, "the time of every page of the host ends");
         }
         assert_eq!(filling, waiting, "every unit that waits is in a page");

@@ -8,7 +8,7 @@
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId, Ppa, TransactionId};
 
-use super::{STREAMS, Units};
+use super::{Units, of_host};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
@@ -54,7 +54,7 @@ impl Units {
     fn begin(&mut self, at: usize, now: Time) -> Option<Time> {
         self.begun += 1;
         self.filling[at].number = self.begun;
-        if at % STREAMS != 0 {
+        if !of_host(at) {
             return None;
         }
         let end = now + self.fill_time;
@@ -169,7 +169,7 @@ impl Ftl {
         let units = self.units.as_mut().expect("units are packed");
         let page = units.filling[at];
         let pads = units.slots - page.count;
-        if at % STREAMS == 0 {
+        if of_host(at) {
             let tr = &ctx.transactions[page.first];
             units.host_unit_placed(tr.flow, tr.plane, units.slots - 1);
         }

@@ -70,6 +70,11 @@ pub(super) struct Units {
     counts: UnitCounts,
 }
 
+/// True if an open page, by its index in the list, holds data that the host writes.
+fn of_host(at: usize) -> bool {
+    at.is_multiple_of(STREAMS)
+}
+
 impl Units {
     /// Nothing under way; `None` where pages are mapped whole.
     pub(super) fn new(config: &FtlConfig, layout: &Layout) -> Option<Self> {
