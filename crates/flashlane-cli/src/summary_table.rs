@@ -302,6 +302,16 @@ fn bit_errors(summary: &Summary) -> String {
     )
 }
 
+/// Mapping units, where they are smaller than a page.
+fn units(summary: &Summary) -> String {
+    let Some(units) = &summary.units else { return String::new() };
+    format!(
+        "mapping units: {} a page; {} programmed empty, {} read from the controller's memory, {} read along with \
+         another of their page\n",
+        units.per_page, units.padded, units.buffered_reads, units.joined_reads,
+    )
+}
+
 fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     let flash = &summary.flash;
     let after = &summary.after_window;
@@ -353,5 +363,6 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
         of_first(seeds),
     ) + &processors
         + &bit_errors(summary)
+        + &units(summary)
         + &after
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DeviceConfig;
-use flashlane_device::layout::{Geometry, Layout};
+use flashlane_device::layout::Layout;
 
 /// Sizes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,7 +61,7 @@ impl Bounds {
     /// Bounds of a valid device.
     #[must_use]
     pub fn new(device: &DeviceConfig) -> Self {
-        let geometry = Geometry::new(&device.flash);
+        let geometry = device.geometry();
         let (flash, link) = (&device.flash, &device.link);
         let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64 * 1e-12).sum::<f64>() / times.len() as f64

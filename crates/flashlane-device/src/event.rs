@@ -49,6 +49,8 @@ pub enum Event {
     /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,
+    /// The time of a page that is being filled with units may be over.
+    PagesDue,
     /// No request may have been in the drive for a while.
     Idle,
     /// A tenant asked to be woken.

@@ -4,7 +4,9 @@ use flashlane_units::{ChannelId, ChipId, DieId, Lpa, PlaneId};
 
 pub use flashlane_units::SECTOR_BYTES;
 
-/// Sizes of the flash array, resolved to plain integers.
+/// Sizes of the flash array, resolved to plain integers. A *page* is what the translation layer
+/// maps: a page of the flash, or a smaller mapping unit (`ftl.mapping.unit`). In the second case a
+/// page of the flash is `units_per_page` pages in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Channels.
@@ -21,6 +23,8 @@ pub struct Geometry {
     pub pages_per_block: u32,
     /// Sectors per page. Range: 1..=64.
     pub sectors_per_page: u32,
+    /// Mapping units in a page of the flash. 1: the unit is the page.
+    pub units_per_page: u32,
 }
 
 impl Geometry {

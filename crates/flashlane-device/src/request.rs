@@ -42,6 +42,17 @@ impl Chain {
         self.cache + self.mapping + self.queue + self.bus + self.array
     }
 
+    /// The stages since an earlier state of this chain.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            cache: self.cache - before.cache,
+            mapping: self.mapping - before.mapping,
+            queue: self.queue - before.queue,
+            bus: self.bus - before.bus,
+            array: self.array - before.array,
+        }
+    }
+
     /// Adds the stages of an earlier chain.
     pub(crate) fn add(&mut self, other: &Self) {
         self.cache += other.cache;

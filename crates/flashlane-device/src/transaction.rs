@@ -46,6 +46,10 @@ pub(crate) enum Place {
     FreeBlock,
     /// A read of a page whose program is under way.
     Unprogrammed,
+    /// A unit that waits until its page is full.
+    Filling,
+    /// A unit whose page another transaction takes through scheduler and flash.
+    Riding,
     /// In a scheduler queue.
     Queue,
     /// On the bus, in the array, or waiting for the data bus.
@@ -69,7 +73,8 @@ pub struct Transaction {
     mask: u64,
     previous: TransactionId,
     next: TransactionId,
-    /// A write that waits for this read (old data to merge), or `NONE`.
+    /// A write that waits for this read (old data to merge); otherwise the next unit that rides on
+    /// the page of this one (`ftl/units`); or `NONE`.
     pub(crate) dependent: TransactionId,
     /// Collection job, or version of the cached page, by source.
     pub(crate) tag: u32,
@@ -194,6 +199,30 @@ impl Transaction {
         self.chain.bus += (since - self.mark).0;
         self.chain.array += (end - since).0;
         self.mark = end;
+    }
+
+    /// The next unit that rides on the page of this one, or `NONE`.
+    #[inline(always)]
+    pub(crate) fn rider(&self) -> TransactionId {
+        if self.merging { TransactionId::NONE } else { self.dependent }
+    }
+
+    /// Sets the next unit that rides on the page of this one.
+    #[inline]
+    pub(crate) fn set_rider(&mut self, rider: TransactionId) {
+        assert!(!self.merging, "nothing rides on the read of old data");
+        self.dependent = rider;
+    }
+
+    /// The page of the transaction is read for a rider as well, which asks for `sectors`.
+    pub(crate) fn reads_along(&mut self, sectors: u32) {
+        self.sectors += sectors as u8;
+    }
+
+    /// The transaction leads the program of a page of `page_sectors`, which crosses the channel
+    /// whole.
+    pub(crate) fn programs_whole(&mut self, page_sectors: u32) {
+        self.merged_sectors = page_sectors as u8 - self.sectors;
     }
 
     /// True if the page has been read, and is read again.

@@ -32,7 +32,7 @@ fn expected(prepared: &Prepared<'_>) -> BTreeMap<u32, u64> {
         flow,
         0,
         space,
-        prepared.device.flash.page_size,
+        prepared.device.unit(),
         prepared.device.interface.max_transfer,
         &prepared.device.compat,
         seed,

@@ -39,6 +39,7 @@ mod steady;
 mod superblocks;
 mod suspension;
 mod theory;
+mod units;
 mod windows;
 mod workload_clone_day;
 mod workload_synthetic;

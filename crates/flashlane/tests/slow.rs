@@ -13,6 +13,7 @@ mod progress;
 mod reference;
 mod swarm;
 mod theory_collection;
+mod theory_units;
 mod waf_only;
 mod workload_clone;
 

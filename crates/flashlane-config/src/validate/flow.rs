@@ -110,7 +110,7 @@ pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> O
     let writers = || workload.flows.iter().filter(writes);
     writers().next()?;
     let pools = if cache.sharing == Sharing::Shared { 1 } else { workload.flows.len() as u64 };
-    let room = cache.capacity.0 / flash.page_size.0 / pools.max(1);
+    let room = cache.capacity.0 / device.unit().0 / pools.max(1);
     let planes = u64::from(Geometry::new(flash).planes());
     let per_plane = cache.write_back_pages_per_plane;
     let bound = planes * u64::from(per_plane);

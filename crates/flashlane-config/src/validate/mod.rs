@@ -13,6 +13,7 @@ mod media;
 mod mqsim;
 mod pacing;
 mod superblocks;
+mod units;
 mod workload;
 
 use std::ops::RangeInclusive;
@@ -168,7 +169,7 @@ pub fn check_traces(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<
                 flow,
                 index,
                 space,
-                device.flash.page_size,
+                device.unit(),
                 device.interface.max_transfer,
                 &device.compat,
                 0,

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use crate::{DeviceConfig, MappingKind, Pacing, Technology};
 use flashlane_device::collection_order::{CollectionOrder, Presses};
 use flashlane_device::ftl::gc::Victim;
-use flashlane_device::layout::Geometry;
 use flashlane_reading::Rules;
 
 const US: u64 = 1_000_000;
@@ -53,7 +52,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 
 /// Checks that the scheduler lets the drive decide when collection goes before reads.
 fn check_scheduler(rules: &mut Rules, device: &DeviceConfig) {
-    let order = device.scheduler.collection_order(Geometry::new(&device.flash), 1);
+    let order = device.scheduler.collection_order(device.geometry(), 1);
     let urgent = matches!(order, CollectionOrder::Behind { presses: Presses::Urgent, .. });
     rules.require(urgent, "ftl.gc.pacing", || {
         format!(

@@ -31,6 +31,7 @@ fn the_budget_counts_blocks_as_documented() {
     let layout = workload.layout(&device);
     let budget = plane_budget(&device, &layout)[0];
     let expected = PlaneBudget {
+        padding: 0,
         flows: 2,
         logical_pages: 1600,
         frontier_blocks: 4,

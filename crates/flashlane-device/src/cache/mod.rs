@@ -106,7 +106,8 @@ impl Cache {
         let slots = (config.capacity.0 / geometry.page_bytes() / pools as u64).max(1) as u32;
         // A drive without room for data has no data cache, whatever the flows ask for.
         let (room, off) = (config.capacity.0 > 0, CacheMode::Off);
-        let pages = u64::from(geometry.planes()) * u64::from(config.write_back_pages_per_plane);
+        let units = u64::from(geometry.planes()) * u64::from(geometry.units_per_page);
+        let pages = units * u64::from(config.write_back_pages_per_plane);
         let pool = Pool::new(slots, pages * u64::from(geometry.sectors_per_page));
         Self {
             pools: vec![pool; pools],

@@ -28,6 +28,7 @@ impl Stage {
             blocks_per_plane: 4,
             pages_per_block: 4,
             sectors_per_page: 8,
+            units_per_page: 1,
         };
         let capacity = ByteSize(slots * geometry.page_bytes());
         let config = CacheConfig { capacity, ..config };

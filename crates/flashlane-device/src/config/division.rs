@@ -18,7 +18,7 @@ impl Layout {
     /// flows that list the plane. Source: MQSim (FAST'18) section 4.2, its released partitioning.
     #[must_use]
     pub fn divide(device: &DeviceConfig, tenants: &[TenantShape<'_>]) -> Self {
-        let geometry = Geometry::new(&device.flash);
+        let geometry = device.geometry();
         // A SATA drive cannot tell flows apart.
         let lists_count = device.interface.kind == InterfaceKind::Nvme;
         let mut flows: Vec<FlowSpace> = tenants

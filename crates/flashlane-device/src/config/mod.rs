@@ -25,10 +25,12 @@ pub use crate::ftl::superblocks::Superblock;
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
 pub use crate::interface::processors::ProcessorsConfig;
 use crate::isolation::Isolation;
+use crate::layout::Geometry;
 pub use crate::link::config::LinkConfig;
 use crate::scheduler::Scheduling;
 pub use division::TenantShape;
 pub use energy::{EnduranceConfig, EnergyConfig};
+use flashlane_units::ByteSize;
 pub use flashlane_units::{PolicyDoc, PolicyInfo, Sharing};
 
 /// A simulated drive.
@@ -75,6 +77,18 @@ pub struct DeviceConfig {
 }
 
 impl DeviceConfig {
+    /// The geometry of the drive, in mapping units.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        Geometry::new(&self.flash).in_units(self.unit())
+    }
+
+    /// The mapping unit: the page of the flash, unless `ftl.mapping.unit` names another size.
+    #[must_use]
+    pub fn unit(&self) -> ByteSize {
+        self.ftl.mapping.unit.unwrap_or(self.flash.page_size)
+    }
+
     /// The parts of the configuration that the translation layer is built from.
     pub fn ftl_settings(&self) -> FtlSettings<'_> {
         FtlSettings {

@@ -256,6 +256,7 @@ impl Device {
         }
         if self.cache.flush(flow, id) {
             self.context.requests[id].pending += 1;
+            self.send_open_pages(flow);
         }
     }
 

@@ -23,6 +23,7 @@ mod idle;
 mod pages;
 pub mod reading;
 mod translation;
+mod units;
 pub mod watcher;
 mod watching;
 
@@ -334,6 +335,7 @@ impl Device {
             Event::Decoded { transaction } => self.on_decoded(transaction),
             Event::CompletionRoom { flow } => self.on_completion_room(flow),
             Event::Alarm => self.on_alarm(before),
+            Event::PagesDue => self.on_pages_due(before),
             Event::Idle => self.on_idle(before),
         }
         Up::Nothing

@@ -122,6 +122,15 @@ impl Device {
     /// A program or an erase is out of the array: continues work that waited for it.
     pub(super) fn change_done(&mut self, id: TransactionId, source: Source, op: Op) {
         self.tell_policy(id);
+        if op == Op::Program && self.ftl.packs_units() {
+            return self.units_programmed(id, source);
+        }
+        self.change_over(id, source, op);
+    }
+
+    /// A program or an erase is over.
+    #[inline(always)]
+    pub(super) fn change_over(&mut self, id: TransactionId, source: Source, op: Op) {
         match (source, op) {
             (_, Op::Read) => unreachable!("reads end with their data"),
             (Source::User | Source::Cache, Op::Program) => self.user_program_done(id),
@@ -162,6 +171,15 @@ impl Device {
     #[inline(always)]
     pub(super) fn read_over(&mut self, id: TransactionId, source: Source) {
         self.tell_policy(id);
+        if self.context.transactions[id].rider() != TransactionId::NONE {
+            return self.units_read(id, source);
+        }
+        self.unit_read(id, source);
+    }
+
+    /// A page, or a unit of a page, is in the controller.
+    #[inline(always)]
+    pub(super) fn unit_read(&mut self, id: TransactionId, source: Source) {
         match source {
             Source::User | Source::Cache => self.user_read_done(id),
             Source::Gc => self.ask_ftl(|ftl, context| ftl.migration_read_done(context, id)),
@@ -252,6 +270,7 @@ impl Device {
             Seen::Merged { write, read, queued } => {
                 observer.merged(now, (write, tr(write)), read, queued);
             }
+            Seen::PageBegins { leader } => observer.page_begins(leader),
             Seen::Evicted { lpa, flow } => observer.eviction(lpa, flow),
             Seen::Collection { plane, job, owner, valid } => {
                 observer.job(plane, job, owner, valid);

@@ -86,6 +86,13 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// A die is idle, although it held data before.
     fn idle(&mut self, now: Time, die: DieId);
 
+    /// Units begin to ride on the page of a transaction.
+    fn page_begins(&mut self, leader: TransactionId);
+
+    /// A unit was read or programmed together with the leader of its page, which is over. Its waits
+    /// since the page began are those of the leader.
+    fn rode(&mut self, id: TransactionId, tr: &Transaction, leader: TransactionId);
+
     /// A part of the device work of a request is over. `begun`: the start of that work.
     fn part(&mut self, now: Time, id: TransactionId, tr: &Transaction, begun: Time);
 

@@ -146,6 +146,14 @@ impl Device {
         observer.idle(self.context.now, die);
     }
 
+    /// A unit was read or programmed together with the leader of its page, which is over.
+    #[cold]
+    pub(crate) fn observe_ride(&mut self, id: TransactionId, leader: TransactionId) {
+        let tr = &self.context.transactions[id];
+        let Some(observer) = &mut self.observer else { return };
+        observer.rode(id, tr, leader);
+    }
+
     /// A read that a request waits for is over.
     #[cold]
     pub(crate) fn observe_part(&mut self, id: TransactionId) {

@@ -206,10 +206,11 @@ impl Default for SuspendConfig {
 }
 
 impl Geometry {
-    /// The geometry that a configuration describes.
+    /// The geometry of a flash whose pages are mapped whole.
     #[must_use]
     pub fn new(flash: &FlashConfig) -> Self {
         Self {
+            units_per_page: 1,
             channels: flash.channels,
             chips_per_channel: flash.chips_per_channel,
             dies_per_chip: flash.dies_per_chip,
@@ -217,6 +218,19 @@ impl Geometry {
             blocks_per_plane: flash.blocks_per_plane,
             pages_per_block: flash.pages_per_block,
             sectors_per_page: (flash.page_size.0 / SECTOR_BYTES) as u32,
+        }
+    }
+
+    /// This array in mapping units of a size that divides the page.
+    #[must_use]
+    pub fn in_units(self, unit: ByteSize) -> Self {
+        let units_per_page = (self.page_bytes() / unit.0.max(1)) as u32;
+        assert!(units_per_page > 0, "a page holds whole mapping units");
+        Self {
+            pages_per_block: self.pages_per_block * units_per_page,
+            sectors_per_page: self.sectors_per_page / units_per_page,
+            units_per_page,
+            ..self
         }
     }
 }

@@ -16,6 +16,7 @@ impl Ftl {
         self.audit_chips(transactions);
         self.audit_pacing();
         self.audit_errors(now);
+        self.audit_units(transactions);
         assert!(self.outcomes.is_empty(), "what happened is handed on");
     }
 
@@ -93,8 +94,11 @@ impl Ftl {
         let mut reads = vec![0; self.blocks.count()];
         let mut merges = 0;
         for (_, tr) in transactions.iter() {
-            if tr.op == Op::Program && matches!(tr.place, Place::Queue | Place::Die) {
-                programs[self.blocks.block_of(tr.ppa).index()] += 1;
+            let placed =
+                matches!(tr.place, Place::Filling | Place::Riding | Place::Queue | Place::Die);
+            if tr.op == Op::Program && placed {
+                let empty = self.empty_units_of(tr, transactions);
+                programs[self.blocks.block_of(tr.ppa).index()] += 1 + empty;
             }
             if tr.holds_block {
                 reads[self.blocks.block_of(tr.ppa).index()] += 1;

@@ -25,6 +25,9 @@ pub struct PlaneBudget {
     pub blocks: u32,
     /// Pages of a block.
     pub pages_per_block: u32,
+    /// Pages of a block that its collection may gain without an effect: a part of a page of the
+    /// flash. 0 where pages are mapped whole.
+    pub padding: u32,
 }
 
 impl PlaneBudget {
@@ -32,7 +35,7 @@ impl PlaneBudget {
     #[must_use]
     pub fn room_pages(&self) -> u64 {
         let blocks = self.blocks.saturating_sub(self.reserve_blocks + self.frontier_blocks);
-        u64::from(blocks) * u64::from(self.pages_per_block)
+        u64::from(blocks) * u64::from(self.pages_per_block - self.padding)
     }
 
     /// True where collection always finds a block with an invalid page: the full blocks have room
@@ -101,6 +104,7 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
         reserve_blocks: gc_reserve(settings.config, geometry.blocks_per_plane),
         blocks: geometry.blocks_per_plane,
         pages_per_block: geometry.pages_per_block,
+        padding: geometry.units_per_page - 1,
         ..PlaneBudget::default()
     };
     let mut budgets = vec![empty; geometry.planes() as usize];
@@ -115,8 +119,7 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
         }
     }
     for flow in &layout.flows {
-        let planes = u64::from(flow.plane_count()).max(1);
-        let pages = flow.pages.div_ceil(planes) + translation_pages(settings, drive, flow);
+        let pages = pages_of_plane(flow, layout) + translation_pages(settings, drive, flow);
         for plane in flow.planes(geometry) {
             let budget = &mut budgets[plane.index()];
             budget.logical_pages += pages;
@@ -134,6 +137,13 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
         }
     }
     budgets
+}
+
+/// Data pages of a flow that a plane holds at most, if its pages are striped over its planes: as
+/// many in a row as a page of the flash has.
+fn pages_of_plane(flow: &FlowSpace, layout: &Layout) -> u64 {
+    let units = u64::from(layout.geometry.units_per_page);
+    flow.pages.div_ceil(units).div_ceil(u64::from(flow.plane_count()).max(1)) * units
 }
 
 /// Translation pages that a plane holds at most for a flow with data at the start.
@@ -170,7 +180,7 @@ pub(crate) fn data_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32
     let flows = layout.flows.len();
     let mut limits = vec![0; budgets.len() * flows];
     for (index, flow) in layout.flows.iter().enumerate() {
-        let even = flow.pages.div_ceil(u64::from(flow.plane_count()).max(1));
+        let even = pages_of_plane(flow, layout);
         for plane in flow.planes(layout.geometry) {
             let budget = &budgets[plane.index()];
             let spare = budget.room_pages().saturating_sub(budget.logical_pages + 1);

@@ -19,6 +19,9 @@ pub const OVER_PROVISIONING: RangeInclusive<f64> = 0.005..=10.0;
 /// Longest time for which paced collection goes before reads that wait, by default.
 const READ_WAIT_MAX: Span = Span(1_000_000_000);
 
+/// Longest time for which a written unit waits until its page is full, by default.
+const FILL_TIME: Span = Span(1_000_000_000);
+
 /// Flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -94,6 +97,15 @@ impl FtlSettings<'_> {
 pub struct MappingConfig {
     /// Unit of mapping.
     pub kind: MappingKind,
+    /// Page-level: size of the units that are mapped. A page of the flash is a multiple of it.
+    /// Units are packed into pages as they are written. Range: 512 B..=`flash.page_size`, which is
+    /// the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<ByteSize>,
+    /// With units smaller than a page: longest time for which a written unit waits until its page
+    /// is full. Then the page is programmed with empty units. Default: 1 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_time: Option<Span>,
     /// Page-level: the whole table is in DRAM: every look-up hits and nothing is written back.
     pub ideal: bool,
     /// Room of the cached mapping table (CMT).
@@ -110,6 +122,8 @@ impl Default for MappingConfig {
     fn default() -> Self {
         Self {
             kind: MappingKind::Page,
+            unit: None,
+            fill_time: None,
             ideal: true,
             cmt_capacity: ByteSize(2 << 20),
             sharing: Sharing::Shared,
@@ -120,6 +134,12 @@ impl Default for MappingConfig {
 }
 
 impl MappingConfig {
+    /// Longest time for which a written unit waits until its page is full. Unit: picoseconds.
+    #[must_use]
+    pub fn fill_time(&self) -> Span {
+        self.fill_time.unwrap_or(FILL_TIME)
+    }
+
     /// True if the table lies on flash and only a part of it is cached.
     #[must_use]
     pub fn is_cached(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::errors::ErrorCounts;
 use super::moving::IsolationSummary;
 use super::scrubbing::Scrubbing;
+use super::units::UnitCounts;
 use super::{Ftl, Layer};
 use flashlane_units::FlowId;
 
@@ -29,6 +30,8 @@ pub struct FtlCounts {
     pub read_scrubbing_moves: u64,
     /// Bit errors; `None` where they are not modelled.
     pub errors: Option<ErrorCounts>,
+    /// Units packed into pages; `None` where pages are mapped whole.
+    pub units: Option<UnitCounts>,
     /// Merges with hybrid mapping: full, partial, switch.
     pub merges: [u64; 3],
     /// Translation pages written back.
@@ -52,6 +55,7 @@ impl Ftl {
             read_scrubbing_moves: self.scrubbing.as_ref().map_or(0, Scrubbing::moves)
                 + errors.map_or(0, |counts| counts.refreshes),
             errors,
+            units: self.unit_counts(),
             merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),

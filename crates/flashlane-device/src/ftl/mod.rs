@@ -33,6 +33,7 @@ mod state;
 pub mod superblocks;
 #[cfg(test)]
 mod tests;
+pub mod units;
 pub mod untimed;
 pub(crate) mod view;
 mod wear;
@@ -59,6 +60,7 @@ use pages::PageTables;
 use partial::PartialWrites;
 use scrubbing::Scrubbing;
 pub use state::{FrozenState, FtlState};
+use units::Units;
 
 /// Free blocks of a plane that only collection may take.
 pub const RESERVE_BLOCKS: u32 = 2;
@@ -99,6 +101,8 @@ pub struct Ftl {
     errors: Option<Box<Errors>>,
     /// Blocks whose pages move while the host writes; `None` if they move at once.
     pacing: Option<PacedJobs>,
+    /// Units that are packed into pages; `None` where pages are mapped whole.
+    units: Option<Units>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip whose pools are short of free blocks.
@@ -186,6 +190,7 @@ impl Ftl {
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
             errors,
             pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
+            units: Units::new(config, layout),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),
@@ -315,19 +320,6 @@ impl Ftl {
         }
     }
 
-    /// True if collection goes before user work on the chip: some plane of it is short of free
-    /// blocks.
-    #[inline]
-    pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
-        self.urgent_planes[chip] > 0
-    }
-
-    /// True if the chip has blocks in collection whose erases were not sent.
-    #[inline]
-    pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
-        self.unerased[chip] > 0
-    }
-
     /// True if requests look something up that a prefetch can help with.
     #[inline]
     pub(crate) fn looks_up(&self) -> bool {
@@ -361,7 +353,7 @@ impl Ftl {
         let wanted = state.gc_wanted;
         // Reads wait only where the pages of a block are programmed in order.
         if !self.unprogrammed.is_empty() {
-            assert_eq!(programmed, self.blocks.page_of_flash(ppa) + 1, "a block fills in order");
+            assert_eq!(programmed, self.blocks.place_in_flash_block(ppa) + 1, "a block fills in order");
             self.wake_readers(ctx, ppa);
         }
         match self.layer {

@@ -7,7 +7,8 @@ use flashlane_units::{FlowId, JobId, Lpa, PlaneId, TransactionId};
 pub(crate) enum Outcome {
     /// A transaction got its physical page and is ready for its die.
     Ready { transaction: TransactionId },
-    /// A read of sectors that were never written is over, because its data is known.
+    /// A read is over without the flash: its sectors were never written, or are still in the
+    /// controller's memory.
     Unwritten { transaction: TransactionId },
     /// A queued write has received the old data of its page.
     Unblocked { transaction: TransactionId },
@@ -22,7 +23,8 @@ pub(crate) enum Seen {
     WaitedForProgram { transaction: TransactionId, since: u64 },
     /// A write waited since then for a free block.
     WaitedForBlock { transaction: TransactionId, since: u64 },
-    /// A write waited since then for an earlier write to the same page.
+    /// A write waited since then for an earlier write to the same page, or a unit until its page
+    /// was full.
     WaitedForWrite { transaction: TransactionId, since: u64 },
     /// A transaction waited since then for a translation page, which the transaction `read` has
     /// read.
@@ -32,6 +34,8 @@ pub(crate) enum Seen {
     /// The old data of a partial write has arrived. `queued`: the write is in the queue of its die
     /// meanwhile.
     Merged { write: TransactionId, read: TransactionId, queued: bool },
+    /// Units begin to ride on the page of a transaction.
+    PageBegins { leader: TransactionId },
     /// An entry of the cached mapping table left to make room for an entry of the flow.
     Evicted { lpa: Lpa, flow: FlowId },
     /// The collection of a block starts. `owner`: the flow of the block. `valid`: its valid pages.

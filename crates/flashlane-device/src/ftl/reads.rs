@@ -18,7 +18,7 @@ impl Ftl {
                 self.find_in_place(ctx, id);
                 true
             }
-            _ => self.begin_lookup(ctx, id, flow) && self.find_page(ctx, id),
+            _ => self.begin_lookup(ctx, id, flow) && self.find_page(ctx, id) && !self.ride(ctx, id),
         }
     }
 
@@ -56,6 +56,9 @@ impl Ftl {
         {
             let blocks = &self.blocks;
             sets.host_read(flow, blocks.block_of(ppa), blocks, ctx.now);
+        }
+        if self.units.is_some() && self.read_from_memory(ctx, id) {
+            return false;
         }
         if self.scrubbing.is_some() {
             // From here on the read holds its block, so that no migration leads to an erase under

@@ -52,6 +52,7 @@ impl FtlState {
             blocks_per_plane: 0,
             pages_per_block: 1,
             sectors_per_page: 1,
+            units_per_page: 1,
         };
         let none = TableSize { pages: 0, purpose: Use::Sparse };
         Self {

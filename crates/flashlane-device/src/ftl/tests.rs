@@ -30,6 +30,7 @@ impl Stage {
             blocks_per_plane: 12,
             pages_per_block: PAGES,
             sectors_per_page: SECTORS,
+            units_per_page: 1,
         };
         let pages = 100;
         let space = FlowSpace {

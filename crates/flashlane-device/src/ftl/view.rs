@@ -1,7 +1,7 @@
 //! The scheduler's view of pages and blocks.
 
 use crate::flash::timing::Cells;
-use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
+use flashlane_units::{BlockId, ChipId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::Ftl;
 use super::blocks::{Blocks, Stream};
@@ -41,7 +41,7 @@ impl<'a> FlashView<'a> {
     /// Index of a page in its block.
     #[inline]
     pub(crate) fn page_in_block(&self, ppa: Ppa) -> u32 {
-        self.blocks.page_of_flash(ppa)
+        self.blocks.flash_page_of(ppa)
     }
 
     /// Block of a page.
@@ -59,7 +59,11 @@ impl<'a> FlashView<'a> {
     /// True for the migration of a page that is no longer valid.
     #[inline]
     pub(crate) fn is_stale(&self, tr: &Transaction) -> bool {
-        tr.source == Source::Gc && tr.op == Op::Read && self.pages.lpa(tr.ppa) != tr.lpa
+        // If other units ride on the move, it is looked at again when the page was read.
+        tr.source == Source::Gc
+            && tr.op == Op::Read
+            && self.pages.lpa(tr.ppa) != tr.lpa
+            && tr.rider() == TransactionId::NONE
     }
 
     /// True for the write of a page that collection moves from one die to another.
@@ -104,6 +108,19 @@ impl Ftl {
         } else {
             self.pages.mask(lpa)
         }
+    }
+
+    /// True if collection goes before user work on the chip: some plane of it is short of free
+    /// blocks.
+    #[inline]
+    pub(crate) fn is_urgent(&self, chip: ChipId) -> bool {
+        self.urgent_planes[chip] > 0
+    }
+
+    /// True if the chip has blocks in collection whose erases were not sent.
+    #[inline]
+    pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
+        self.unerased[chip] > 0
     }
 
     /// The scheduler's view.

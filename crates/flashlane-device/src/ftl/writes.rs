@@ -53,7 +53,10 @@ impl Ftl {
                 };
                 sets.plane_of_write(flow, old, blocks)
             }
-            None => self.allocator.plane(flow, lpa, old, blocks),
+            None => match self.units.as_ref().and_then(|units| units.plane_to_fill(flow)) {
+                Some(plane) => plane,
+                None => self.allocator.plane(flow, lpa, old, blocks),
+            },
         };
         (plane, Stream::Host)
     }
@@ -103,7 +106,7 @@ impl Ftl {
             self.placed_in_log(ctx, plane, flow);
         }
         self.blocks.planes[plane].programs += 1;
-        self.ready(id);
+        self.placed(ctx, id);
         self.complete_stripe(ctx, plane, flow, ppa);
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);

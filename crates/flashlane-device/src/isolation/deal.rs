@@ -91,6 +91,7 @@ mod tests {
         blocks_per_plane: 8,
         pages_per_block: 4,
         sectors_per_page: 8,
+        units_per_page: 1,
     };
 
     /// Sets of chips as numbers.

@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use flashlane_engine::{Array, Divisor, NONE, Ring, Time};
-use flashlane_units::{DieId, RequestId, TransactionId};
+use flashlane_units::{DieId, Ppa, RequestId, TransactionId};
 
 use super::view::View;
 use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
@@ -99,15 +99,33 @@ fn place(die: DieId, kind: Kind) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traits(u32);
 
+/// Pages of a block.
+#[derive(Clone, Copy, Debug)]
+struct PagesOfBlock {
+    /// Pages as they are mapped.
+    mapped: Divisor,
+    /// How many of them are a page of the flash.
+    units: u32,
+}
+
+impl PagesOfBlock {
+    /// Page of the flash inside its block.
+    #[inline(always)]
+    fn page_of(self, ppa: Ppa) -> u32 {
+        let page = self.mapped.remainder(ppa.get());
+        if self.units == 1 { page } else { page / self.units }
+    }
+}
+
 impl Traits {
     const PLANE_BITS: u32 = PLANES_PER_DIE.end().trailing_zeros();
     const OP_SHIFT: u32 = u32::BITS - 3;
     const MAY_STAY: u32 = 1 << (u32::BITS - 1);
 
     #[inline]
-    fn of(tr: &Transaction, pages_per_block: Divisor) -> Self {
+    fn of(tr: &Transaction, pages: PagesOfBlock) -> Self {
         // Blocks can be erased together whatever their numbers.
-        let page = if tr.op == Op::Erase { 0 } else { pages_per_block.remainder(tr.ppa.get()) };
+        let page = if tr.op == Op::Erase { 0 } else { pages.page_of(tr.ppa) };
         let plane = Self::plane_of(tr);
         // Programs wait for earlier programs of their block, and a write may overtake reads of
         // collection.
@@ -181,7 +199,7 @@ pub struct Queues {
     present: Array<DieId, u16>,
     /// Time at which each die next looks for starving transactions.
     watch: Array<DieId, Time>,
-    pages_per_block: Divisor,
+    pages: PagesOfBlock,
     /// Number of transactions behind the leader that are searched for a partner.
     partner_scan: usize,
 }
@@ -195,7 +213,10 @@ impl Queues {
             lines: Array::of(empty, dies * PLACES),
             present: Array::of(0, dies),
             watch: Array::of(STARVING, dies),
-            pages_per_block: Divisor::new(geometry.pages_per_block),
+            pages: PagesOfBlock {
+                mapped: Divisor::new(geometry.pages_per_block),
+                units: geometry.units_per_page,
+            },
             partner_scan: PARTNER_SCAN,
         }
     }
@@ -251,7 +272,7 @@ impl Queues {
     #[inline(always)]
     pub fn push(&mut self, die: DieId, kind: Kind, id: TransactionId, tr: &Transaction) {
         debug_assert!(id != TransactionId::NONE, "a transaction waits");
-        let traits = Traits::of(tr, self.pages_per_block);
+        let traits = Traits::of(tr, self.pages);
         let line = &mut self.lines[place(die, kind)];
         let only = line.waiting.is_empty() | (line.only_plane == traits.plane());
         line.only_plane = select_unpredictable(only, traits.plane(), NONE);
@@ -426,7 +447,7 @@ impl Queues {
         while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
             debug_assert_eq!(
                 traits,
-                Traits::of(&view.transactions[id], self.pages_per_block),
+                Traits::of(&view.transactions[id], self.pages),
                 "nothing that waits moves"
             );
             if traits.may_stay() && view.is_stale(id) {
@@ -469,11 +490,7 @@ impl Queues {
             let Some((found, &Waiting { id, traits })) = found else { return };
             from = found;
             let tr = &view.transactions[id];
-            debug_assert_eq!(
-                traits,
-                Traits::of(tr, self.pages_per_block),
-                "nothing that waits moves"
-            );
+            debug_assert_eq!(traits, Traits::of(tr, self.pages), "nothing that waits moves");
             if view.batch[1..].iter().all(|&id| view.transactions[id].plane != tr.plane)
                 && (!traits.may_stay() || view.is_ready(tr) && !view.is_stale(id))
             {

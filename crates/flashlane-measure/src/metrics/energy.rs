@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::span::Span;
 use crate::metrics::summary::Summary;
 use flashlane_config::DeviceConfig;
-use flashlane_device::layout::Geometry;
 use flashlane_device::transaction::Source;
 
 /// Energy inside the window. Unit: picojoules. Each operation is rounded to whole picojoules, so
@@ -140,13 +139,16 @@ pub(crate) fn fill_in(
     if spent.is_empty() {
         return;
     }
-    let geometry = Geometry::new(&device.flash);
+    let geometry = device.geometry();
     let page_bytes = device.flash.page_size.0;
     let cycles = device.endurance.rated_cycles;
-    let rated = cycles.map(|cycles| u128::from(geometry.pages()) * u128::from(cycles));
+    let rated = cycles.map(|cycles| {
+        u128::from(geometry.pages() / u64::from(geometry.units_per_page)) * u128::from(cycles)
+    });
     let book = WearFigures {
         length_s: summary.window_end_s - summary.window_start_s,
         all_programs: spent.iter().map(|one| one.programs).sum(),
+        units_per_page: geometry.units_per_page,
         logical_bytes,
         page_bytes,
         rated_programs: rated.map(|pages| pages as f64),
@@ -199,6 +201,8 @@ fn idle_parts(power: Power, window_ps: u64, parts: u64) -> Option<impl Iterator<
 struct WearFigures {
     length_s: f64,
     all_programs: u64,
+    /// Programs of hosts are counted in units, of which a page has this many.
+    units_per_page: u32,
     logical_bytes: u64,
     page_bytes: u64,
     /// Page programs for which the whole flash is rated.
@@ -209,7 +213,8 @@ impl WearFigures {
     fn wear(&self, spent: &FlowEnergy, host_programs: u64, written_bytes: u64) -> WearSummary {
         let FlowEnergy { programs, erases, .. } = *spent;
         let over = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-        let amplification = over(programs as f64, host_programs as f64);
+        let host_pages = host_programs as f64 / f64::from(self.units_per_page);
+        let amplification = over(programs as f64, host_pages);
         let per_second = over(programs as f64, self.length_s);
         let written = over(written_bytes as f64 * DAY_S, self.length_s);
         WearSummary {
@@ -260,6 +265,7 @@ mod tests {
         let book = WearFigures {
             length_s: DAY_S,
             all_programs: 2_000,
+            units_per_page: 1,
             logical_bytes: 900 * 4_096,
             page_bytes: 4_096,
             rated_programs: Some(365_250.0),

@@ -134,7 +134,7 @@ impl Metered {
     /// The data from which the summary of a run that ends now is made.
     pub fn ended(&self, device: &DeviceConfig) -> Ended<'_> {
         // Number of transactions that the DRAM of the drive has room for.
-        let room = device.cache.capacity.0 / device.flash.page_size.0;
+        let room = device.cache.capacity.0 / device.unit().0;
         let drive = &self.device;
         let (page_table_bytes, partial_page_bytes) = drive.table_bytes();
         Ended {
@@ -146,7 +146,7 @@ impl Metered {
             geometry: drive.geometry(),
             isolation_sets: drive.sets_summary(),
             scheduler_overhead: drive.scheduler_overhead(room),
-            logical_bytes: drive.layout().logical_pages * device.flash.page_size.0,
+            logical_bytes: drive.layout().logical_pages * device.unit().0,
             memory: MemorySummary {
                 physical_pages: drive.geometry().pages(),
                 page_table_bytes,

@@ -90,6 +90,7 @@ pub fn summarise(
         memory: run.memory,
         processors: window.processors(),
         errors: window.errors(),
+        units: window.units(),
         ..Summary::default()
     };
     energy::fill_in(&mut summary, window, device, run.logical_bytes);

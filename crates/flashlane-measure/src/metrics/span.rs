@@ -9,10 +9,11 @@ use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
-    OutsideWindow, ProcessorsSummary, RequestCounts,
+    OutsideWindow, ProcessorsSummary, RequestCounts, UnitSummary,
 };
 use flashlane_config::WindowRule;
 use flashlane_device::device::reading::FlowWork;
+use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::interface::processors::ProcessorReading;
 use flashlane_device::layout::Geometry;
 
@@ -163,6 +164,20 @@ impl Span<'_> {
         }
     }
 
+    /// Mapping units; `None` where pages are mapped whole.
+    pub(crate) fn units(&self) -> Option<UnitSummary> {
+        let per_page = self.to.drive.ftl.units?.per_page;
+        let count = |of: fn(&UnitCounts) -> u64| {
+            self.count(|reading| reading.drive.ftl.units.as_ref().map_or(0, of))
+        };
+        Some(UnitSummary {
+            per_page,
+            padded: count(|units| units.padded),
+            buffered_reads: count(|units| units.buffered_reads),
+            joined_reads: count(|units| units.joined_reads),
+        })
+    }
+
     /// Flash operations.
     pub(crate) fn flash(&self) -> FlashSummary {
         let commands = |kinds: [usize; 2]| {
@@ -197,10 +212,15 @@ impl Span<'_> {
             full_merges: self.count(|r| r.drive.ftl.merges[0]),
             partial_merges: self.count(|r| r.drive.ftl.merges[1]),
             switch_merges: self.count(|r| r.drive.ftl.merges[2]),
-            write_amplification: amplification(
-                user_programs,
-                user_programs + gc_programs + mapping_programs,
-            ),
+            write_amplification: match self.to.drive.ftl.units {
+                None => {
+                    amplification(user_programs, user_programs + gc_programs + mapping_programs)
+                }
+                Some(_) => {
+                    let host = self.work_of_all(|work| work.host_programs);
+                    amplification(host, host + self.work_of_all(|work| work.other_programs))
+                }
+            },
         }
     }
 

@@ -4,7 +4,6 @@ use flashlane_engine::place_of;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
 use flashlane_config::{DeviceConfig, MappingKind};
-use flashlane_device::layout::Geometry;
 use flashlane_device::transaction::{Source, Transaction};
 
 /// Accounts of pages written, by plane and flow, and the flow that each collection job is charged
@@ -25,8 +24,8 @@ impl Credits {
     /// Credits of a drive on which nothing is written yet.
     pub(crate) fn of(device: &DeviceConfig, flows: usize) -> Self {
         let by_page = device.ftl.mapping.kind != MappingKind::Hybrid;
-        let planes = Geometry::new(&device.flash).planes();
-        Self::new(flows, planes, device.flash.pages_per_block, by_page)
+        let geometry = device.geometry();
+        Self::new(flows, geometry.planes(), geometry.pages_per_block, by_page)
     }
 
     /// Credits without writes. With hybrid mapping (`by_page` false) merges belong to the owner of

@@ -26,7 +26,6 @@ pub use completions::Completions;
 use credit::Credits;
 use energy::EnergyMeter;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
-use flashlane_device::layout::Geometry;
 use queues::QueueRecorder;
 pub use series::recorder::{fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
@@ -64,7 +63,7 @@ impl Observer {
         if !asked && observe.timeline.is_none() {
             return None;
         }
-        let geometry = Geometry::new(&device.flash);
+        let geometry = device.geometry();
         let flows = workload.flows.len();
         Some(Box::new(Self {
             account: observe

@@ -4,7 +4,7 @@ use flashlane_engine::Time;
 use flashlane_units::{ChipId, FlowId, RequestId, TransactionId};
 
 use super::Observer;
-use flashlane_device::transaction::Transaction;
+use flashlane_device::transaction::{Source, Transaction};
 
 impl Observer {
     /// The device work of a request begins.
@@ -41,6 +41,23 @@ impl Observer {
     ) {
         let Some(queues) = &mut self.queues else { return };
         queues.left(now, chip, id, tr);
+    }
+
+    /// Units begin to ride on the page of a transaction.
+    #[cold]
+    pub(crate) fn page_begins(&mut self, leader: TransactionId) {
+        if let Some(account) = &mut self.account {
+            account.page_begins(leader);
+        }
+    }
+
+    /// A unit was read or programmed together with the leader of its page: the waits of the page
+    /// are waits of the unit.
+    #[cold]
+    pub(crate) fn rode(&mut self, id: TransactionId, tr: &Transaction, leader: TransactionId) {
+        if let Some(account) = self.account.as_mut().filter(|_| tr.source != Source::Gc) {
+            account.rode(id, tr, leader);
+        }
     }
 
     /// The old data of a partial write is here: the waits of the read become waits of the write.

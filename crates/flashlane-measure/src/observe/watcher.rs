@@ -54,6 +54,16 @@ impl Watcher for Observer {
     }
 
     #[cold]
+    fn page_begins(&mut self, leader: TransactionId) {
+        Self::page_begins(self, leader);
+    }
+
+    #[cold]
+    fn rode(&mut self, id: TransactionId, tr: &Transaction, leader: TransactionId) {
+        Self::rode(self, id, tr, leader);
+    }
+
+    #[cold]
     fn delisted(&mut self, now: Time, chip: ChipId, id: TransactionId, tr: &Transaction) {
         Self::delisted(self, now, chip, id, tr);
     }

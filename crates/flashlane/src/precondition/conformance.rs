@@ -77,8 +77,8 @@ fn blocks_hold_the_pages_of_their_flow_in_its_order() {
         let order = allocator.order(FlowId::at(flow));
         let mut of_flow = 0;
         for (index, &plane) in (0..).zip(order) {
-            let pages: Vec<u32> =
-                holding.pages_on(index, order.len() as u64, space.pages).iter().collect();
+            let turn = PlaneTurn { index, period: order.len() as u64 };
+            let pages: Vec<u32> = holding.pages_on(turn, space.pages, 1).iter().collect();
             let count = pages.len() as u32;
             let mut k = 0;
             let first = state.blocks.first_block(plane);

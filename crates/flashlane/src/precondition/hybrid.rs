@@ -4,8 +4,8 @@
 use flashlane_engine::Rng;
 use flashlane_units::{FlowId, Lpa, Ppa};
 
-use super::Holding;
 use super::recent::Recent;
+use super::{Holding, PlaneTurn};
 use flashlane_device::ftl::FtlState;
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::layout::Layout;
@@ -28,7 +28,7 @@ pub(super) fn place(
         let period = order.len() as u64;
         let lpa = |page: u64| space.lpa(page);
         for (index, &plane) in (0..).zip(order) {
-            for page in holding.pages_on(index, period, space.pages).iter() {
+            for page in holding.pages_on(PlaneTurn { index, period }, space.pages, 1).iter() {
                 let lpa = lpa(u64::from(page));
                 let ppa = hybrid.data_place(plane, flow, lpa, &mut state.blocks);
                 state.pages.place(lpa, ppa);

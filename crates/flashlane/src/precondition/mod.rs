@@ -79,8 +79,16 @@ impl<'a> Holding<'a> {
     }
 
     /// The pages with data on the `index`th of `period` planes, as numbers relative to the flow.
-    fn pages_on(&self, index: u64, period: u64, pages: u64) -> PagesOn {
+    /// As many pages in a row as a page of the flash has, `units`, are on one plane.
+    fn pages_on(&self, turn: PlaneTurn, pages: u64, units: u64) -> PagesOn {
+        let PlaneTurn { index, period } = turn;
         match self.footprint {
+            _ if units > 1 => {
+                let rows = (index..pages.div_ceil(units)).step_by(period as usize);
+                let of_plane = rows.flat_map(|row| row * units..((row + 1) * units).min(pages));
+                let held = of_plane.filter(|&page| self.holds(page));
+                PagesOn::List(held.map(|page| page as u32).collect())
+            }
             Footprint::Pages(_) if self.written < pages => PagesOn::List(
                 (index..pages)
                     .step_by(period as usize)
@@ -204,7 +212,10 @@ impl Filler<'_> {
                     Some(places) => {
                         places.pages_on(holding, flow, PlaneTurn { index, period }, all)
                     }
-                    None => holding.pages_on(index, period, all),
+                    None => {
+                        let units = u64::from(layout.geometry.units_per_page);
+                        holding.pages_on(PlaneTurn { index, period }, all, units)
+                    }
                 }
             })
             .collect();
@@ -323,6 +334,8 @@ fn open_blocks(
     for &(flow, _) in flows.iter().take(state.blocks.writers(flows.len() as u32) as usize) {
         for stream in [Stream::Host, Stream::Gc] {
             let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
+            // No page of the flash is begun.
+            let page = page - page % layout.geometry.units_per_page;
             if state.blocks.planes[plane].free > level {
                 state.blocks.precondition_frontier(plane, FlowId::at(flow), stream, page);
             }

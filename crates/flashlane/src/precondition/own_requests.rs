@@ -54,13 +54,13 @@ pub(super) fn footprint(
         &endless,
         index,
         space,
-        device.flash.page_size,
+        device.unit(),
         device.interface.max_transfer,
         &device.compat,
         seed,
     )
     .ok()?;
-    let per_page = device.flash.page_size.0 / flashlane_device::layout::SECTOR_BYTES;
+    let per_page = device.unit().0 / flashlane_device::layout::SECTOR_BYTES;
     let mut pages = PageSet::new(space.pages);
     let mut met = 0;
     for _ in 0..held.saturating_mul(DRAWS_PER_PAGE) {

@@ -103,6 +103,7 @@ mod tests {
         blocks_per_plane: 128,
         pages_per_block: 64,
         sectors_per_page: 16,
+        units_per_page: 1,
     };
 
     #[test]

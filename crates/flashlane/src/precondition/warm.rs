@@ -157,7 +157,7 @@ impl<'a> Replay<'a> {
             if !flow.has_source() {
                 continue;
             }
-            let page_size = device.flash.page_size;
+            let page_size = device.unit();
             let mut source = flashlane_workload::build(
                 flow,
                 index,

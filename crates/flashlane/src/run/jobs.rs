@@ -14,7 +14,6 @@ use crate::waf_only;
 use flashlane_config::WorkloadConfig;
 use flashlane_device::device::watcher::Watcher;
 use flashlane_device::ftl::{FrozenState, FtlState};
-use flashlane_device::layout::Geometry;
 use flashlane_measure::metrics::recorder::OPERATIONS;
 use flashlane_measure::metrics::steady::Watch;
 use flashlane_measure::metrics::summary::{FlowSummary, OverloadSummary};
@@ -117,7 +116,7 @@ impl<'a> Runs<'a> {
         let pages = shared.device.layout().logical_pages;
         let observer = Observer::new(&options.observe, device, workload, pages, &open_loops);
         shared.device.watch(observer.map(|observer| observer as Box<dyn Watcher>));
-        let geometry = Geometry::new(&device.flash);
+        let geometry = device.geometry();
         shared.meters.completions = Completions::new(&options.observe, &geometry, &open_loops);
         run.run_to_end(&|share| (self.progress)(job, share / runs as f64))?;
         let Run { drive: mut shared, tenants, .. } = run;

@@ -59,7 +59,7 @@ fn footprints(
     layout: &Layout,
     seed: u64,
 ) -> Result<Vec<Footprint>, Error> {
-    let page_size = device.flash.page_size;
+    let page_size = device.unit();
     let flows = (0..).zip(&workload.flows).zip(&layout.flows);
     flows
         .map(|((index, flow), space)| {
@@ -153,7 +153,7 @@ impl<'a> Prepared<'a> {
                             flow,
                             index as u64,
                             space,
-                            self.device.flash.page_size,
+                            self.device.unit(),
                             self.device.interface.max_transfer,
                             &self.device.compat,
                             seed,

@@ -91,7 +91,7 @@ impl Flows {
                 flow,
                 index,
                 space,
-                device.flash.page_size,
+                device.unit(),
                 device.interface.max_transfer,
                 &device.compat,
                 seed,

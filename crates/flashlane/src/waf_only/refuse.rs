@@ -8,7 +8,6 @@ use flashlane_config::validate::plane_budget;
 use flashlane_config::{DeviceConfig, MappingKind, Superblock, Technology, WorkloadConfig};
 use flashlane_device::ftl::gc::Victim;
 use flashlane_device::ftl::untimed::{mean, page_transfer};
-use flashlane_device::layout::Geometry;
 use flashlane_measure::rules::Warmup;
 use flashlane_reading::Problem;
 
@@ -117,7 +116,7 @@ pub(crate) fn refuse(
             device.isolation.name()
         ),
     );
-    let geometry = Geometry::new(&device.flash);
+    let geometry = device.geometry();
     let order = device.scheduler.collection_order(geometry, workload.flows.len());
     refuse(
         order == CollectionOrder::Unspecified,

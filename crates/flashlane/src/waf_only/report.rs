@@ -5,12 +5,13 @@ use flashlane_units::ChipId;
 use super::WafRun;
 use crate::options::RunOptions;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
+use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::ftl::untimed::FlowWork;
 use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
-    HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, WafOnlyFlow,
+    HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, UnitSummary, WafOnlyFlow,
     WafOnlySummary,
 };
 
@@ -63,11 +64,18 @@ pub(super) fn summarise(
             page_table_bytes,
             partial_page_bytes,
         },
+        units: ftl_units(run),
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     };
     summary.verdict = summary.verdict();
     summary
+}
+
+/// Mapping units of the whole run; `None` where pages are mapped whole.
+fn ftl_units(run: &WafRun<'_>) -> Option<UnitSummary> {
+    let UnitCounts { per_page, padded, .. } = run.drive.ftl().counts().units?;
+    Some(UnitSummary { per_page, padded, ..UnitSummary::default() })
 }
 
 /// Work of the drive so far.

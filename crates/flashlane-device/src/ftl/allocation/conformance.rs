@@ -21,6 +21,7 @@ const GEOMETRY: Geometry = Geometry {
     blocks_per_plane: 4,
     pages_per_block: 4,
     sectors_per_page: 8,
+    units_per_page: 1,
 };
 
 fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {

@@ -186,6 +186,8 @@ pub struct Allocator {
     flows: Array<FlowId, FlowPlanes>,
     choice: Choice,
     pages_per_plane: Divisor,
+    /// Logical pages in a row that go to one plane: the units of a page of the flash.
+    units_per_page: u32,
 }
 
 impl Allocator {
@@ -217,6 +219,7 @@ impl Allocator {
                 .collect(),
             choice,
             pages_per_plane: Divisor::new(layout.geometry.pages_per_plane() as u32),
+            units_per_page: layout.geometry.units_per_page,
         }
     }
 
@@ -225,11 +228,18 @@ impl Allocator {
         !matches!(self.choice, Choice::Order)
     }
 
+    /// The position of a logical page of a flow in the static order.
+    #[inline]
+    fn row_of(&self, page: u32) -> u32 {
+        if self.units_per_page == 1 { page } else { page / self.units_per_page }
+    }
+
     /// The static plane of a logical page.
     #[inline]
     fn striped(&self, flow: FlowId, lpa: Lpa) -> PlaneId {
         let planes = &self.flows[flow];
-        planes.order[planes.period.remainder(lpa.since(planes.first_lpa)) as usize]
+        let at = self.row_of(lpa.since(planes.first_lpa));
+        planes.order[planes.period.remainder(at) as usize]
     }
 
     /// The plane that a write goes to now; `old` is where its page lies, or `NONE`.
@@ -268,7 +278,8 @@ impl Allocator {
     pub(crate) fn home(&self, flow: FlowId, lpa: Lpa) -> (PlaneId, Ppa) {
         let plane = self.striped(flow, lpa);
         let planes = &self.flows[flow];
-        let row = planes.period.divide(lpa.since(planes.first_lpa));
+        let (page, units) = (lpa.since(planes.first_lpa), self.units_per_page);
+        let row = planes.period.divide(self.row_of(page)) * units + page % units;
         let of_plane = self.pages_per_plane.get();
         (plane, Ppa::new(plane.get() * of_plane + self.pages_per_plane.remainder(row)))
     }

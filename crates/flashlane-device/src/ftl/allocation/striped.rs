@@ -56,6 +56,7 @@ mod tests {
         blocks_per_plane: 4,
         pages_per_block: 4,
         sectors_per_page: 8,
+        units_per_page: 1,
     };
 
     fn flow(lists: [Vec<u32>; 4]) -> FlowSpace {

@@ -169,7 +169,7 @@ impl Blocks {
     #[inline]
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         let block = self.block_of(ppa);
-        self.blocks[block].issued += 1;
+        self.blocks[block].issued += self.units_per_page;
         if let Some(stripes) = &mut self.stripes {
             stripes.sent(ppa);
         }

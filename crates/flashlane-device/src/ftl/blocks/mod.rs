@@ -1,6 +1,7 @@
 //! Blocks, free pools and write frontiers of every plane.
 
 mod audit;
+mod flash_pages;
 mod folded;
 mod frontiers;
 mod full;
@@ -10,7 +11,6 @@ mod pool;
 mod precondition;
 mod visible;
 
-use crate::flash::timing::Cells;
 use std::ops::Range;
 
 use flashlane_engine::{Array, Divisor, List};
@@ -146,6 +146,8 @@ pub struct Blocks {
     data_pages: u32,
     /// Pages of a block of the flash. A block is several of those if it is a superblock.
     flash_pages: Divisor,
+    /// Pages, as they are mapped, in a page of the flash.
+    units_per_page: u32,
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
@@ -195,6 +197,7 @@ impl Blocks {
             pages_per_block: Divisor::new(geometry.pages_per_block),
             data_pages: geometry.pages_per_block,
             flash_pages: Divisor::new(geometry.pages_per_block),
+            units_per_page: geometry.units_per_page,
             wear_leveling,
             reserve,
             eager_frontiers: false,
@@ -259,16 +262,10 @@ impl Blocks {
         self.pages_per_block.remainder(ppa.get())
     }
 
-    /// Page inside its block of the flash.
+    /// Place among the pages, as they are mapped, of its block of the flash.
     #[inline]
-    pub(crate) fn page_of_flash(&self, ppa: Ppa) -> u32 {
+    pub(crate) fn place_in_flash_block(&self, ppa: Ppa) -> u32 {
         self.flash_pages.remainder(ppa.get())
-    }
-
-    /// The cells of a page, as far as the time of the flash depends on them.
-    #[inline]
-    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        Cells { page: self.page_of_flash(ppa) }
     }
 
     /// Plane of a block.
@@ -409,6 +406,7 @@ mod tests {
             blocks_per_plane: 8,
             pages_per_block: 4,
             sectors_per_page: 8,
+            units_per_page: 1,
         }
     }
 

@@ -258,7 +258,7 @@ impl Ftl {
     /// whose data has too many errors begin to move.
     pub(crate) fn more_reads(&mut self, ctx: &mut Context, ppa: Ppa, mask: u64) -> MoreReads {
         let block = self.blocks.flash_block_of(ppa);
-        let page = self.blocks.page_of_flash(ppa);
+        let page = self.blocks.place_in_flash_block(ppa);
         let erases = self.blocks.block(self.blocks.block_of(ppa)).erases;
         let errors = self.errors.as_mut().expect("errors are modelled");
         let age = errors.age(block, erases, ctx.now);

@@ -102,7 +102,8 @@ impl Ftl {
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
-        let view = PlaneView::new(all, full, blocks.pages_per_block(), filled);
+        let units = blocks.units_per_page();
+        let view = PlaneView::new(all, full, blocks.pages_per_block(), filled).gaining(units);
         let victim = match (&mut self.layer, &self.sets) {
             (Layer::Pages(_), Some(sets)) => sets.victim(plane, blocks),
             (Layer::Pages(collector) | Layer::Free(collector), _) => {
@@ -110,6 +111,11 @@ impl Ftl {
             }
             (Layer::Hybrid(_) | Layer::InPlace, _) => None,
         }?;
+        // Moved units take whole pages: a block that gains less than a page gains nothing.
+        let victim = match view.gain(victim) {
+            None if units > 1 => view.emptiest()?,
+            _ => victim,
+        };
         assert!(view.valid(victim).is_some(), "a policy picks only what may be collected");
         let owed = &mut self.blocks.planes[plane].owed;
         *owed = owed.saturating_sub(1);

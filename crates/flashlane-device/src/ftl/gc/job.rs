@@ -45,12 +45,12 @@ impl Job {
     }
 
     /// The block.
-    pub(super) fn block(&self) -> BlockId {
+    pub(in crate::ftl) fn block(&self) -> BlockId {
         self.block
     }
 
     /// Migrations that have begun and are not done yet.
-    pub(super) fn moves(&self) -> u32 {
+    pub(in crate::ftl) fn moves(&self) -> u32 {
         self.moves
     }
 }
@@ -101,7 +101,10 @@ impl Ftl {
         tr.plane = plane;
         tr.tag = job.get();
         tr.set_mask(mask);
-        self.schedule(ctx, id);
+        tr.place = Place::Queue;
+        if !self.ride(ctx, id) {
+            self.ready(id);
+        }
     }
 
     /// Queues the migration of one more valid page of a block whose pages wait for writes.
@@ -131,6 +134,7 @@ impl Ftl {
         }
         let job = ctx.transactions[id].job();
         ctx.transactions.remove(id);
+        self.forget_last_read();
         self.move_over(ctx, job);
     }
 
@@ -140,6 +144,8 @@ impl Ftl {
         let block = state.block;
         if state.moves == 0 {
             self.erase_if_empty(ctx, block);
+        } else {
+            self.complete_moves(ctx, job);
         }
         if self.is_paced() {
             self.go_on(ctx, self.blocks.plane_of(block));
@@ -151,7 +157,11 @@ impl Ftl {
         if matches!(self.layer, Layer::Hybrid(_)) {
             self.merge_read_done(ctx, id);
         } else if self.place_migration(ctx, id) {
-            self.schedule(ctx, id);
+            if self.packs_units() {
+                self.moved_unit_placed(ctx, id);
+            } else {
+                self.schedule(ctx, id);
+            }
         }
     }
 

@@ -70,6 +70,8 @@ pub struct PlaneView<'a> {
     pages_per_block: u32,
     /// Blocks of the plane filled so far.
     filled: u32,
+    /// Invalid pages with which a block is worth its collection.
+    least_gain: u32,
 }
 
 impl<'a> PlaneView<'a> {
@@ -79,7 +81,13 @@ impl<'a> PlaneView<'a> {
         pages_per_block: u32,
         filled: u32,
     ) -> Self {
-        Self { blocks, full, pages_per_block, filled }
+        Self { blocks, full, pages_per_block, filled, least_gain: 1 }
+    }
+
+    /// A view in which a block must gain at least `least_gain` pages: those of a page of the flash,
+    /// where these are mapped in units.
+    pub(crate) fn gaining(self, least_gain: u32) -> Self {
+        Self { least_gain, ..self }
     }
 
     /// Number of blocks.
@@ -109,18 +117,21 @@ impl<'a> PlaneView<'a> {
         (b.state == BlockState::Full && b.quiet()).then_some(b.valid)
     }
 
-    /// Invalid pages of a block that may be collected and has some. `None` for all others.
+    /// Invalid pages of a block that may be collected and has some; with mapping units smaller than
+    /// a page, as many as a page has units. `None` for all others.
     #[inline]
     #[must_use]
     pub fn gain(&self, block: u32) -> Option<u32> {
-        self.valid(block).map(|valid| self.pages_per_block - valid).filter(|&gain| gain > 0)
+        self.valid(block)
+            .map(|valid| self.pages_per_block - valid)
+            .filter(|&gain| gain >= self.least_gain)
     }
 
     /// The first of the blocks with the most gain; `None` where none has any.
     #[must_use]
     pub fn emptiest(&self) -> Option<u32> {
         if let Some((block, valid)) = first_fewest(self.full) {
-            if u32::from(valid) >= self.pages_per_block {
+            if u32::from(valid) > self.pages_per_block - self.least_gain {
                 return None;
             }
             if self.gain(block).is_some() {

@@ -172,7 +172,9 @@ impl Ftl {
                 return;
             };
             let moves = self.jobs[job].moves();
-            if moves >= self.moves_max() || released == 0 && !(paced.idle && moves == 0) {
+            // Units move by the page.
+            let units = self.units_per_page();
+            if moves >= self.moves_max() || released == 0 && !(paced.idle && moves < units) {
                 return;
             }
             let (end, mut nth) = (self.blocks.slots(), next);
@@ -193,7 +195,7 @@ impl Ftl {
 
     /// Pages of a block that move at the same time at most.
     fn moves_max(&self) -> u32 {
-        MOVES_MAX * self.blocks.planes_per_block()
+        MOVES_MAX * self.blocks.planes_per_block() * self.units_per_page()
     }
 
     /// A page of a block in collection became invalid without being moved; it may have been the
@@ -203,6 +205,11 @@ impl Ftl {
         let state = self.blocks.block(block);
         if state.state == BlockState::Collected && state.valid == 0 {
             self.erase_if_empty(ctx, block);
+            if self.packs_units()
+                && let Some(job) = self.jobs.find(|job| job.block() == block)
+            {
+                self.complete_moves(ctx, job);
+            }
         }
     }
 

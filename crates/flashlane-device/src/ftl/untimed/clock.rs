@@ -46,14 +46,16 @@ pub fn page_transfer(flash: &FlashConfig) -> u64 {
 }
 
 impl Times {
-    fn new(flash: &FlashConfig, copyback: bool) -> Self {
+    /// `units`: pages, as they are mapped, in a page of the flash. Collection reads and programs
+    /// them together.
+    fn new(flash: &FlashConfig, copyback: bool, units: u32) -> Self {
         let transfer = page_transfer(flash);
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
         let over_channel = if copyback { 0 } else { transfer };
         Self {
             program: program + transfer,
-            gc_read: read + over_channel,
-            gc_program: program + over_channel,
+            gc_read: ((read + over_channel) / u64::from(units)).max(1),
+            gc_program: ((program + over_channel) / u64::from(units)).max(1),
             erase: flash.erase_time.0,
         }
     }
@@ -147,7 +149,8 @@ impl Dies {
             }
             CollectionOrder::Unspecified => unreachable!("refused"),
         };
-        let times = Times::new(flash, gc.copyback);
+        let units = geometry.units_per_page;
+        let times = Times::new(flash, gc.copyback, units);
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
         let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
         let several = geometry.planes_per_die > 1;
@@ -171,7 +174,7 @@ impl Dies {
             always_first: arrival.is_none() && !gc.preemptible,
             steps,
             hosts_join: several && steps != Steps::OneList && !gc.copyback,
-            moves_join: several && steps == Steps::ReadsFirst && !gc.copyback,
+            moves_join: several && steps == Steps::ReadsFirst && !gc.copyback && units == 1,
             read_wait: (reads != Reads::InOrder).then_some(read_wait),
             suspends,
         }
@@ -304,6 +307,7 @@ mod tests {
                 blocks_per_plane: 1,
                 pages_per_block: 1,
                 sectors_per_page: 8,
+                units_per_page: 1,
             },
             reads: Array::of(MS, 1),
             times: Times { program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },

@@ -368,6 +368,11 @@ impl Untimed {
     /// Erases an empty block, and looks for the next block to collect.
     pub(super) fn erase(&mut self, job: &Job) {
         let &Job { plane, block, kind, .. } = job;
+        if self.ftl.packs_units() {
+            let Block { flow, stream, .. } = *self.ftl.blocks.block(block);
+            let empty = self.ftl.complete_page(plane, flow, stream.moved());
+            self.work[flow.index()].gc_programs += u64::from(empty);
+        }
         self.ftl.end_job(plane, block);
         self.erases += u64::from(self.ftl.blocks.planes_per_block());
         self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);

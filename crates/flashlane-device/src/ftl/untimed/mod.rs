@@ -113,7 +113,8 @@ impl Untimed {
         let CollectionRules { flash, gc, order, pools } = rules;
         let geometry = layout.geometry;
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
-        let bound = geometry.planes() as usize * write_back_pages_per_plane as usize;
+        let planes = (geometry.planes() * geometry.units_per_page) as usize;
+        let bound = planes * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
         let collector = ftl.collector().expect("refused for layers that collect nothing");
         let (max_jobs, threshold) = (collector.max_jobs, collector.threshold);
@@ -303,7 +304,8 @@ impl Untimed {
             }
         }
         let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
-            ftl.allocator.plane(flow, lpa, old, &ftl.blocks)
+            let open = ftl.units.as_ref().and_then(|units| units.plane_to_fill(flow));
+            open.unwrap_or_else(|| ftl.allocator.plane(flow, lpa, old, &ftl.blocks))
         })?;
         if old != Ppa::NONE {
             // Collection may have moved the page.
@@ -313,8 +315,12 @@ impl Untimed {
         self.work[flow.index()].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane, at);
+        if !self.ftl.fills_page(flow, plane, ppa) {
+            // The unit waits for its page in the controller's memory.
+            return Ok(at + ANSWER);
+        }
         let die = self.dies.of(plane);
-        let page = self.ftl.blocks.page_of(ppa);
+        let page = self.ftl.blocks.flash_page_of(ppa);
         let (done, joined) = self.dies.program(die, plane, page, at);
         if !joined {
             self.join(die, ppa);
@@ -354,7 +360,7 @@ impl Untimed {
     /// Reads a physical page. Returns the time when its data is there.
     fn read_page(&mut self, ppa: Ppa, at: u64) -> u64 {
         let blocks = &self.ftl.blocks;
-        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.page_of_flash(ppa));
+        let (plane, page) = (blocks.plane_of(blocks.block_of(ppa)), blocks.flash_page_of(ppa));
         let die = self.dies.of(plane);
         self.catch_up(die, at);
         self.dies.read(die, page, at)

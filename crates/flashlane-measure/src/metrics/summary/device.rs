@@ -93,7 +93,8 @@ pub struct FlashSummary {
     pub partial_merges: u64,
     /// Hybrid mapping: sequential log blocks that became data blocks unchanged.
     pub switch_merges: u64,
-    /// All page programs divided by host page programs; 0 without writes.
+    /// All page programs divided by host page programs; 0 without writes. With mapping units
+    /// smaller than a page: of units, empty ones included.
     pub write_amplification: f64,
 }
 

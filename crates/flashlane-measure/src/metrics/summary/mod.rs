@@ -4,6 +4,7 @@ mod device;
 mod errors;
 mod fairness;
 mod flow;
+mod units;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,7 @@ pub use flashlane_device::scheduler::overhead::SchedulerOverhead;
 pub use flow::{
     AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
 };
+pub use units::UnitSummary;
 
 /// Schema name written into every summary.
 pub const SCHEMA: &str = "flashlane.summary/3";
@@ -127,6 +129,10 @@ pub struct Summary {
     /// Bit errors inside the window; left out where they are not modelled (`[errors]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorSummary>,
+    /// Mapping units inside the window; left out where pages are mapped whole
+    /// (`ftl.mapping.unit`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<UnitSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -35,6 +35,8 @@ pub(crate) struct TransactionWaits {
     /// The part of its other waits that is charged to its own flow.
     pub(super) own: u64,
     pub(super) shadow: ShadowPage,
+    /// Number of charges when other units began to ride on its page.
+    pub(super) own_charges: usize,
 }
 
 /// The waits of a request that is not over.

@@ -103,6 +103,23 @@ impl Account {
         self.forget(other);
     }
 
+    /// Notes that units begin to ride on the page of a transaction.
+    pub(crate) fn page_begins(&mut self, leader: TransactionId) {
+        let record = slot(&mut self.transactions, leader);
+        record.own_charges = record.charges.len();
+    }
+
+    /// Adds the waits of a leader since its page began to those of a unit that rode on it.
+    pub(crate) fn rode(&mut self, id: TransactionId, tr: &Transaction, leader: TransactionId) {
+        let theirs = std::mem::take(slot(&mut self.transactions, leader));
+        let ours = slot(&mut self.transactions, id);
+        ours.charges.extend_from_slice(&theirs.charges[theirs.own_charges..]);
+        ours.queue_noted = tr.chain.queue;
+        ours.last = ours.last.max(theirs.last);
+        ours.shadow = theirs.shadow;
+        *slot(&mut self.transactions, leader) = theirs;
+    }
+
     /// Forgets a transaction that is over.
     pub(crate) fn forget(&mut self, id: TransactionId) {
         let record = slot(&mut self.transactions, id);

@@ -337,6 +337,7 @@ mod tests {
             blocks_per_plane: 8,
             pages_per_block: 8,
             sectors_per_page: 8,
+            units_per_page: 1,
         };
         let mut recorder = TimelineRecorder::new(TimelineOptions::default(), geometry, 1);
         let page = |plane, source| Page {

@@ -379,6 +379,7 @@ pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
     let mut with = device.clone();
     with.ftl.gc.copyback = false;
     with.ftl.unwritten_read = UnwrittenRead::ZeroFill;
+    (with.ftl.mapping.unit, with.ftl.mapping.fill_time) = (None, None);
     with.errors = Some(ErrorsConfig {
         model,
         coefficients: custom.then(|| Coefficients { base, ..Coefficients::default() }),
@@ -435,6 +436,25 @@ pub(crate) fn force_superblocks(
         *device = with;
     }
     allowed
+}
+
+/// Mapping units smaller than a page where the rest allows them, on some drives. Drawn apart, so
+/// that the rest is what it was before.
+pub(super) fn units(seed: u64, device: &mut DeviceConfig, workload: &WorkloadConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.units", 0));
+    let parts = draw.pick(&[1, 1, 2, 3, 4, 8, 32]);
+    let page = device.flash.page_size.0;
+    if parts == 1 || !page.is_multiple_of(512 * parts) {
+        return;
+    }
+    let mut with = device.clone();
+    with.ftl.mapping.ideal = true;
+    with.ftl.mapping.unit = Some(ByteSize(page / parts));
+    with.ftl.mapping.fill_time = draw.chance(0.7).then(|| Span(draw.scale(US, 10 * MS)));
+    // The workload has no requests yet, which is a problem of its own.
+    if validate(&with, workload).len() <= validate(device, workload).len() {
+        *device = with;
+    }
 }
 
 /// Every switch at random, those too that are added later.

@@ -1,0 +1,27 @@
+//! The pages of the flash behind the pages that are mapped, which may be smaller (`ftl/units`).
+
+use flashlane_units::Ppa;
+
+use super::Blocks;
+use crate::flash::timing::Cells;
+
+impl Blocks {
+    /// Pages, as they are mapped, in a page of the flash.
+    #[inline]
+    pub(crate) fn units_per_page(&self) -> u32 {
+        self.units_per_page
+    }
+
+    /// Page of the flash inside its block.
+    #[inline]
+    pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {
+        let page = self.place_in_flash_block(ppa);
+        if self.units_per_page == 1 { page } else { page / self.units_per_page }
+    }
+
+    /// The cells of a page, as far as the time of the flash depends on them.
+    #[inline]
+    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
+        Cells { page: self.flash_page_of(ppa) }
+    }
+}

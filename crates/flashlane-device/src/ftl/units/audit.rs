@@ -1,0 +1,79 @@
+//! The pages that are being filled, checked with `--check`.
+
+use flashlane_units::TransactionId;
+
+use super::of_host;
+use crate::ftl::Ftl;
+use crate::transaction::{Op, Place, Transaction, Transactions};
+
+impl Ftl {
+    /// Empty units of the page whose program a transaction leads; 0 for all others.
+    pub(in crate::ftl) fn empty_units_of(
+        &self,
+        tr: &Transaction,
+        transactions: &Transactions,
+    ) -> u32 {
+        let leads = tr.op == Op::Program && matches!(tr.place, Place::Queue | Place::Die);
+        if !leads || !self.packs_units() {
+            return 0;
+        }
+        let mut units = 1;
+        let mut id = tr.rider();
+        while id != TransactionId::NONE {
+            units += 1;
+            id = transactions[id].rider();
+        }
+        self.units_per_page() - units
+    }
+
+    /// Checks the pages that are being filled, and that every rider rides on one page.
+    pub(in crate::ftl) fn audit_units(&self, transactions: &Transactions) {
+        let Some(units) = &self.units else {
+            let rides = transactions
+                .iter()
+                .find(|(_, tr)| matches!(tr.place, Place::Filling | Place::Riding));
+            assert!(rides.is_none(), "pages that are mapped whole wait for nobody: {rides:?}");
+            return;
+        };
+        let (mut waiting, mut riding, mut led) = (0, 0, 0);
+        for (_, tr) in transactions.iter() {
+            waiting += u32::from(tr.place == Place::Filling);
+            riding += u32::from(tr.place == Place::Riding);
+            if matches!(tr.place, Place::Queue | Place::Die) {
+                let page = tr.ppa.get() / units.slots;
+                let mut id = tr.rider();
+                while id != TransactionId::NONE {
+                    let rider = &transactions[id];
+                    assert_eq!(rider.place, Place::Riding, "a unit under way rides");
+                    assert_eq!(rider.ppa.get() / units.slots, page, "it rides on its own page");
+                    led += 1;
+                    id = rider.rider();
+                }
+            }
+        }
+        assert_eq!(riding, led, "every rider rides on one page");
+        let mut filling = 0;
+        for (at, page) in units.filling.iter().enumerate().filter(|(_, page)| page.count > 0) {
+            assert!(page.count < units.slots, "a full page is sent");
+            let (mut slot, mut id) = (0, page.first);
+            while id != TransactionId::NONE {
+                let tr = &transactions[id];
+                assert_eq!(tr.place, Place::Filling, "a unit waits for its page");
+                assert_eq!(tr.ppa.get() % units.slots, slot, "units fill their page in order");
+                slot += 1;
+                id = tr.rider();
+            }
+            assert_eq!(slot, page.count, "units of a page are counted");
+            filling += slot;
+            let looked_for =
+                !of_host(at) || units.due.iter().any(|due| due.place == at && units.waits(due));
+            assert!(looked_for, "the time of every page of the host ends");
+        }
+        assert_eq!(filling, waiting, "every unit that waits is in a page");
+        for block in self.blocks.numbers() {
+            let state = self.blocks.block(block);
+            let sent = [state.issued, state.programmed].map(u32::from);
+            assert!(sent.iter().all(|units_of| units_of % units.slots == 0), "pages go whole");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Pages that are being filled with units.
+//!
+//! A page of the host is sent when it is full, at a flush of its flow, and otherwise when the time
+//! since its first unit is over (`ftl.mapping.fill_time`). A page of collection is sent when it is
+//! full, or when nothing more of a victim will come: its erase waits for the program of the page.
+//! What a page lacks then is programmed empty, and counts as invalid.
+
+use flashlane_engine::Time;
+use flashlane_units::{FlowId, JobId, PlaneId, Ppa, TransactionId};
+
+use super::{Units, of_host};
+use crate::context::Context;
+use crate::event::Event;
+use crate::ftl::blocks::Stream;
+use crate::ftl::{Ftl, Seen};
+use crate::transaction::{Place, Source};
+
+/// A page that is being filled; empty before its first unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    /// The units, in the order of their places.
+    pub(super) first: TransactionId,
+    pub(super) last: TransactionId,
+    pub(super) count: u32,
+    /// Number of the page among all that have begun.
+    pub(super) number: u64,
+}
+
+impl Default for Filling {
+    fn default() -> Self {
+        let none = TransactionId::NONE;
+        Self { first: none, last: none, count: 0, number: 0 }
+    }
+}
+
+/// The end of the time of a page of the host.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    pub(super) at: Time,
+    /// Place of the page in the list of open pages, and its number.
+    pub(super) place: usize,
+    pub(super) number: u64,
+}
+
+impl Units {
+    /// True if the page whose time ends has not been sent yet.
+    pub(super) fn waits(&self, due: &Due) -> bool {
+        let page = &self.filling[due.place];
+        page.count > 0 && page.number == due.number
+    }
+
+    /// Begins a page. Returns the time at which to look for the next page whose time is over, if
+    /// nobody looks yet.
+    fn begin(&mut self, at: usize, now: Time) -> Option<Time> {
+        self.begun += 1;
+        self.filling[at].number = self.begun;
+        if !of_host(at) {
+            return None;
+        }
+        let end = now + self.fill_time;
+        let nobody = self.due.is_empty();
+        self.due.push_back(Due { at: end, place: at, number: self.begun });
+        nobody.then_some(end)
+    }
+}
+
+impl Ftl {
+    /// The program of a page has its place. It is ready, or becomes a part of a larger page.
+    #[inline(always)]
+    pub(in crate::ftl) fn placed(&mut self, ctx: &mut Context, id: TransactionId) {
+        if self.units.is_some() {
+            self.fill(ctx, id);
+        } else {
+            self.ready(id);
+        }
+    }
+
+    /// Adds a unit to the page that it was placed in.
+    fn fill(&mut self, ctx: &mut Context, id: TransactionId) {
+        let tr = &mut ctx.transactions[id];
+        let block = self.blocks.block_of(tr.ppa);
+        let (plane, flow, stream) = (tr.plane, tr.flow, self.blocks.block(block).stream);
+        let units = self.units.as_mut().expect("units are packed");
+        let at = units.at(plane, flow, stream);
+        let slot = tr.ppa.get() % units.slots;
+        assert_eq!(slot, units.filling[at].count, "units fill their page in order");
+        if stream == Stream::Host {
+            units.host_unit_placed(flow, plane, slot);
+        }
+        tr.place = Place::Filling;
+        tr.set_rider(TransactionId::NONE);
+        if slot == 0 {
+            units.filling[at].first = id;
+            if let Some(end) = units.begin(at, ctx.now) {
+                ctx.events.schedule(end, Event::PagesDue);
+            }
+        } else {
+            let last = units.filling[at].last;
+            ctx.transactions[last].set_rider(id);
+        }
+        let page = &mut units.filling[at];
+        (page.last, page.count) = (id, page.count + 1);
+        if page.count == units.slots {
+            self.send_page(ctx, at);
+        }
+    }
+
+    /// A unit that collection moves has its place.
+    pub(in crate::ftl) fn moved_unit_placed(&mut self, ctx: &mut Context, id: TransactionId) {
+        let job = ctx.transactions[id].job();
+        self.fill(ctx, id);
+        self.complete_moves(ctx, job);
+    }
+
+    /// Sends the last page of a job, if all its moves wait in that page and nothing of the victim
+    /// is left.
+    pub(in crate::ftl) fn complete_moves(&mut self, ctx: &mut Context, job: JobId) {
+        let Some(units) = &self.units else { return };
+        let (block, moves) = (self.jobs[job].block(), self.jobs[job].moves());
+        let state = self.blocks.block(block);
+        if moves == 0 || moves >= units.slots || state.valid > 0 {
+            return;
+        }
+        let at = units.at(self.blocks.plane_of(block), state.flow, state.stream.moved());
+        let (mut waiting, mut id) = (0, units.filling[at].first);
+        while id != TransactionId::NONE {
+            let tr = &ctx.transactions[id];
+            waiting += u32::from(tr.job() == job);
+            id = tr.rider();
+        }
+        if waiting == moves {
+            self.pad_page(ctx, at);
+        }
+    }
+
+    /// Sends all pages of a flow that hold data of the host.
+    pub(crate) fn pad_pages_of(&mut self, ctx: &mut Context, flow: FlowId) {
+        for plane in self.blocks.planes.numbers() {
+            let Some(units) = &self.units else { return };
+            let at = units.at(plane, flow, Stream::Host);
+            if units.filling[at].count > 0 {
+                self.pad_page(ctx, at);
+            }
+        }
+    }
+
+    /// Sends the pages whose time is over. False if there are none.
+    pub(crate) fn pad_due_pages(&mut self, ctx: &mut Context) -> bool {
+        let mut sent = false;
+        loop {
+            let units = self.units.as_mut().expect("only units wait for their pages");
+            let Some(&due) = units.due.front() else { break };
+            let waits = units.waits(&due);
+            if waits && due.at > ctx.now {
+                ctx.events.schedule(due.at, Event::PagesDue);
+                break;
+            }
+            units.due.pop_front();
+            if waits {
+                self.pad_page(ctx, due.place);
+                sent = true;
+            }
+        }
+        sent
+    }
+
+    /// Sends a page with empty units in place of those that it lacks.
+    fn pad_page(&mut self, ctx: &mut Context, at: usize) {
+        let units = self.units.as_mut().expect("units are packed");
+        let page = units.filling[at];
+        let pads = units.slots - page.count;
+        if of_host(at) {
+            let tr = &ctx.transactions[page.first];
+            units.host_unit_placed(tr.flow, tr.plane, units.slots - 1);
+        }
+        units.counts.padded += u64::from(pads);
+        let tr = &ctx.transactions[page.first];
+        let (plane, flow) = (tr.plane, tr.flow);
+        let block = self.blocks.block_of(tr.ppa);
+        self.pad(plane, flow, self.blocks.block(block).stream, pads);
+        self.blocks.planes[plane].programs += pads;
+        self.send_page(ctx, at);
+    }
+
+    /// Takes the next `count` units of a page that has begun, which stay empty.
+    pub(in crate::ftl) fn pad(&mut self, plane: PlaneId, flow: FlowId, stream: Stream, count: u32) {
+        for _ in 0..count {
+            let ppa = self.blocks.allocate(plane, flow, stream, true);
+            let ppa = ppa.expect("a page that has begun has room");
+            self.blocks.invalidate(self.blocks.block_of(ppa));
+        }
+        self.flows[flow].other_programs += u64::from(count);
+    }
+
+    /// Without time: completes the page of a frontier with empty units. Returns their number.
+    pub(in crate::ftl) fn complete_page(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+    ) -> u32 {
+        let units = self.units_per_page();
+        let empty = (units - self.blocks.next_page(plane, flow, stream) % units) % units;
+        for _ in 0..empty {
+            let ppa = self.blocks.allocate_at_once(plane, flow, stream, true);
+            let ppa = ppa.expect("a page that has begun has room");
+            self.blocks.invalidate(self.blocks.block_of(ppa));
+        }
+        if let Some(units) = &mut self.units {
+            units.counts.padded += u64::from(empty);
+        }
+        empty
+    }
+
+    /// Without time: true if a unit of the host fills its page, so that the page is programmed.
+    #[inline]
+    pub(in crate::ftl) fn fills_page(&mut self, flow: FlowId, plane: PlaneId, ppa: Ppa) -> bool {
+        let Some(units) = &mut self.units else { return true };
+        let slot = ppa.get() % units.slots;
+        units.host_unit_placed(flow, plane, slot);
+        slot + 1 == units.slots
+    }
+
+    /// Sends a page: its first unit leads, and the others ride along.
+    fn send_page(&mut self, ctx: &mut Context, at: usize) {
+        let units = self.units.as_mut().expect("units are packed");
+        let page = std::mem::take(&mut units.filling[at]);
+        let mut id = page.first;
+        while id != TransactionId::NONE {
+            let tr = &mut ctx.transactions[id];
+            let waited = tr.lap(ctx.now);
+            tr.chain.mapping += waited;
+            tr.place = Place::Riding;
+            let (next, source) = (tr.rider(), tr.source);
+            if waited > 0 && source != Source::Gc {
+                self.tell(Seen::WaitedForWrite { transaction: id, since: ctx.now.0 - waited });
+            }
+            id = next;
+        }
+        let units = self.units.as_mut().expect("units are packed");
+        let leader = &mut ctx.transactions[page.first];
+        leader.place = Place::Queue;
+        leader.programs_whole(units.page_sectors);
+        units.keep_base(page.first, leader.chain);
+        self.tell(Seen::PageBegins { leader: page.first });
+        self.ready(page.first);
+    }
+
+    /// The program of a page is over: its empty units are, too. To be called before the units end.
+    pub(crate) fn empty_units_programmed(&mut self, ctx: &Context, leader: TransactionId) {
+        let slots = self.units_per_page();
+        let tr = &ctx.transactions[leader];
+        let pads = slots - 1 - ctx.riders_of(leader);
+        if pads > 0 {
+            let block = self.blocks.block_of(tr.ppa);
+            self.blocks.block_mut(block).programmed += pads;
+            self.blocks.planes[tr.plane].programs -= pads;
+        }
+    }
+}
