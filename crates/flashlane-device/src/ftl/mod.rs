@@ -353,7 +353,11 @@ impl Ftl {
         let wanted = state.gc_wanted;
         // Reads wait only where the pages of a block are programmed in order.
         if !self.unprogrammed.is_empty() {
-            assert_eq!(programmed, self.blocks.place_in_flash_block(ppa) + 1, "a block fills in order");
+            assert_eq!(
+                programmed,
+                self.blocks.place_in_flash_block(ppa) + 1,
+                "a block fills in order"
+            );
             self.wake_readers(ctx, ppa);
         }
         match self.layer {

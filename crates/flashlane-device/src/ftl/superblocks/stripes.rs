@@ -214,6 +214,7 @@ mod tests {
             blocks_per_plane: 5,
             pages_per_block: 3 * (4 - u32::from(parity)),
             sectors_per_page: 8,
+            units_per_page: 1,
         };
         let flows = [0, 60].map(|first_lpa| FlowSpace {
             first_lpa,
