@@ -269,7 +269,7 @@ mod tests {
         let mut stripes = stripes(false);
         stripes.set_programmed(BlockId::new(1), 6);
         assert_eq!(stripes.programs(BlockId::new(1)), (6, 6));
-        let page = |slot| Ppa::new(12).plus(slot % 4 * 3 + slot / 4);
+        let page = |slot: u32| Ppa::new(12).plus(slot % 4 * 3 + slot / 4);
         assert!(stripes.is_programmed(page(5)) && !stripes.is_programmed(page(6)));
         assert!(stripes.is_next(page(6)) && stripes.is_next(page(8)) && !stripes.is_next(page(10)));
         stripes.sent(page(6));
