@@ -300,7 +300,7 @@ impl Blocks {
     /// Starts to keep the valid pages of full blocks in one array.
     pub(super) fn keep_full(&mut self) {
         if self.stripes.is_some() {
-            // Their counts need more bits, and few of them are compared.
+            // The valid pages of a superblock may need more bits; there are few to compare.
             return;
         }
         let full = |block: &Block| (block.state == BlockState::Full).then_some(block.valid);
