@@ -115,7 +115,7 @@ impl Ftl {
         }
         let of_plane = programs.chunks(programs.len() / self.blocks.planes.len());
         for (plane, programs) in self.blocks.planes.iter().zip(of_plane) {
-            let under_way: u32 = programs.iter().map(|&count| u32::from(count)).sum();
+            let under_way: u32 = programs.iter().sum();
             assert_eq!(plane.programs, under_way, "programs of a plane are counted");
         }
         assert_eq!(self.partial.len(), merges, "pages whose old data is read are known");

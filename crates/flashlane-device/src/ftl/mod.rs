@@ -374,6 +374,7 @@ impl Ftl {
     }
 
     /// The number of free blocks of a plane changed, and may have crossed the hard threshold.
+    #[inline]
     fn pool_changed(&mut self, plane: PlaneId) {
         let state = &self.blocks.planes[plane];
         let urgent = match &self.layer {
@@ -385,12 +386,7 @@ impl Ftl {
             Layer::InPlace => false,
         };
         if urgent != state.urgent {
-            self.blocks.planes[plane].urgent = urgent;
-            for plane in self.blocks.planes_of_pool(plane) {
-                let chip = ChipId::new(self.planes_per_chip.divide(plane.get()));
-                let planes = &mut self.urgent_planes[chip];
-                *planes = if urgent { *planes + 1 } else { *planes - 1 };
-            }
+            self.urgency_changed(plane, urgent);
         }
     }
 }

@@ -83,7 +83,7 @@ impl Ftl {
         let waited = tr.lap(now);
         tr.chain.mapping += waited;
         tr.ppa = ppa;
-        tr.plane = self.blocks.plane_in_pool(plane, ppa);
+        tr.plane = plane;
         tr.place = Place::Queue;
         if waited > 0 {
             self.tell(Seen::WaitedForBlock { transaction: id, since: now.0 - waited });
@@ -107,7 +107,9 @@ impl Ftl {
         }
         self.blocks.planes[plane].programs += 1;
         self.placed(ctx, id);
-        self.complete_stripe(ctx, plane, flow, ppa);
+        if self.blocks.stripes().is_some() {
+            self.placed_in_stripe(ctx, id, plane);
+        }
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
         }

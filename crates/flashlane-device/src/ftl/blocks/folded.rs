@@ -3,7 +3,6 @@
 use flashlane_engine::Divisor;
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
 
-use super::frontiers::STREAMS;
 use super::{Block, BlockState, Blocks};
 use crate::ftl::superblocks::Stripes;
 
@@ -14,8 +13,7 @@ impl Blocks {
         self.pages_per_block = Divisor::new(stripes.slots());
         self.data_pages = stripes.data_pages();
         self.flash_pages = Divisor::new(pages_per_block);
-        self.frontier_flows = 1;
-        self.frontiers.truncate(self.planes.len() * STREAMS);
+        self.own_frontiers = 0;
         self.stripes = Some(Box::new(stripes));
     }
 
@@ -128,6 +126,7 @@ impl Blocks {
 
     /// Finds the page of a place in a superblock that was just allocated. The parity of the stripe
     /// is allocated with its last page of data.
+    #[inline(never)]
     pub(super) fn take_slot(&mut self, block: BlockId, slot: u32) -> Ppa {
         let stripes = self.stripes.as_ref().expect("blocks are superblocks");
         let ppa = stripes.nth(self.first_page(block), slot);
@@ -188,11 +187,14 @@ impl Blocks {
         }
     }
 
-    /// A page counts as programmed without any work of the flash.
-    #[inline]
+    /// A page of a superblock counts as programmed without any work of the flash, and so does the
+    /// parity of a stripe that is complete with it.
+    #[inline(never)]
     pub(super) fn programmed_at_once(&mut self, ppa: Ppa) {
-        self.program_sent(ppa);
-        self.page_programmed(ppa);
+        for ppa in [Some(ppa), self.parity_after(ppa)].into_iter().flatten() {
+            self.program_sent(ppa);
+            self.page_programmed(ppa);
+        }
     }
 
     /// The first pages of a block that changed without programs count as programmed.

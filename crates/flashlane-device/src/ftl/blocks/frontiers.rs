@@ -12,9 +12,8 @@ impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
     fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
-        let flows = self.frontier_flows;
-        let flow = u32::from(flow.get()).min(flows - 1);
-        (plane.get() * flows + flow) as usize * STREAMS + stream as usize
+        let flow = u32::from(flow.get()) & self.own_frontiers;
+        (plane.get() * self.flows + flow) as usize * STREAMS + stream as usize
     }
 
     /// Allocates the next page of a frontier. `None` where that needs a free block and only the
@@ -98,10 +97,14 @@ impl Blocks {
 
     /// A page that was just allocated counts as programmed: nothing is sent to the die for it.
     pub fn written_at_once(&mut self, ppa: Ppa) {
-        self.programmed_at_once(ppa);
-        if let Some(parity) = self.parity_after(ppa) {
-            self.programmed_at_once(parity);
+        if self.stripes.is_some() {
+            self.programmed_at_once(ppa);
+            return;
         }
+        let block = self.block_of(ppa);
+        let block = &mut self.blocks[block];
+        block.issued += 1;
+        block.programmed += 1;
     }
 
     /// Opens the frontiers of a flow on a plane before anything is written, and from now on

@@ -138,8 +138,9 @@ pub struct Blocks {
     pub planes: Array<PlaneId, Plane>,
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<BlockId>,
-    /// Flows that have frontiers of their own: all, or 1 if they share them.
-    frontier_flows: u32,
+    flows: u32,
+    /// All bits set if each flow has frontiers of its own; none if flows share them.
+    own_frontiers: u32,
     blocks_per_plane: Divisor,
     pages_per_block: Divisor,
     /// Pages of a block that can hold data: all of them, unless stripes have parity.
@@ -191,7 +192,8 @@ impl Blocks {
             blocks: Array::of(Block::default(), planes * geometry.blocks_per_plane as usize),
             planes: Array::of(plane, planes),
             frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
-            frontier_flows: flows,
+            flows,
+            own_frontiers: u32::MAX,
             // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
             pages_per_block: Divisor::new(geometry.pages_per_block),
@@ -295,7 +297,7 @@ impl Blocks {
     /// Starts to keep the valid pages of full blocks in one array.
     pub(super) fn keep_full(&mut self) {
         if self.stripes.is_some() {
-            // Their counts need more bits, and few of them are compared.
+            // The valid pages of a superblock may need more bits; there are few to compare.
             return;
         }
         let full = |block: &Block| (block.state == BlockState::Full).then_some(block.valid);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_units::{BlockId, ChipId, JobId, Lpa, PlaneId, Ppa, TransactionId};
+use flashlane_units::{BlockId, ChipId, FlowId, JobId, Lpa, PlaneId, Ppa, TransactionId};
 
 use crate::context::Context;
 use crate::ftl::blocks::{BlockState, Stream};
@@ -82,7 +82,7 @@ impl Ftl {
                 continue;
             }
             found += 1;
-            self.queue_move(ctx, job, (plane, ppa), lpa);
+            self.queue_move(ctx, job, (plane, ppa), (flow, lpa));
         }
         assert_eq!(found, valid, "valid counter and page table agree on block {block}");
         if valid == 0 {
@@ -90,10 +90,19 @@ impl Ftl {
         }
     }
 
-    /// Queues the read of a page that a job moves. `pool`: the pool of the page.
-    fn queue_move(&mut self, ctx: &mut Context, job: JobId, (pool, ppa): (PlaneId, Ppa), lpa: Lpa) {
-        let flow = self.owner_of(self.jobs[job].block, lpa);
-        let plane = self.blocks.plane_in_pool(pool, ppa);
+    /// Queues the read of a page that a job moves. In block mode the plane is the pool of the page,
+    /// and the flow is that of the block; superblocks know better.
+    fn queue_move(
+        &mut self,
+        ctx: &mut Context,
+        job: JobId,
+        (mut plane, ppa): (PlaneId, Ppa),
+        (mut flow, lpa): (FlowId, Lpa),
+    ) {
+        if self.blocks.stripes().is_some() {
+            flow = self.owner_of(self.jobs[job].block, lpa);
+            plane = self.blocks.plane_in_pool(plane, ppa);
+        }
         let id = self.new_transaction(ctx, Source::Gc, Op::Read, flow, lpa);
         let mask = self.pages.full_mask();
         let tr = &mut ctx.transactions[id];
@@ -114,7 +123,8 @@ impl Ftl {
         self.jobs[job].moves += 1;
         self.gc_moves += 1;
         let at = (self.blocks.plane_of(block), ppa);
-        self.queue_move(ctx, job, at, self.pages.lpa(ppa));
+        let page = (self.blocks.block(block).flow, self.pages.lpa(ppa));
+        self.queue_move(ctx, job, at, page);
     }
 
     /// Makes host writes of the chips of a pool wait until the erase of a block starts, with
@@ -201,10 +211,12 @@ impl Ftl {
         self.blocks.planes[plane].programs += 1;
         let write = &mut ctx.transactions[id];
         write.op = Op::Program;
-        write.plane = self.blocks.plane_in_pool(plane, ppa);
+        write.plane = plane;
         write.ppa = ppa;
         write.mark = now;
-        self.complete_stripe(ctx, plane, tr.flow, ppa);
+        if self.blocks.stripes().is_some() {
+            self.placed_in_stripe(ctx, id, plane);
+        }
         self.pool_changed(plane);
         if self.collects_per_block() || away {
             self.collect(ctx, plane);

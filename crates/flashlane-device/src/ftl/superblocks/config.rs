@@ -13,7 +13,7 @@ pub enum Superblock {
     Block,
     /// One block of each plane of all dies that the same flows write to.
     Drive,
-    /// One block of each plane of so many dies.
+    /// One block of each plane of a set with this number of dies.
     Dies(u32),
 }
 

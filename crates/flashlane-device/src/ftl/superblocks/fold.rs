@@ -117,7 +117,7 @@ fn sets(
                 order.push(die);
             }
         }
-        if order.len() as u32 % dies != 0 {
+        if !(order.len() as u32).is_multiple_of(dies) {
             return Err(format!(
                 "found {superblock}, and flows that write to {} dies, allowed: a divisor of that \
                  number",

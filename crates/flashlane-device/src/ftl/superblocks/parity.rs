@@ -1,6 +1,6 @@
 //! The parity of stripes, and other questions of the translation layer to superblocks.
 
-use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
+use flashlane_units::{BlockId, ChipId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use crate::context::Context;
 use crate::ftl::Ftl;
@@ -11,14 +11,7 @@ impl Ftl {
     /// After a page was allocated in a pool: writes the parity of its stripe, if it was the last
     /// page of data. The write is work of collection, for the flow whose page completed the
     /// stripe.
-    #[inline]
-    pub(in crate::ftl) fn complete_stripe(
-        &mut self,
-        ctx: &mut Context,
-        pool: PlaneId,
-        flow: FlowId,
-        ppa: Ppa,
-    ) {
+    fn complete_stripe(&mut self, ctx: &mut Context, pool: PlaneId, flow: FlowId, ppa: Ppa) {
         if let Some(parity) = self.blocks.parity_after(ppa) {
             self.write_parity(ctx, pool, flow, parity);
         }
@@ -34,6 +27,32 @@ impl Ftl {
         tr.set_mask(mask);
         self.blocks.planes[pool].programs += 1;
         self.schedule(ctx, id);
+    }
+
+    /// A pool became short of free blocks, or is so no more.
+    #[cold]
+    pub(in crate::ftl) fn urgency_changed(&mut self, pool: PlaneId, urgent: bool) {
+        self.blocks.planes[pool].urgent = urgent;
+        for plane in self.blocks.planes_of_pool(pool) {
+            let chip = ChipId::new(self.planes_per_chip.divide(plane.get()));
+            let planes = &mut self.urgent_planes[chip];
+            *planes = if urgent { *planes + 1 } else { *planes - 1 };
+        }
+    }
+
+    /// A page of a superblock got its place: finds its plane, and writes the parity of its stripe if
+    /// the stripe is complete.
+    #[inline(never)]
+    pub(in crate::ftl) fn placed_in_stripe(
+        &mut self,
+        ctx: &mut Context,
+        id: TransactionId,
+        pool: PlaneId,
+    ) {
+        let tr = &mut ctx.transactions[id];
+        let (flow, ppa) = (tr.flow, tr.ppa);
+        tr.plane = self.blocks.plane_in_pool(pool, ppa);
+        self.complete_stripe(ctx, pool, flow, ppa);
     }
 
     /// A plane of the flash for a pool, where any of its planes will do.

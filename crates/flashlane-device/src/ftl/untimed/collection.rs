@@ -320,7 +320,7 @@ impl Untimed {
     fn move_pages(&mut self, job: &mut Job, moves: u32) -> u32 {
         let &mut Job { plane, block, mut next, .. } = job;
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
-        let stream = stream.moved();
+        let (stream, shared) = (stream.moved(), self.ftl.blocks.stripes().is_some());
         let moved = valid.min(moves);
         let last = self.ftl.blocks.first_page(block).plus(self.ftl.blocks.pages_per_block() - 1);
         let mut left = moved;
@@ -336,7 +336,7 @@ impl Untimed {
                     next = next.plus(1);
                     lpa = self.look_ahead(next, last);
                 }
-                let flow = self.moves_for(plane, block, (lpa, to)).unwrap_or(flow);
+                let flow = if shared { self.moves_for(plane, block, (lpa, to)) } else { flow };
                 self.ftl.pages.set_lpa(next, Lpa::NONE);
                 if stream == Stream::GcMapping {
                     self.ftl.pages.set_lpa(to, lpa);

@@ -24,18 +24,17 @@ impl Untimed {
 
     /// With superblocks: counts the work of a move for the owner of the page, and programs the
     /// parity of a stripe that is complete with it. Returns the owner.
-    #[inline]
+    #[inline(never)]
     pub(super) fn moves_for(
         &mut self,
         pool: PlaneId,
         block: BlockId,
         (lpa, to): (Lpa, Ppa),
-    ) -> Option<FlowId> {
-        self.ftl.blocks.stripes()?;
+    ) -> FlowId {
         let flow = self.ftl.owner_of(block, lpa);
         let parity = self.ftl.blocks.parity_after(to).is_some();
         if self.ftl.is_free() {
-            return Some(flow);
+            return flow;
         }
         let work = &mut self.work[flow.index()];
         work.gc_reads += 1;
@@ -43,6 +42,6 @@ impl Untimed {
         if parity {
             self.program_parity(pool, flow, 0);
         }
-        Some(flow)
+        flow
     }
 }
