@@ -50,7 +50,7 @@ pub struct UnitCounts {
 pub(super) struct Units {
     /// Units of a page; more than 1.
     slots: u32,
-    /// Sectors of a page.
+    /// What the program of a page moves over the channel. Unit: sectors.
     page_sectors: u32,
     fill_time: Time,
     flows: usize,
