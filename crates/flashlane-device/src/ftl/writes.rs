@@ -118,12 +118,18 @@ impl Ftl {
             self.mapping_changed(ctx, flow, lpa);
         }
         if self.is_free() {
-            if old != Ppa::NONE {
-                self.pack_again(ctx, old);
-            }
-            self.unpark(ctx, plane);
+            self.follow_at_once(ctx, plane, old);
         }
         Ok(())
+    }
+
+    /// Where collection takes no time, it follows a write at once. `old`: the page that the write
+    /// made invalid, or `NONE`.
+    fn follow_at_once(&mut self, ctx: &mut Context, plane: PlaneId, old: Ppa) {
+        if old != Ppa::NONE {
+            self.pack_again(ctx, old);
+        }
+        self.unpark(ctx, plane);
     }
 
     /// A page was written to the plane: collection may be due, or go on.

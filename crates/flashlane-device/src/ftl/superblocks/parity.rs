@@ -40,8 +40,8 @@ impl Ftl {
         }
     }
 
-    /// A page of a superblock got its place: finds its plane, and writes the parity of its stripe if
-    /// the stripe is complete.
+    /// A page of a superblock got its place: finds its plane, and writes the parity of its stripe
+    /// if the stripe is complete.
     #[inline(never)]
     pub(in crate::ftl) fn placed_in_stripe(
         &mut self,

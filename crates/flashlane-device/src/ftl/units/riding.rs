@@ -36,7 +36,7 @@ impl Ftl {
     ) -> bool {
         let tr = &mut ctx.transactions[id];
         let block = self.blocks.block(self.blocks.block_of(tr.ppa));
-        if self.blocks.page_of(tr.ppa) < u32::from(block.programmed) {
+        if self.blocks.page_of(tr.ppa) < block.programmed {
             return false;
         }
         let waited = tr.lap(ctx.now);

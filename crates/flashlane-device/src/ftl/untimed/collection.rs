@@ -22,10 +22,10 @@ impl Untimed {
             let Some(block) = self.ftl.select_victim(plane) else { return };
             if self.ftl.is_free() {
                 self.pack(plane, block);
-            } else {
-                self.ftl.gc_invocations += 1;
-                self.start_job(plane, block, JobKind::Collection);
+                continue;
             }
+            self.ftl.gc_invocations += 1;
+            self.start_job(plane, block, JobKind::Collection);
         }
     }
 
@@ -262,10 +262,8 @@ impl Untimed {
 
     /// Programs `count` pages of a job.
     pub(super) fn program_pages(&mut self, die: DieId, at: usize, count: u32) {
-        let pages = self.ftl.blocks.pages_per_block();
-        let job = &mut self.jobs[die][at];
-        job.program(count, pages);
-        let flow = self.ftl.blocks.block(job.block).flow;
+        self.jobs[die][at].program(count, self.ftl.blocks.pages_per_block());
+        let flow = self.ftl.blocks.block(self.jobs[die][at].block).flow;
         self.count_moves(flow, [0, count]);
     }
 
