@@ -22,7 +22,7 @@ FAMILIES = ("Arbitration", "Allocation", "Victim", "Scheduling", "Isolation")
 #: Tables of a flow, whose keys ``Flow`` takes by name.
 FLOW_PARTS = ("FlowConfig", "SyntheticConfig", "TraceConfig", "CloneConfig")
 #: Values that are written as text.
-TEXTS = ("Bandwidth", "ByteSize", "Span", "Frequency", "TransferRate", "Power", "BlockShare")
+TEXTS = ("Bandwidth", "ByteSize", "Span", "Frequency", "TransferRate", "Power", "BlockShare", "Superblock")
 PLAIN = {
     "string": "str",
     "integer": "int",

@@ -679,7 +679,8 @@ class FlashSummary(TypedDict):
     """Hybrid mapping: sequential log blocks that became data blocks unchanged."""
 
     write_amplification: float
-    """All page programs divided by host page programs; 0 without writes."""
+    """All page programs divided by host page programs; 0 without writes. With mapping units smaller than a
+    page: of units, empty ones included."""
 
 
 class CommandCounts(TypedDict):
@@ -957,6 +958,22 @@ class ErrorSummary(TypedDict):
     """Blocks whose data was moved because of its errors (``errors.refresh_at``)."""
 
 
+class UnitSummary(TypedDict):
+    """Mapping units that are packed into pages. Unit: mapping units, unless named otherwise."""
+
+    per_page: int
+    """Mapping units in a page of the flash."""
+
+    padded: int
+    """Empty units that were programmed, since their page was sent before it was full."""
+
+    buffered_reads: int
+    """Reads of units that were not programmed yet: the controller answered from its memory."""
+
+    joined_reads: int
+    """Units that were read along with another unit of their page, without a sensing of their own."""
+
+
 class WafOnlyFlow(TypedDict):
     """Pages programmed on behalf of a flow in a run without time."""
 
@@ -1172,6 +1189,9 @@ class Summary(TypedDict):
 
     errors: NotRequired[ErrorSummary | None]
     """Bit errors inside the window; left out where they are not modelled (``[errors]``)."""
+
+    units: NotRequired[UnitSummary | None]
+    """Mapping units inside the window; left out where pages are mapped whole (``ftl.mapping.unit``)."""
 
     energy: NotRequired[EnergySummary | None]
     """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""

@@ -265,6 +265,14 @@ class MappingConfig(TypedDict, total=False):
     kind: MappingKind
     """Unit of mapping. Default: ``page``."""
 
+    unit: ByteSize
+    """Page-level: size of the units that are mapped. A page of the flash is a multiple of it. Units are
+    packed into pages as they are written. Range: 512 B..=``flash.page_size``, which is the default."""
+
+    fill_time: Span
+    """With units smaller than a page: longest time for which a written unit waits until its page is full.
+    Then the page is programmed with empty units. Default: 1 ms."""
+
     ideal: bool
     """Page-level: the whole table is in DRAM: every look-up hits and nothing is written back."""
 
@@ -351,6 +359,9 @@ Allocation: TypeAlias = (
     | str
     | Mapping[str, Mapping[str, Any]]
 )
+
+Superblock: TypeAlias = str
+"""Text with a unit, such as ``block``."""
 
 UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
 """The answer to a read of a page that was never written."""
@@ -519,7 +530,18 @@ class FtlConfig(TypedDict, total=False):
     """The page-level mapping table and its cache."""
 
     allocation: Allocation
-    """The plane that a write goes to. Default: ``cwdp``."""
+    """The plane that a write goes to. With superblocks: the order of the planes in a stripe. Default:
+    ``cwdp``."""
+
+    superblock: Superblock
+    """The blocks that are written, collected and erased together: ``'block'``, a block of one plane;
+    ``'drive'``, a superblock of one block of each plane of the drive; ``'4 dies'``, a superblock of a set
+    of dies. Free blocks and thresholds then count superblocks. Flows that write to the same planes share
+    superblocks; others have sets of their own. Default: ``block``."""
+
+    parity: bool
+    """The last page of each stripe of a superblock holds parity, and no data. The pages for parity are
+    part of over-provisioning."""
 
     unwritten_read: UnwrittenRead
     """What a read of a never-written page costs. Default: ``zero-fill``."""
@@ -883,6 +905,14 @@ class SuspendConfig(TypedDict, total=False):
 
     erase_min_left_for_write: Span
     """An erase with less than this left is not interrupted by a write. Default: ``700us``."""
+
+    max_per_operation: int
+    """A program or an erase is interrupted no more often than this. Without the key only ``min_progress``
+    bounds it. Range: 1..=65535."""
+
+    min_progress: Ratio
+    """A resumed program or erase runs for this part of its whole time before it is interrupted again, and
+    for no less than twice the time to settle. Range: 0.1 %..=100 %."""
 
 
 class FlashConfig(TypedDict, total=False):
