@@ -18,7 +18,11 @@ impl Ftl {
                 self.find_in_place(ctx, id);
                 true
             }
-            _ => self.begin_lookup(ctx, id, flow) && self.find_page(ctx, id) && !self.ride(ctx, id),
+            _ => {
+                self.begin_lookup(ctx, id, flow)
+                    && self.find_page(ctx, id)
+                    && !(self.packs_units() && self.ride(ctx, id))
+            }
         }
     }
 

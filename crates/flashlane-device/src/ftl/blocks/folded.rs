@@ -175,7 +175,7 @@ impl Blocks {
     }
 
     /// A page is programmed. Returns the number of programmed pages of its block of the flash.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn page_programmed(&mut self, ppa: Ppa) -> u32 {
         let block = self.block_of(ppa);
         let state = &mut self.blocks[block];

@@ -111,7 +111,7 @@ impl Ftl {
         tr.tag = job.get();
         tr.set_mask(mask);
         tr.place = Place::Queue;
-        if !self.ride(ctx, id) {
+        if !(self.packs_units() && self.ride(ctx, id)) {
             self.ready(id);
         }
     }
@@ -154,7 +154,7 @@ impl Ftl {
         let block = state.block;
         if state.moves == 0 {
             self.erase_if_empty(ctx, block);
-        } else {
+        } else if self.packs_units() {
             self.complete_moves(ctx, job);
         }
         if self.is_paced() {

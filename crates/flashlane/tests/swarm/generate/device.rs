@@ -24,6 +24,7 @@ use flashlane::policy::parameters::{
 use flashlane::policy::parameters::{RandomPlusPlusConfig, RgaConfig};
 
 use super::{Draw, KIB, MS, NS, US};
+use flashlane_device::ftl::superblocks::problem;
 use flashlane_engine::Rng;
 
 pub(super) fn geometry(draw: &mut Draw, device: &mut DeviceConfig) {
@@ -430,7 +431,9 @@ pub(crate) fn force_superblocks(
     if with.ftl.allocation.is_dynamic() {
         with.ftl.allocation = Allocation::by_name("pdcw").expect("listed names exist");
     }
-    let allowed = !validate(&with, workload).iter().any(|p| p.place == "ftl.superblock");
+    // The workload has no requests yet, so that its sets are not looked at by `validate`.
+    let fits = problem(with.ftl_settings(), &workload.layout(&with)).is_none();
+    let allowed = fits && !validate(&with, workload).iter().any(|p| p.place == "ftl.superblock");
     if allowed {
         with.ftl.over_provisioning = device.ftl.over_provisioning;
         *device = with;
