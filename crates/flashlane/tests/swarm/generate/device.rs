@@ -84,10 +84,6 @@ pub(super) fn timing(draw: &mut Draw, device: &mut DeviceConfig) {
     suspend.erase = draw.chance(0.5);
     suspend.erase_for_write = draw.chance(0.4);
     suspend.erase_min_left_for_write = Span(draw.scale(1, 1_000) * US);
-    suspend.max_per_operation = draw.chance(0.2).then(|| draw.scale(1, 20) as u32);
-    if draw.chance(0.2) {
-        suspend.min_progress = Ratio(draw.scale(1, 100) as f64 / 100.0);
-    }
     suspend.program_time = Span(draw.scale(1, 200) * US);
     suspend.erase_time = Span(draw.scale(1, 700) * US);
     suspend.program_min_left = Span(draw.scale(1, 300) * US);
@@ -405,6 +401,16 @@ pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
         *device = with;
     }
     allowed
+}
+
+/// Bounds of suspension, on some drives. Drawn apart, so that the rest is what it was before.
+pub(super) fn suspension(seed: u64, device: &mut DeviceConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.suspension", 0));
+    let suspend = &mut device.flash.suspend;
+    suspend.max_per_operation = draw.chance(0.2).then(|| draw.scale(1, 20) as u32);
+    if draw.chance(0.2) {
+        suspend.min_progress = Ratio(draw.scale(1, 100) as f64 / 100.0);
+    }
 }
 
 /// Superblocks where the rest allows them, on some drives. Drawn apart, so that the rest is what it

@@ -117,6 +117,7 @@ pub(crate) fn case(seed: u64) -> Case {
         }
     }
     device::collection(&mut draw, &mut device);
+    device::suspension(seed, &mut device);
     device::superblocks(seed, &mut device, &workload);
     make_room(&mut draw, &mut device, &workload);
     for _ in 0..40 {
