@@ -1,7 +1,6 @@
 //! The parts of the driver that a stage gets with every call.
 
 use flashlane_engine::{EventQueue, Slab, Time};
-use flashlane_units::TransactionId;
 
 use crate::event::Event;
 use crate::request::Requests;
@@ -20,16 +19,6 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Number of units that ride on the page of a transaction.
-    pub(crate) fn riders_of(&self, id: TransactionId) -> u32 {
-        let (mut count, mut rider) = (0, self.transactions[id].rider());
-        while rider != TransactionId::NONE {
-            count += 1;
-            rider = self.transactions[rider].rider();
-        }
-        count
-    }
-
     /// Nothing has happened yet.
     pub(crate) fn new() -> Self {
         Self {

@@ -341,6 +341,15 @@ impl Transaction {
     }
 }
 
+/// A unit and those that ride on its page behind it (`ftl/units`), or none for `NONE`.
+pub(crate) fn units_from(
+    transactions: &Transactions,
+    first: TransactionId,
+) -> impl Iterator<Item = TransactionId> + '_ {
+    let known = |id: TransactionId| (id != TransactionId::NONE).then_some(id);
+    std::iter::successors(known(first), move |&id| known(transactions[id].rider()))
+}
+
 impl Default for Transaction {
     /// Contents of a free place in the pool.
     fn default() -> Self {

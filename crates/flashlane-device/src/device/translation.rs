@@ -171,7 +171,7 @@ impl Device {
     #[inline(always)]
     pub(super) fn read_over(&mut self, id: TransactionId, source: Source) {
         self.tell_policy(id);
-        if self.context.transactions[id].rider() != TransactionId::NONE {
+        if self.ftl.packs_units() && self.context.transactions[id].rider() != TransactionId::NONE {
             return self.units_read(id, source);
         }
         self.unit_read(id, source);

@@ -279,27 +279,14 @@ impl Allocator {
     pub(crate) fn home(&self, flow: FlowId, lpa: Lpa) -> (PlaneId, Ppa) {
         let planes = &self.flows[flow];
         let page = lpa.since(planes.first_lpa);
-        if self.units_per_page > 1 {
-            return self.home_of_unit(planes, page);
-        }
-        let plane = planes.order[planes.period.remainder(page) as usize];
-        (plane, self.in_row(plane, planes.period.divide(page)))
-    }
-
-    /// Does [`Allocator::home`] where several units in a row go to one plane.
-    #[cold]
-    fn home_of_unit(&self, planes: &FlowPlanes, page: u32) -> (PlaneId, Ppa) {
-        let units = self.units_per_page;
-        let at = page / units;
+        let at = self.row_of(page);
         let plane = planes.order[planes.period.remainder(at) as usize];
-        (plane, self.in_row(plane, planes.period.divide(at) * units + page % units))
-    }
-
-    /// The page of a plane in a row of the static order.
-    #[inline]
-    fn in_row(&self, plane: PlaneId, row: u32) -> Ppa {
+        let mut row = planes.period.divide(at);
+        if self.units_per_page > 1 {
+            row = row * self.units_per_page + page % self.units_per_page;
+        }
         let of_plane = self.pages_per_plane.get();
-        Ppa::new(plane.get() * of_plane + self.pages_per_plane.remainder(row))
+        (plane, Ppa::new(plane.get() * of_plane + self.pages_per_plane.remainder(row)))
     }
 
     /// Planes of a flow in the order in which its logical pages visit them.

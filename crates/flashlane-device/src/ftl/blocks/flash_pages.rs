@@ -12,6 +12,12 @@ impl Blocks {
         self.units_per_page
     }
 
+    /// Place among the pages, as they are mapped, of its block of the flash.
+    #[inline]
+    pub(crate) fn place_in_flash_block(&self, ppa: Ppa) -> u32 {
+        self.flash_pages.remainder(ppa.get())
+    }
+
     /// Page of the flash inside its block.
     #[inline]
     pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {

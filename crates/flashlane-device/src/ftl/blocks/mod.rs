@@ -264,12 +264,6 @@ impl Blocks {
         self.pages_per_block.remainder(ppa.get())
     }
 
-    /// Place among the pages, as they are mapped, of its block of the flash.
-    #[inline]
-    pub(crate) fn place_in_flash_block(&self, ppa: Ppa) -> u32 {
-        self.flash_pages.remainder(ppa.get())
-    }
-
     /// Plane of a block.
     #[inline]
     pub fn plane_of(&self, block: BlockId) -> PlaneId {

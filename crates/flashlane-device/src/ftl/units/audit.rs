@@ -1,10 +1,8 @@
 //! The pages that are being filled, checked with `--check`.
 
-use flashlane_units::TransactionId;
-
 use super::of_host;
 use crate::ftl::Ftl;
-use crate::transaction::{Op, Place, Transaction, Transactions};
+use crate::transaction::{Op, Place, Transaction, Transactions, units_from};
 
 impl Ftl {
     /// Empty units of the page whose program a transaction leads; 0 for all others.
@@ -17,13 +15,7 @@ impl Ftl {
         if !leads || !self.packs_units() {
             return 0;
         }
-        let mut units = 1;
-        let mut id = tr.rider();
-        while id != TransactionId::NONE {
-            units += 1;
-            id = transactions[id].rider();
-        }
-        self.units_per_page() - units
+        self.units_per_page() - 1 - units_from(transactions, tr.rider()).count() as u32
     }
 
     /// Checks the pages that are being filled, and that every rider rides on one page.
@@ -41,38 +33,36 @@ impl Ftl {
             riding += u32::from(tr.place == Place::Riding);
             if matches!(tr.place, Place::Queue | Place::Die) {
                 let page = tr.ppa.get() / units.slots;
-                let mut id = tr.rider();
-                while id != TransactionId::NONE {
+                for id in units_from(transactions, tr.rider()) {
                     let rider = &transactions[id];
                     assert_eq!(rider.place, Place::Riding, "a unit under way rides");
                     assert_eq!(rider.ppa.get() / units.slots, page, "it rides on its own page");
                     led += 1;
-                    id = rider.rider();
                 }
             }
         }
         assert_eq!(riding, led, "every rider rides on one page");
-        let mut filling = 0;
+        let (mut filling, mut of_hosts) = (0, 0);
         for (at, page) in units.filling.iter().enumerate().filter(|(_, page)| page.count > 0) {
             assert!(page.count < units.slots, "a full page is sent");
-            let (mut slot, mut id) = (0, page.first);
-            while id != TransactionId::NONE {
+            let mut slot = 0;
+            for id in units_from(transactions, page.first) {
                 let tr = &transactions[id];
                 assert_eq!(tr.place, Place::Filling, "a unit waits for its page");
                 assert_eq!(tr.ppa.get() % units.slots, slot, "units fill their page in order");
                 slot += 1;
-                id = tr.rider();
             }
             assert_eq!(slot, page.count, "units of a page are counted");
             filling += slot;
-            let looked_for =
-                !of_host(at) || units.due.iter().any(|due| due.place == at && units.waits(due));
-            assert!(looked_for, "the time of every page of the host ends");
+            of_hosts += u32::from(of_host(at));
         }
+        let ends = units.order.pages(&units.filling).filter(|&at| units.filling[at].count > 0);
+        assert_eq!(ends.count() as u32, of_hosts, "the time of every page of the host ends");
+        assert!(units.looks || of_hosts == 0, "somebody looks for the end of that time");
         assert_eq!(filling, waiting, "every unit that waits is in a page");
         for block in self.blocks.numbers() {
             let state = self.blocks.block(block);
-            let sent = [state.issued, state.programmed].map(u32::from);
+            let sent = [state.issued, state.programmed];
             assert!(sent.iter().all(|units_of| units_of % units.slots == 0), "pages go whole");
         }
     }

@@ -8,12 +8,13 @@
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId, Ppa, TransactionId};
 
+use super::order::Due;
 use super::{Units, of_host};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
 use crate::ftl::{Ftl, Seen};
-use crate::transaction::{Place, Source};
+use crate::transaction::{Place, Source, units_from};
 
 /// A page that is being filled; empty before its first unit.
 #[derive(Clone, Copy, Debug)]
@@ -22,45 +23,36 @@ pub(super) struct Filling {
     pub(super) first: TransactionId,
     pub(super) last: TransactionId,
     pub(super) count: u32,
-    /// Number of the page among all that have begun.
-    pub(super) number: u64,
+    /// Its place in the order of the host's pages, which it is in from its first unit on.
+    pub(super) due: Due,
 }
 
 impl Default for Filling {
     fn default() -> Self {
         let none = TransactionId::NONE;
-        Self { first: none, last: none, count: 0, number: 0 }
+        Self { first: none, last: none, count: 0, due: Due::default() }
     }
-}
-
-/// The end of the time of a page of the host.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Due {
-    pub(super) at: Time,
-    /// Place of the page in the list of open pages, and its number.
-    pub(super) place: usize,
-    pub(super) number: u64,
 }
 
 impl Units {
-    /// True if the page whose time ends has not been sent yet.
-    pub(super) fn waits(&self, due: &Due) -> bool {
-        let page = &self.filling[due.place];
-        page.count > 0 && page.number == due.number
-    }
-
     /// Begins a page. Returns the time at which to look for the next page whose time is over, if
     /// nobody looks yet.
     fn begin(&mut self, at: usize, now: Time) -> Option<Time> {
-        self.begun += 1;
-        self.filling[at].number = self.begun;
         if !of_host(at) {
             return None;
         }
         let end = now + self.fill_time;
-        let nobody = self.due.is_empty();
-        self.due.push_back(Due { at: end, place: at, number: self.begun });
+        self.order.push(&mut self.filling, at, end);
+        let nobody = !std::mem::replace(&mut self.looks, true);
         nobody.then_some(end)
+    }
+
+    /// Takes a page that is sent out of the open ones.
+    fn take(&mut self, at: usize) -> Filling {
+        if of_host(at) {
+            self.order.remove(&mut self.filling, at);
+        }
+        std::mem::take(&mut self.filling[at])
     }
 }
 
@@ -122,12 +114,8 @@ impl Ftl {
             return;
         }
         let at = units.at(self.blocks.plane_of(block), state.flow, state.stream.moved());
-        let (mut waiting, mut id) = (0, units.filling[at].first);
-        while id != TransactionId::NONE {
-            let tr = &ctx.transactions[id];
-            waiting += u32::from(tr.job() == job);
-            id = tr.rider();
-        }
+        let waiting = units_from(&ctx.transactions, units.filling[at].first);
+        let waiting = waiting.filter(|&id| ctx.transactions[id].job() == job).count() as u32;
         if waiting == moves {
             self.pad_page(ctx, at);
         }
@@ -149,19 +137,19 @@ impl Ftl {
         let mut sent = false;
         loop {
             let units = self.units.as_mut().expect("only units wait for their pages");
-            let Some(&due) = units.due.front() else { break };
-            let waits = units.waits(&due);
-            if waits && due.at > ctx.now {
-                ctx.events.schedule(due.at, Event::PagesDue);
-                break;
+            let first = units.order.first();
+            let end = first.map(|page| units.filling[page].due.at);
+            units.looks = end.is_some_and(|end| end > ctx.now);
+            match (first, end) {
+                (Some(_), Some(end)) if end > ctx.now => {
+                    ctx.events.schedule(end, Event::PagesDue);
+                    return sent;
+                }
+                (Some(page), _) => self.pad_page(ctx, page),
+                (None, _) => return sent,
             }
-            units.due.pop_front();
-            if waits {
-                self.pad_page(ctx, due.place);
-                sent = true;
-            }
+            sent = true;
         }
-        sent
     }
 
     /// Sends a page with empty units in place of those that it lacks.
@@ -224,7 +212,7 @@ impl Ftl {
     /// Sends a page: its first unit leads, and the others ride along.
     fn send_page(&mut self, ctx: &mut Context, at: usize) {
         let units = self.units.as_mut().expect("units are packed");
-        let page = std::mem::take(&mut units.filling[at]);
+        let page = units.take(at);
         let mut id = page.first;
         while id != TransactionId::NONE {
             let tr = &mut ctx.transactions[id];
@@ -250,7 +238,7 @@ impl Ftl {
     pub(crate) fn empty_units_programmed(&mut self, ctx: &Context, leader: TransactionId) {
         let slots = self.units_per_page();
         let tr = &ctx.transactions[leader];
-        let pads = slots - 1 - ctx.riders_of(leader);
+        let pads = slots - units_from(&ctx.transactions, leader).count() as u32;
         if pads > 0 {
             let block = self.blocks.block_of(tr.ppa);
             self.blocks.block_mut(block).programmed += pads;

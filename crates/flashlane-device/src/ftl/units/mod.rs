@@ -13,9 +13,8 @@
 
 mod audit;
 mod filling;
+mod order;
 mod riding;
-
-use std::collections::VecDeque;
 
 use flashlane_engine::{Array, Time, place_of};
 use flashlane_units::{FlowId, PlaneId, TransactionId};
@@ -26,7 +25,8 @@ use super::config::FtlConfig;
 use crate::layout::Layout;
 use crate::request::Chain;
 use crate::transaction::Transaction;
-use filling::{Due, Filling};
+use filling::Filling;
+use order::Order;
 use riding::LastRead;
 
 /// Streams that fill pages: writes of the host, and pages that collection moves.
@@ -56,14 +56,13 @@ pub(super) struct Units {
     flows: usize,
     /// Open pages by plane, flow and stream.
     filling: Vec<Filling>,
-    /// Host pages that have begun, in the order in which their time is over. Those that were sent
-    /// since then are left out when their turn comes.
-    due: VecDeque<Due>,
+    /// Those of the host that have begun, in the order in which their time is over.
+    order: Order,
+    /// True while an event is to look for pages whose time is over.
+    looks: bool,
     /// With dynamic allocation: the plane of the page that each flow is filling, or `NONE`. Its
     /// next units go there.
     filled_now: Option<Array<FlowId, PlaneId>>,
-    /// Pages begun so far.
-    begun: u64,
     last_read: LastRead,
     /// By leader: its chain when others began to ride on it.
     bases: Vec<Chain>,
@@ -88,9 +87,9 @@ impl Units {
             fill_time: Time(config.mapping.fill_time().0),
             flows,
             filling: vec![Filling::default(); geometry.planes() as usize * flows * STREAMS],
-            due: VecDeque::new(),
+            order: Order::default(),
+            looks: false,
             filled_now: dynamic.then(|| Array::of(PlaneId::NONE, flows)),
-            begun: 0,
             last_read: LastRead::default(),
             bases: Vec::new(),
             counts: UnitCounts { per_page: slots, ..UnitCounts::default() },
