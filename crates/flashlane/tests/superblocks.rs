@@ -1,7 +1,7 @@
 //! Superblocks: write amplification against theory, stripes over all dies, erases, parity, tenants,
 //! and what is refused.
 
-use crate::common::{SMALL_DRIVE, Scenario, run_all, whole_run};
+use crate::common::{SMALL_DRIVE, Scenario, flash_only, random_writes, run_all, whole_run};
 use crate::generate::{case, force_superblocks};
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::validate::validate;
@@ -12,53 +12,17 @@ use flashlane::policy::Victim;
 use flashlane::{Time, simulate_in_detail};
 
 const SUPERBLOCK: &str = "ftl.superblock";
+const DRIVE: &str = "\"drive\"";
 
-/// Eight planes on four dies, no limits but the flash.
-const EIGHT_PLANES: &str = r#"
-name = "eight planes"
-[link]
-lanes = 32
-lane_bandwidth = "1000GB/s"
-[interface]
-firmware_time = "0ns"
-fetch_ahead = 65535
-queue_fetch_size = 65535
-[ftl]
-superblock = "drive"
-[ftl.gc]
-threshold = "4 blocks"
-hard_threshold = "2 blocks"
-[flash]
-technology = "slc"
-channels = 2
-chips_per_channel = 2
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 512
-pages_per_block = 8
-page_size = "4KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
-
-/// Uniform random page writes, no cache.
-const WRITES: &str = r#"
-[[flow]]
-name = "writes"
-cache = "off"
-[flow.synthetic]
-queue_depth = 32
-size = "4KiB"
-align = "4KiB"
-requests = 1
-"#;
+/// Eight planes on four dies. `superblock`: the value of the key, with its quotes.
+fn eight_planes(superblock: &str) -> String {
+    flash_only(&format!("superblock = {superblock}"), [2, 2, 1, 2], [512, 8], "4KiB")
+}
 
 /// A drive under uniform writes of `capacities` times its logical pages.
 fn uniform(victim: &str, spare: f64, (dies, parity): (u32, bool), capacities: u64) -> Scenario {
     let superblock = if dies == 0 { "drive".to_owned() } else { format!("{dies} dies") };
-    let mut scenario = Scenario::new(EIGHT_PLANES, WRITES)
+    let mut scenario = Scenario::new(&eight_planes(DRIVE), &random_writes(32))
         .set(SUPERBLOCK, superblock)
         .set("ftl.parity", parity)
         .set("ftl.over_provisioning", spare)
@@ -142,7 +106,8 @@ fn uniform_writes_meet_the_closed_form() {
 fn drive(sets: &[&str], tenants: &[Tenant]) -> Drive {
     let sets = ["cache.capacity=0B"].iter().chain(sets).map(|&set| set.to_owned()).collect();
     let overrides = Overrides { sets, ..Overrides::default() };
-    let device = device_from_toml(EIGHT_PLANES, "device", &overrides).expect("a device").config;
+    let device =
+        device_from_toml(&eight_planes(DRIVE), "device", &overrides).expect("a device").config;
     let options = DriveOptions { check: true, ..DriveOptions::default() };
     Drive::with_options(&device, tenants, 1, &options).expect("a drive")
 }
@@ -282,14 +247,15 @@ fn what_superblocks_cannot_do_is_refused_by_name() {
     for (sets, place, text) in cases {
         let sets = sets.iter().map(|&set| set.to_owned()).collect();
         let overrides = Overrides { sets, ..Overrides::default() };
-        let device = device_from_toml(EIGHT_PLANES, "device", &overrides).expect("readable").config;
+        let device =
+            device_from_toml(&eight_planes(DRIVE), "device", &overrides).expect("readable").config;
         let workload = workload_from_toml(&tenants, "w", &Overrides::default()).expect("tenants");
         let problems = validate(&device, &workload.config);
         let is_it = |p: &flashlane::Problem| p.place == place && p.message.contains(text);
         assert!(problems.iter().any(is_it), "{place}, {text}: {problems:?}");
     }
     for wrong in ["\"0 dies\"", "\"all\"", "4"] {
-        let text = EIGHT_PLANES.replace("superblock = \"drive\"", &format!("superblock = {wrong}"));
+        let text = eight_planes(wrong);
         let error = device_from_toml(&text, "device", &Overrides::default()).expect_err("refused");
         assert!(error.to_string().contains(SUPERBLOCK), "{error}");
     }

@@ -3,40 +3,15 @@
 //!
 //! Run with `--nocapture` for the tables.
 
-use crate::common::{Scenario, run_all, whole_run};
+use crate::common::{Scenario, flash_only, run_all, whole_run};
 use flashlane::config::bounds::Bounds;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::BreakdownSummary;
 
-/// One channel, one chip, one die, one plane; a link and an interface that never limit.
-const ONE_DIE: &str = r#"
-name = "one-die"
-[link]
-lanes = 32
-lane_bandwidth = "1000GB/s"
-[interface]
-firmware_time = "0ns"
-fetch_ahead = 65535
-queue_fetch_size = 65535
-[ftl]
-over_provisioning = "28%"
-[ftl.gc]
-threshold = "4 blocks"
-hard_threshold = "2 blocks"
-[flash]
-technology = "slc"
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 64
-page_size = "4KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
+/// One channel, one chip, one die, one plane.
+fn one_die() -> String {
+    flash_only("over_provisioning = \"28%\"", [1; 4], [64, 64], "4KiB")
+}
 
 const PAGE_READS: &str = r#"
 [[flow]]
@@ -68,7 +43,7 @@ fn check_md1(load: f64, requests_per_batch: u64) {
     const BATCHES: u64 = 20;
     // Command and address cycles, tR and ready delay, data at 800 MT/s. Unit: microseconds.
     let service = 0.290 + 50.0 + 0.020 + 5.120;
-    let base = Scenario::new(ONE_DIE, PAGE_READS)
+    let base = Scenario::new(&one_die(), PAGE_READS)
         .set("flow[0].synthetic.iops", load / service * 1e6)
         .set("flow[0].synthetic.requests", requests_per_batch);
     let runs: Vec<Scenario> = (1..=BATCHES).map(|seed| base.seed(seed)).collect();
@@ -126,7 +101,7 @@ fn peak(
     let chip_count = channels * chips;
     let depth = 16 * chip_count * dies * planes;
     let total_dies = chip_count * dies * planes;
-    let scenario = Scenario::new(ONE_DIE, PAGE_READS)
+    let scenario = Scenario::new(&one_die(), PAGE_READS)
         .set(
             "workload.flow[0].synthetic",
             "{ size = \"4KiB\", align = \"4KiB\", address = \"streaming\" }",
@@ -214,7 +189,7 @@ requests = 1
 "#,
         if read { "1.0" } else { "0.0" }
     );
-    Scenario::new(ONE_DIE, &workload)
+    Scenario::new(&one_die(), &workload)
         .set("link", "{ lanes = 4, lane_bandwidth = \"1GB/s\" }")
         .set("interface", "{ firmware_time = \"1us\" }")
 }

@@ -3,50 +3,9 @@
 //!
 //! Run with `--nocapture` for the tables.
 
-use crate::common::{Scenario, run_all};
-use flashlane::config::bounds::Capacity;
+use crate::common::{Scenario, flash_only, random_writes, run_all, utilisation};
 use flashlane::metrics::Summary;
 use flashlane::policy::Victim;
-
-/// One plane, no limits but the flash.
-const ONE_PLANE: &str = r#"
-name = "one-plane"
-[link]
-lanes = 32
-lane_bandwidth = "1000GB/s"
-[interface]
-firmware_time = "0ns"
-fetch_ahead = 65535
-queue_fetch_size = 65535
-[ftl.gc]
-threshold = "4 blocks"
-hard_threshold = "2 blocks"
-[flash]
-technology = "slc"
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 1024
-pages_per_block = 64
-page_size = "4KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
-
-/// Uniform random page writes, no cache.
-const WRITES: &str = r#"
-[[flow]]
-name = "writes"
-cache = "off"
-[flow.synthetic]
-queue_depth = 4
-size = "4KiB"
-align = "4KiB"
-requests = 1
-"#;
 
 /// A drive, what is written to it, and how many capacities of that.
 #[derive(Clone, Copy, Debug)]
@@ -65,12 +24,13 @@ impl Case {
 
     /// The run over `capacities` of the logical pages, from the preconditioned state.
     fn scenario(&self, capacities: f64) -> Scenario {
-        let mut scenario = Scenario::new(ONE_PLANE, WRITES)
-            .set("flash.blocks_per_plane", self.blocks)
-            .set("flash.pages_per_block", self.pages_per_block)
-            .set("flash.planes_per_die", self.planes)
-            .set("ftl.over_provisioning", self.over_provisioning)
-            .set("ftl.gc.victim", self.victim);
+        let mut scenario =
+            Scenario::new(&flash_only("", [1; 4], [1024, 64], "4KiB"), &random_writes(4))
+                .set("flash.blocks_per_plane", self.blocks)
+                .set("flash.pages_per_block", self.pages_per_block)
+                .set("flash.planes_per_die", self.planes)
+                .set("ftl.over_provisioning", self.over_provisioning)
+                .set("ftl.gc.victim", self.victim);
         // Audits of the whole drive would be most of the run.
         scenario.options.check = false;
         let (logical, _) = utilisation(&scenario);
@@ -82,19 +42,6 @@ impl Case {
         let victim = Victim::by_name(self.victim).expect("a registered policy");
         victim.steady_state(rho, self.pages_per_block, self.blocks).write_amplification
     }
-}
-
-/// Logical pages, and valid share of the blocks that are neither free nor open: the collection
-/// keeps `threshold` blocks free, and one host and one collection frontier are open on each plane.
-fn utilisation(scenario: &Scenario) -> (u64, f64) {
-    let (device, workload) = scenario.load();
-    let layout = workload.layout(&device);
-    let capacity = Capacity::new(&layout);
-    let geometry = layout.geometry;
-    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
-    let outside = u64::from(capacity.planes * (threshold + 2) * geometry.pages_per_block);
-    let rho = layout.logical_pages as f64 / (capacity.pages - outside) as f64;
-    (layout.logical_pages, rho)
 }
 
 /// Programs for the host and all programs.

@@ -2,63 +2,14 @@
 //! page. A block has 512 units, so that the units with which collection completes its last page of
 //! each victim, 1.5 on average, weigh little.
 
-use crate::common::{Scenario, run_all};
+use crate::common::{Scenario, flash_only, random_writes, run_all, utilisation};
 use flashlane::Warmup;
-use flashlane::config::bounds::Capacity;
 use flashlane::policy::Victim;
 
-/// One plane with pages of four units.
-const ONE_PLANE: &str = r#"
-name = "one plane"
-[link]
-lanes = 32
-lane_bandwidth = "1000GB/s"
-[interface]
-firmware_time = "0ns"
-fetch_ahead = 65535
-queue_fetch_size = 65535
-[ftl]
-mapping.unit = "4KiB"
-gc.threshold = "4 blocks"
-gc.hard_threshold = "2 blocks"
-[flash]
-technology = "slc"
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 512
-pages_per_block = 128
-page_size = "16KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
-
-/// Uniform random writes of units, no cache.
-const WRITES: &str = r#"
-[[flow]]
-name = "writes"
-cache = "off"
-[flow.synthetic]
-queue_depth = 64
-size = "4KiB"
-align = "4KiB"
-requests = 1
-"#;
-
-/// Units and their share of the blocks that are neither free nor open.
-fn utilisation(scenario: &Scenario) -> (u64, f64) {
-    let (device, workload) = scenario.load();
-    let layout = workload.layout(&device);
-    let geometry = layout.geometry;
-    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
-    let outside = u64::from(geometry.planes() * (threshold + 2) * geometry.pages_per_block);
-    (
-        layout.logical_pages,
-        layout.logical_pages as f64 / (Capacity::new(&layout).pages - outside) as f64,
-    )
+/// One plane with pages of four units, and uniform random writes of units.
+fn drive() -> Scenario {
+    let device = flash_only("mapping.unit = \"4KiB\"", [1; 4], [512, 128], "16KiB");
+    Scenario::new(&device, &random_writes(64))
 }
 
 #[test]
@@ -70,9 +21,8 @@ fn random_units_are_amplified_as_the_closed_form_for_units_says() {
     let scenarios: Vec<Scenario> = cases
         .iter()
         .flat_map(|&(victim, spare)| {
-            let drive = Scenario::new(ONE_PLANE, WRITES)
-                .set("ftl.gc.victim", victim)
-                .set("ftl.over_provisioning", spare);
+            let drive =
+                self::drive().set("ftl.gc.victim", victim).set("ftl.over_provisioning", spare);
             let (units, _) = utilisation(&drive);
             let mut timed = drive.set("flow[0].synthetic.requests", 4 * units);
             timed.options.check = false;
@@ -84,7 +34,7 @@ fn random_units_are_amplified_as_the_closed_form_for_units_says() {
         .collect();
     let (runs, mut failures) = (run_all(&scenarios), Vec::new());
     for (&(victim, spare), runs) in cases.iter().zip(runs.chunks(2)) {
-        let drive = Scenario::new(ONE_PLANE, WRITES).set("ftl.over_provisioning", spare);
+        let drive = self::drive().set("ftl.over_provisioning", spare);
         let (_, rho) = utilisation(&drive);
         let policy = Victim::by_name(victim).expect("registered");
         let predicted = policy.steady_state(rho, 512, 512).write_amplification;

@@ -1,55 +1,21 @@
 //! Mapping units smaller than a page: shared sensings, what waits in memory, and what is refused.
 //! `theory_units.rs` compares their amplification with theory.
 
-use crate::common::{Scenario, run_all};
+use crate::common::{Scenario, flash_only, random_writes, run_all};
 use flashlane::config::load::{Overrides, device_from_toml};
 use flashlane::config::validate::validate_device;
 use flashlane::metrics::Summary;
 
-/// One plane with pages of four units.
-const ONE_PLANE: &str = r#"
-name = "one plane"
-[link]
-lanes = 32
-lane_bandwidth = "1000GB/s"
-[interface]
-firmware_time = "0ns"
-fetch_ahead = 65535
-queue_fetch_size = 65535
-[ftl]
-mapping.unit = "4KiB"
-gc.threshold = "4 blocks"
-gc.hard_threshold = "2 blocks"
-[flash]
-technology = "slc"
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 256
-pages_per_block = 64
-page_size = "16KiB"
-channel_rate = "800MT/s"
-read_time = ["50us"]
-program_time = ["500us"]
-erase_time = "3ms"
-"#;
+/// One plane with pages of four units. `unit`: the key that says so, or nothing.
+fn one_plane(unit: &str) -> String {
+    flash_only(unit, [1; 4], [256, 64], "16KiB")
+}
 
-/// Uniform random writes of units, no cache.
-const WRITES: &str = r#"
-[[flow]]
-name = "writes"
-cache = "off"
-[flow.synthetic]
-queue_depth = 16
-size = "4KiB"
-align = "4KiB"
-requests = 1
-"#;
+const UNIT: &str = "mapping.unit = \"4KiB\"";
 
 /// A device and one closed loop of `requests` requests.
 fn one(requests: u64) -> Scenario {
-    Scenario::new(ONE_PLANE, WRITES).set("flow[0].synthetic.requests", requests)
+    Scenario::new(&one_plane(UNIT), &random_writes(16)).set("flow[0].synthetic.requests", requests)
 }
 
 /// The drive without data at the start.
@@ -59,8 +25,8 @@ fn empty(requests: u64) -> Scenario {
 
 #[test]
 fn a_unit_as_large_as_the_page_changes_nothing() {
-    let whole = Scenario::new(&ONE_PLANE.replace("mapping.unit = \"4KiB\"\n", ""), WRITES)
-        .set("flow[0].synthetic.requests", 3000);
+    let whole =
+        Scenario::new(&one_plane(""), &random_writes(16)).set("flow[0].synthetic.requests", 3000);
     let named = whole.set("ftl.mapping.unit", "16KiB");
     let text = |scenario: &Scenario| {
         serde_json::to_string(&scenario.run().without_clocks()).expect("plain data")
@@ -113,7 +79,7 @@ fn a_page_is_sent_when_it_is_full_or_when_its_time_is_over() {
 #[test]
 fn a_flush_sends_what_waits() {
     let flushed = Scenario::new(
-        ONE_PLANE,
+        &one_plane(UNIT),
         r#"
 [[flow]]
 name = "sync"
@@ -186,7 +152,7 @@ size = "4KiB"
 align = "4KiB"
 requests = 6000
 "#;
-    let base = Scenario::new(ONE_PLANE, mixed)
+    let base = Scenario::new(&one_plane(UNIT), mixed)
         .set("flash.planes_per_die", 2)
         .set("flash.blocks_per_plane", 40)
         .set("flash.pages_per_block", 16)
@@ -216,7 +182,8 @@ fn what_units_do_not_work_with_is_refused_by_name() {
     let problems = |sets: &[&str]| {
         let sets = sets.iter().map(|&set| set.to_owned()).collect();
         let overrides = Overrides { sets, ..Overrides::default() };
-        let device = device_from_toml(ONE_PLANE, "device", &overrides).expect("well-formed").config;
+        let device =
+            device_from_toml(&one_plane(UNIT), "device", &overrides).expect("well-formed").config;
         let problems = validate_device(&device);
         problems
             .iter()

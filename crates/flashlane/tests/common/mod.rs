@@ -3,6 +3,7 @@
 // Every test file uses a part of it.
 #![allow(dead_code)]
 
+use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, WorkloadConfig};
@@ -28,6 +29,72 @@ read_time = ["50us"]
 program_time = ["500us"]
 erase_time = "3ms"
 "#;
+
+/// A drive that nothing limits but its flash. `ftl`: keys of its section. `array`: channels, chips
+/// of a channel, dies of a chip, planes of a die. `blocks`: blocks of a plane, pages of a block.
+pub(crate) fn flash_only(ftl: &str, array: [u32; 4], blocks: [u32; 2], page_size: &str) -> String {
+    let ([channels, chips, dies, planes], [blocks, pages]) = (array, blocks);
+    format!(
+        r#"
+name = "flash only"
+[link]
+lanes = 32
+lane_bandwidth = "1000GB/s"
+[interface]
+firmware_time = "0ns"
+fetch_ahead = 65535
+queue_fetch_size = 65535
+[ftl]
+{ftl}
+[ftl.gc]
+threshold = "4 blocks"
+hard_threshold = "2 blocks"
+[flash]
+technology = "slc"
+channels = {channels}
+chips_per_channel = {chips}
+dies_per_chip = {dies}
+planes_per_die = {planes}
+blocks_per_plane = {blocks}
+pages_per_block = {pages}
+page_size = "{page_size}"
+channel_rate = "800MT/s"
+read_time = ["50us"]
+program_time = ["500us"]
+erase_time = "3ms"
+"#
+    )
+}
+
+/// Uniform random writes of 4 KiB past the cache, one request.
+pub(crate) fn random_writes(queue_depth: u32) -> String {
+    format!(
+        r#"
+[[flow]]
+name = "writes"
+cache = "off"
+[flow.synthetic]
+queue_depth = {queue_depth}
+size = "4KiB"
+align = "4KiB"
+requests = 1
+"#
+    )
+}
+
+/// Logical pages, and valid share of the blocks that are neither free nor open: the collection
+/// keeps `threshold` blocks free, and one host and one collection frontier are open on each plane.
+/// With small mapping units, pages are units.
+pub(crate) fn utilisation(scenario: &Scenario) -> (u64, f64) {
+    let (device, workload) = scenario.load();
+    let layout = workload.layout(&device);
+    let capacity = Capacity::new(&layout);
+    let geometry = layout.geometry;
+    let threshold = device.ftl.gc.threshold.blocks(geometry.blocks_per_plane);
+    let outside = u64::from(capacity.planes * (threshold + 2) * geometry.pages_per_block);
+    let rho = layout.logical_pages as f64 / (capacity.pages - outside) as f64;
+    (layout.logical_pages, rho)
+}
 
 /// A scenario: texts plus `key=value` changes, as `--set` takes them.
 #[derive(Clone)]
