@@ -21,8 +21,6 @@ PACKAGE = Path(__file__).resolve().parents[1] / "python/flashlane"
 FAMILIES = ("Arbitration", "Allocation", "Victim", "Scheduling", "Isolation")
 #: Tables of a flow, whose keys ``Flow`` takes by name.
 FLOW_PARTS = ("FlowConfig", "SyntheticConfig", "TraceConfig", "CloneConfig")
-#: Values that are written as text.
-TEXTS = ("Bandwidth", "ByteSize", "Span", "Frequency", "TransferRate", "Power", "BlockShare", "Superblock")
 PLAIN = {
     "string": "str",
     "integer": "int",
@@ -153,9 +151,9 @@ def definitions(defs: dict[str, Any], *, given: bool) -> list[str]:
     for name in ordered(defs):
         schema = defs[name]
         lines.append("")
-        if name in TEXTS:
-            example = schema.get("examples", [""])[0]
-            lines += [f"{name}: TypeAlias = str", f'"""Text with a unit, such as ``{example}``."""']
+        if schema.get("type") == "string" and "enum" not in schema:
+            examples = " or ".join(f"``{example}``" for example in schema["examples"])
+            lines += [f"{name}: TypeAlias = str", f'"""Text, such as {examples}."""']
         elif "properties" in schema or schema.get("additionalProperties") is False:
             lines += typed_dict(name, schema, given=given)
         else:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, Literal, Required, TypeAlias, TypedDict
 
 Bandwidth: TypeAlias = str
-"""Text with a unit, such as ``1GB/s``."""
+"""Text, such as ``1GB/s``."""
 
 ByteSize: TypeAlias = str
-"""Text with a unit, such as ``8KiB``."""
+"""Text, such as ``8KiB``."""
 
 
 class LinkConfig(TypedDict, total=False):
@@ -73,10 +73,10 @@ Arbitration: TypeAlias = (
 )
 
 Span: TypeAlias = str
-"""Text with a unit, such as ``75us``."""
+"""Text, such as ``75us``."""
 
 Frequency: TypeAlias = str
-"""Text with a unit, such as ``1GHz``."""
+"""Text, such as ``1GHz``."""
 
 
 class ProcessorsConfig(TypedDict, total=False):
@@ -196,7 +196,7 @@ Sharing: TypeAlias = Literal["shared", "equal-partitioning"]
 """How flows divide a resource."""
 
 TransferRate: TypeAlias = str
-"""Text with a unit, such as ``333MT/s``."""
+"""Text, such as ``333MT/s``."""
 
 
 class DramConfig(TypedDict, total=False):
@@ -361,7 +361,7 @@ Allocation: TypeAlias = (
 )
 
 Superblock: TypeAlias = str
-"""Text with a unit, such as ``block``."""
+"""Text, such as ``block`` or ``drive`` or ``4 dies``."""
 
 UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
 """The answer to a read of a page that was never written."""
@@ -428,7 +428,7 @@ Victim: TypeAlias = (
 )
 
 BlockShare: TypeAlias = str
-"""Text with a unit, such as ``5%``."""
+"""Text, such as ``5%`` or ``4 blocks``."""
 
 Pacing: TypeAlias = Literal["burst", "proportional"]
 """When the valid pages of a block in collection move."""
@@ -1087,7 +1087,7 @@ class ErrorsConfig(TypedDict, total=False):
 
 
 Power: TypeAlias = str
-"""Text with a unit, such as ``82.5mW``."""
+"""Text, such as ``82.5mW``."""
 
 
 class EnergyConfig(TypedDict, total=False):
