@@ -23,7 +23,8 @@ pub(super) struct Filling {
     pub(super) first: TransactionId,
     pub(super) last: TransactionId,
     pub(super) count: u32,
-    /// Its place in the order of the host's pages, which it is in from its first unit on.
+    /// For a page of the host, from its first unit on: the end of its time, and its neighbours in
+    /// the order of these ends.
     pub(super) due: Due,
 }
 

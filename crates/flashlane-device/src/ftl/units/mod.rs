@@ -56,7 +56,7 @@ pub(super) struct Units {
     flows: usize,
     /// Open pages by plane, flow and stream.
     filling: Vec<Filling>,
-    /// Those of the host that have begun, in the order in which their time is over.
+    /// Open pages of the host, in the order in which their time is over.
     order: Order,
     /// True while an event is to look for pages whose time is over.
     looks: bool,
