@@ -228,17 +228,21 @@ impl Allocator {
         !matches!(self.choice, Choice::Order)
     }
 
-    /// The position of a logical page of a flow in the static order.
-    #[inline]
-    fn row_of(&self, page: u32) -> u32 {
-        if self.units_per_page == 1 { page } else { page / self.units_per_page }
+    /// The position of a logical page of a flow in the static order, where a page of the flash has
+    /// one; and the place of the logical page in that.
+    #[inline(always)]
+    fn position_of(&self, page: u32) -> (u32, u32) {
+        match self.units_per_page {
+            1 => (page, 0),
+            units => (page / units, page % units),
+        }
     }
 
     /// The static plane of a logical page.
     #[inline]
     fn striped(&self, flow: FlowId, lpa: Lpa) -> PlaneId {
         let planes = &self.flows[flow];
-        let at = self.row_of(lpa.since(planes.first_lpa));
+        let (at, _) = self.position_of(lpa.since(planes.first_lpa));
         planes.order[planes.period.remainder(at) as usize]
     }
 
@@ -278,13 +282,9 @@ impl Allocator {
     #[inline(always)]
     pub(crate) fn home(&self, flow: FlowId, lpa: Lpa) -> (PlaneId, Ppa) {
         let planes = &self.flows[flow];
-        let page = lpa.since(planes.first_lpa);
-        let at = self.row_of(page);
+        let (at, unit) = self.position_of(lpa.since(planes.first_lpa));
         let plane = planes.order[planes.period.remainder(at) as usize];
-        let mut row = planes.period.divide(at);
-        if self.units_per_page > 1 {
-            row = row * self.units_per_page + page % self.units_per_page;
-        }
+        let row = planes.period.divide(at) * self.units_per_page + unit;
         let of_plane = self.pages_per_plane.get();
         (plane, Ppa::new(plane.get() * of_plane + self.pages_per_plane.remainder(row)))
     }
