@@ -67,6 +67,8 @@ impl Geometry {
     /// A chip of a channel, among all chips.
     #[must_use]
     pub fn chip(&self, channel: u32, chip: u32) -> ChipId {
+        assert!(channel < self.channels, "channel {channel} is one of {}", self.channels);
+        assert!(chip < self.chips_per_channel, "chip {chip} is one of its channel");
         ChipId::new(channel * self.chips_per_channel + chip)
     }
 
@@ -121,6 +123,8 @@ impl Geometry {
     /// Flat plane number, channel-major: channel, chip, die, plane.
     #[must_use]
     pub fn plane(&self, channel: u32, chip: u32, die: u32, plane: u32) -> PlaneId {
+        assert!(die < self.dies_per_chip, "die {die} is one of its chip");
+        assert!(plane < self.planes_per_die, "plane {plane} is one of its die");
         let number = ((channel * self.chips_per_channel + chip) * self.dies_per_chip + die)
             * self.planes_per_die
             + plane;
@@ -181,6 +185,7 @@ impl FlowSpace {
     #[inline]
     #[must_use]
     pub fn lpa(&self, page: u64) -> Lpa {
+        debug_assert!(page <= self.pages, "page {page} is one of the flow's {}", self.pages);
         Lpa::new((self.first_lpa + page) as u32)
     }
 

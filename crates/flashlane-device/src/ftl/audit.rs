@@ -3,8 +3,8 @@
 use flashlane_engine::{Array, Time};
 use flashlane_units::{ChipId, FlowId, Lpa, Ppa};
 
+use super::Ftl;
 use super::blocks::BlockState;
-use super::{Ftl, Layer};
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transactions};
 
@@ -32,7 +32,7 @@ impl Ftl {
 
     /// L2P and P2L agree; valid counters equal what the tables say; blocks add up.
     fn audit_pages(&self, layout: &Layout) {
-        if matches!(self.layer, Layer::InPlace) {
+        if self.layer.in_place() {
             let used = self.blocks.planes.iter().filter(|plane| plane.programs > 0).count();
             assert_eq!(used, 0, "memory that is written in place has no blocks in use");
             return;
@@ -87,7 +87,7 @@ impl Ftl {
 
     /// Checks the counts of blocks and planes against the transactions under way.
     fn audit_work(&self, transactions: &Transactions) {
-        if matches!(self.layer, Layer::InPlace) {
+        if self.layer.in_place() {
             return;
         }
         let mut programs = vec![0; self.blocks.count()];
@@ -124,7 +124,7 @@ impl Ftl {
 
     /// Checks the counts of chips against those of their planes.
     fn audit_chips(&self, transactions: &Transactions) {
-        if matches!(self.layer, Layer::InPlace) {
+        if self.layer.in_place() {
             return;
         }
         let mut urgent: Array<ChipId, u32> = Array::of(0, self.urgent_planes.len());

@@ -34,6 +34,7 @@ impl PlaneBudget {
     /// Pages of the blocks that are neither open nor reserved.
     #[must_use]
     pub fn room_pages(&self) -> u64 {
+        assert!(self.padding < self.pages_per_block.max(1), "padding is a part of a page of flash");
         let blocks = self.blocks.saturating_sub(self.reserve_blocks + self.frontier_blocks);
         u64::from(blocks) * u64::from(self.pages_per_block - self.padding)
     }
@@ -84,6 +85,7 @@ impl PlaneBudget {
 #[must_use]
 pub fn gc_reserve(ftl: &FtlConfig, blocks_per_plane: u32) -> u32 {
     let hard = ftl.gc.hard_threshold.blocks(blocks_per_plane);
+    assert!(hard <= blocks_per_plane, "the low watermark is a part of the plane");
     hard.max(reserve_blocks(&ftl.gc))
 }
 

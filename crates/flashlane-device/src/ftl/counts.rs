@@ -1,10 +1,11 @@
 //! Counters of the translation layer.
 
+use super::Ftl;
 use super::errors::ErrorCounts;
+use super::hybrid::Hybrid;
 use super::moving::IsolationSummary;
 use super::scrubbing::Scrubbing;
 use super::units::UnitCounts;
-use super::{Ftl, Layer};
 use flashlane_units::FlowId;
 
 /// Page counts of a flow.
@@ -43,10 +44,7 @@ pub struct FtlCounts {
 impl Ftl {
     /// The counters now.
     pub fn counts(&self) -> FtlCounts {
-        let merges = match &self.layer {
-            Layer::Hybrid(hybrid) => hybrid.merges_done(),
-            Layer::Pages(_) | Layer::Free(_) | Layer::InPlace => [0; 3],
-        };
+        let merges = self.layer.hybrid().map_or([0; 3], Hybrid::merges_done);
         let errors = self.errors.as_ref().map(|errors| errors.counts());
         FtlCounts {
             zero_fill_reads: self.zero_fill_reads,

@@ -4,7 +4,7 @@
 //! collecting garbage.
 //!
 //! The driver of the drive calls this stage and hands its `Outcome`s on. A `Layer` is one way
-//! to map pages.
+//! to map pages; [`layer`] is the one file that tells them apart.
 //!
 //! Invariants: L2P and P2L agree; the mapping is updated when a page is allocated, and a read of a
 //! page that is not programmed yet waits for the program; programs of a block leave in order.
@@ -21,6 +21,7 @@ pub mod errors;
 pub mod gc;
 pub mod hybrid;
 mod in_place;
+mod layer;
 pub mod mapping;
 mod masks;
 pub mod moving;
@@ -46,13 +47,13 @@ use crate::context::Context;
 use crate::layout::Layout;
 use crate::transaction::{Op, Place, Source, Transaction};
 use allocation::Allocator;
-use blocks::{BlockState, Blocks};
+use blocks::Blocks;
 use budget::{data_limits, plane_limits};
 use config::{FtlSettings, GcConfig, UnwrittenRead};
 use counts::FlowPages;
 use errors::Errors;
 use gc::{Collector, Job, PacedJobs};
-use hybrid::Hybrid;
+use layer::Layer;
 use mapping::MappingTable;
 use moving::MovingSets;
 pub(crate) use outcome::{Outcome, Seen};
@@ -70,19 +71,6 @@ pub const RESERVE_BLOCKS: u32 = 2;
 #[must_use]
 pub fn reserve_blocks(gc: &GcConfig) -> u32 {
     RESERVE_BLOCKS.max(gc.max_concurrent_per_plane)
-}
-
-/// The way in which pages are mapped and blocks become free again.
-#[derive(Clone)]
-enum Layer {
-    /// Page by page; jobs empty and erase blocks.
-    Pages(Collector),
-    /// Page by page; blocks are emptied and erased in no time.
-    Free(Collector),
-    /// By blocks, with some log blocks by pages; blocks become free by merges.
-    Hybrid(Hybrid),
-    /// Not at all: memory that is written in place.
-    InPlace,
 }
 
 /// The translation layer.
@@ -166,20 +154,11 @@ impl Ftl {
         if compat.collection_per_block {
             blocks.owe_collections(collector.threshold);
         }
-        let layer = match state.hybrid {
-            Some(hybrid) => Layer::Hybrid(hybrid),
-            None => {
-                if collector.compares_all() {
-                    blocks.keep_full();
-                }
-                match collector.costs_nothing() {
-                    _ if in_place => Layer::InPlace,
-                    true => Layer::Free(collector),
-                    false => Layer::Pages(collector),
-                }
-            }
-        };
-        let by_page = matches!(layer, Layer::Pages(_) | Layer::Free(_));
+        if state.hybrid.is_none() && collector.compares_all() {
+            blocks.keep_full();
+        }
+        let layer = Layer::new(state.hybrid, in_place, collector);
+        let by_page = layer.by_page();
         let (chips, pools) = (geometry.chips() as usize, blocks.planes.len());
         Self {
             pages: state.pages,
@@ -290,24 +269,10 @@ impl Ftl {
         ctx.transactions.insert(tr)
     }
 
-    /// True if blocks are emptied and erased in no time.
-    #[inline]
-    fn is_free(&self) -> bool {
-        matches!(self.layer, Layer::Free(_))
-    }
-
     /// Chip of a plane.
     #[inline]
     fn chip_of(&self, plane: PlaneId) -> ChipId {
         ChipId::new(self.planes_per_chip.divide(plane.get()))
-    }
-
-    /// The program of a page is sent to its die.
-    #[inline]
-    pub(crate) fn program_sent(&mut self, ppa: Ppa) {
-        if !matches!(self.layer, Layer::InPlace) {
-            self.blocks.program_sent(ppa);
-        }
     }
 
     /// An operation on a page, or on its block, is sent to its die, on the given chip.
@@ -335,14 +300,11 @@ impl Ftl {
         }
     }
 
-    /// A program of the layer or of the host is out of the array. Readers of the page may go on,
-    /// and the block may be ready for collection.
-    pub(crate) fn programmed(&mut self, ctx: &mut Context, id: TransactionId) {
-        if matches!(self.layer, Layer::InPlace) {
-            return;
-        }
+    /// A page is out of the array. Readers of it may go on. Returns the pool of the page, and true if
+    /// collection waits for something to do there.
+    #[inline(always)]
+    fn page_programmed(&mut self, ctx: &mut Context, id: TransactionId) -> (PlaneId, bool) {
         let Transaction { ppa, plane, .. } = ctx.transactions[id];
-        let block_id = self.blocks.block_of(ppa);
         let programmed = self.blocks.page_programmed(ppa);
         if programmed == 1 {
             self.data_begins(ppa, ctx.now);
@@ -360,32 +322,14 @@ impl Ftl {
             );
             self.wake_readers(ctx, ppa);
         }
-        match self.layer {
-            Layer::Hybrid(_) => {
-                // The block may have lost its role, or a merge may wait for its last program.
-                if self.blocks.block(block_id).state == BlockState::Collected {
-                    self.erase_if_empty(ctx, block_id);
-                }
-                self.continue_merge(ctx, plane);
-            }
-            _ if wanted => self.collect_again(ctx, plane),
-            _ => {}
-        }
+        (plane, wanted)
     }
 
     /// The number of free blocks of a plane changed, and may have crossed the hard threshold.
     #[inline]
     fn pool_changed(&mut self, plane: PlaneId) {
-        let state = &self.blocks.planes[plane];
-        let urgent = match &self.layer {
-            Layer::Pages(collector) | Layer::Free(collector) => {
-                state.free < collector.hard_threshold
-            }
-            // The pool is always small: merges are urgent when writes wait for them.
-            Layer::Hybrid(_) => !state.parked.is_empty(),
-            Layer::InPlace => false,
-        };
-        if urgent != state.urgent {
+        let urgent = self.needs_blocks(plane);
+        if urgent != self.blocks.planes[plane].urgent {
             self.urgency_changed(plane, urgent);
         }
     }

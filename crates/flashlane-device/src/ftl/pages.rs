@@ -124,6 +124,8 @@ impl PageTables {
         mask_bits: u32,
     ) -> Self {
         let TableSize { pages, purpose } = logical;
+        assert!((1..=64).contains(&sectors_per_page), "a word has a bit for each sector of a page");
+        assert!(mask_bits >= sectors_per_page, "a mask has a bit for each sector of a page");
         let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
             l2p: Table::new(pages as usize, purpose),
@@ -236,6 +238,7 @@ impl PageTables {
     /// Sets both directions for a page that is written whole. Used by preconditioning.
     #[inline]
     pub fn place(&mut self, lpa: Lpa, ppa: Ppa) {
+        debug_assert!(ppa != Ppa::NONE, "page {lpa} gets a place");
         self.set_ppa(lpa, ppa);
         self.set_lpa(ppa, lpa);
     }
@@ -244,6 +247,7 @@ impl PageTables {
     #[inline]
     pub(crate) fn move_to(&mut self, lpa: Lpa, ppa: Ppa) {
         debug_assert!(self.is_touched(lpa), "page {lpa} had a place");
+        debug_assert!(ppa != Ppa::NONE, "page {lpa} moves to a place");
         self.l2p.set(lpa.get(), ppa.get().wrapping_add(1));
         self.set_lpa(ppa, lpa);
     }

@@ -4,7 +4,7 @@
 //! wait behind it. In the released MQSim it gets its place at once, and waits in its queue.
 
 use flashlane_engine::{DenseMap, Lists};
-use flashlane_units::{Lpa, TransactionId};
+use flashlane_units::{Lpa, Ppa, TransactionId};
 
 use super::{Ftl, Outcome, Seen};
 use crate::context::Context;
@@ -58,6 +58,7 @@ impl Ftl {
             self.place_write(ctx, id);
             return;
         }
+        assert_eq!(missing & mask, 0, "only what the write does not bring is read");
         tr.place = Place::Merge;
         self.partial.merging.insert(lpa.get(), id.get());
         let read = self.new_transaction(ctx, source, Op::Read, flow, lpa);
@@ -81,6 +82,7 @@ impl Ftl {
         tr.blocked = true;
         let id = self.new_transaction(ctx, source, Op::Read, flow, lpa);
         let old = self.pages.ppa(lpa);
+        assert!(old != Ppa::NONE, "sectors that are missing have a page");
         let block = self.blocks.block_of(old);
         self.blocks.block_mut(block).reads += 1;
         let tr = &mut ctx.transactions[id];
@@ -108,6 +110,7 @@ impl Ftl {
             self.outcomes.push(Outcome::Unblocked { transaction: read.dependent });
             return;
         }
+        assert_eq!(write.place, Place::Merge, "the write waits for this read");
         write.merged_sectors = read.sectors() as u8;
         write.chain.add(&read.chain);
         write.mark = ctx.now;

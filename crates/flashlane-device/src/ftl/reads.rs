@@ -4,26 +4,22 @@ use flashlane_engine::Linked;
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::blocks::{BlockState, Stream};
-use super::{Ftl, Layer, Outcome, Seen};
+use super::{Ftl, Outcome, Seen};
 use crate::context::Context;
 use crate::transaction::Place;
 
 impl Ftl {
-    /// A read of a host page. True if the transaction is ready for its die: the caller then sends
-    /// it there, and there is no outcome for it.
+    /// A read of a host page that has a place in the tables. True if it is ready for its die.
     #[inline(always)]
-    pub(crate) fn read(&mut self, ctx: &mut Context, id: TransactionId, flow: FlowId) -> bool {
-        match self.layer {
-            Layer::InPlace => {
-                self.find_in_place(ctx, id);
-                true
-            }
-            _ => {
-                self.begin_lookup(ctx, id, flow)
-                    && self.find_page(ctx, id)
-                    && !(self.packs_units() && self.ride(ctx, id))
-            }
-        }
+    pub(super) fn read_mapped(
+        &mut self,
+        ctx: &mut Context,
+        id: TransactionId,
+        flow: FlowId,
+    ) -> bool {
+        self.begin_lookup(ctx, id, flow)
+            && self.find_page(ctx, id)
+            && !(self.packs_units() && self.ride(ctx, id))
     }
 
     /// Finds the physical page of a read.
@@ -195,7 +191,8 @@ impl Ftl {
         let block_id = self.blocks.block_of(ppa);
         let block = self.blocks.block_mut(block_id);
         block.reads -= 1;
-        if block.reads == 0 && (block.state == BlockState::Collected || self.is_free()) {
+        if block.reads == 0 && (block.state == BlockState::Collected || self.layer.frees_at_once())
+        {
             self.last_read_left(ctx, block_id);
         }
     }

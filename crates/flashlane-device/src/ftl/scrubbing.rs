@@ -52,7 +52,7 @@ impl Ftl {
     pub(super) fn count_read(&mut self, ctx: &mut Context, ppa: Ppa) {
         let block = self.blocks.block_of(ppa);
         let plane = self.blocks.plane_of(block);
-        let max_jobs = self.collector().map_or(0, |collector| collector.max_jobs);
+        let max_jobs = self.layer.collector().map_or(0, |collector| collector.max_jobs);
         let scrubbing = self.scrubbing.as_mut().expect("the caller looked");
         let reads = &mut scrubbing.reads[self.blocks.flash_block_of(ppa)];
         *reads = reads.saturating_add(1);

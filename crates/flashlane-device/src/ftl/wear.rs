@@ -16,7 +16,7 @@ impl Ftl {
     /// The least erased block of a plane if the erases of its blocks have spread too far. Among
     /// several it is the block that was filled first: its data has been unchanged longest.
     pub(super) fn coldest_block(&mut self, plane: PlaneId) -> Option<BlockId> {
-        let collector = self.collector()?;
+        let collector = self.layer.collector()?;
         let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);
         let state = &self.blocks.planes[plane];
         if threshold == 0
@@ -37,6 +37,7 @@ impl Ftl {
         let coldest = coldest.map(|(index, _)| index);
         self.blocks.planes[plane].erases_min = fewest;
         let index = coldest?;
+        assert!(most >= fewest, "no block was erased more often than the most");
         self.wear_leveling_moves += 1;
         Some(self.blocks.first_block(plane).plus(index))
     }

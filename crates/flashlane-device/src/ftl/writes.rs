@@ -4,7 +4,7 @@ use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::blocks::Stream;
 use super::contents::Trimmed;
-use super::{Ftl, Layer, Seen};
+use super::{Ftl, Seen};
 use crate::context::Context;
 use crate::transaction::{Place, Source};
 
@@ -19,13 +19,14 @@ impl Ftl {
     /// page's plane waits for a block to collect, this block may be collectable now.
     fn pack_again(&mut self, ctx: &mut Context, ppa: Ppa) {
         let plane = self.blocks.plane_of(self.blocks.block_of(ppa));
-        if self.is_free() && self.blocks.planes[plane].gc_wanted {
+        if self.layer.frees_at_once() && self.blocks.planes[plane].gc_wanted {
             self.collect_again(ctx, plane);
         }
     }
 
     /// Gives a write its page, or parks it until a block is free.
     pub(super) fn place_write(&mut self, ctx: &mut Context, id: TransactionId) {
+        debug_assert!(ctx.transactions[id].mask() != 0, "a write brings at least one sector");
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = self.first_plane(plane);
@@ -71,7 +72,7 @@ impl Ftl {
         };
         let (plane, stream) = self.plane_of_write(flow, lpa, source);
         let first = ctx.transactions[id].place != Place::FreeBlock;
-        let hybrid = matches!(self.layer, Layer::Hybrid(_));
+        let hybrid = self.layer.hybrid().is_some();
         let ppa = match hybrid {
             // No write overtakes a write that waits for a merge, so that streams stay in order.
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
@@ -117,7 +118,7 @@ impl Ftl {
         if source != Source::Mapping {
             self.mapping_changed(ctx, flow, lpa);
         }
-        if self.is_free() {
+        if self.layer.frees_at_once() {
             self.follow_at_once(ctx, plane, old);
         }
         Ok(())
@@ -148,6 +149,7 @@ impl Ftl {
             held |= self.pages.mask(lpa);
             self.invalidate(ctx, old);
         }
+        debug_assert!(old != ppa, "a page is written to a new place");
         if held == 0 {
             // The page was trimmed while the write waited.
             self.invalidate(ctx, ppa);
@@ -162,19 +164,19 @@ impl Ftl {
         if self.pacing.is_some() {
             self.page_lost(ctx, ppa);
         }
-        if self.blocks.planes[plane].gc_wanted && !self.is_free() {
+        if self.blocks.planes[plane].gc_wanted && !self.layer.frees_at_once() {
             self.collect(ctx, plane);
         }
     }
 
     /// Writes that wait for a free block of the plane try again, oldest first.
     pub(super) fn unpark(&mut self, ctx: &mut Context, plane: PlaneId) {
-        let _at = plane.index();
         // Free collection gains blocks while a write is placed, and then calls this function again.
         if std::mem::replace(&mut self.blocks.planes[plane].unparking, true) {
             return;
         }
         self.unpark_all(ctx, plane);
+        assert!(self.blocks.planes[plane].unparking, "only the first call lets writes go on");
         self.blocks.planes[plane].unparking = false;
     }
 
@@ -201,11 +203,8 @@ impl Ftl {
         }
     }
 
-    /// The host gives up sectors of a page. A page without sectors loses its place.
-    pub(crate) fn trim(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, mask: u64) {
-        if matches!(self.layer, Layer::InPlace) {
-            return;
-        }
+    /// The host gives up sectors of a page that may have a place in the tables.
+    pub(super) fn trim_mapped(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, mask: u64) {
         match self.forget_sectors(lpa, mask) {
             Trimmed::Nothing => return,
             Trimmed::Sectors => {}

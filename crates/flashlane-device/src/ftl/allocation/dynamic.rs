@@ -28,6 +28,7 @@ pub(super) fn least_busy(
     old: PlaneId,
     blocks: &Blocks,
 ) -> PlaneId {
+    assert!(!order.is_empty(), "a flow has planes");
     let start = lpa.index() % order.len();
     let (before, after) = order.split_at(start);
     let admitted = after

@@ -213,6 +213,7 @@ impl Allocator {
                 .iter()
                 .map(|flow| {
                     let order = config.order(layout.geometry, flow);
+                    assert!(!order.is_empty(), "a flow has planes");
                     let period = Divisor::new(order.len() as u32);
                     FlowPlanes { first_lpa: flow.lpa(0), order: order.into(), period }
                 })

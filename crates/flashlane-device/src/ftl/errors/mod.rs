@@ -290,7 +290,7 @@ impl Ftl {
         if !errors.is_due(refresh, age) {
             return;
         }
-        let max_jobs = self.collector().map_or(0, |collector| collector.max_jobs);
+        let max_jobs = self.layer.collector().map_or(0, |collector| collector.max_jobs);
         let plane = self.blocks.plane_of(block);
         let plane_state = &self.blocks.planes[plane];
         if plane_state.jobs < max_jobs && !plane_state.urgent {

@@ -3,12 +3,12 @@
 use flashlane_engine::Rng;
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId};
 
-use super::{JobKind, PlaneView, VictimPolicy, build};
+use super::{PlaneView, VictimPolicy, build};
 use crate::compat::CompatConfig;
 use crate::context::Context;
 use crate::ftl::blocks::{Plane, Stream};
 use crate::ftl::config::FtlConfig;
-use crate::ftl::{Ftl, Layer, RESERVE_BLOCKS};
+use crate::ftl::{Ftl, RESERVE_BLOCKS};
 
 /// Most blocks of a plane that the released MQSim collects at a time.
 const RELEASED_JOBS_MAX: u32 = 10;
@@ -38,6 +38,7 @@ impl Collector {
         rng: Rng,
     ) -> Self {
         let gc = &config.gc;
+        assert!(gc.max_concurrent_per_plane > 0, "a plane may collect at least one block");
         Self {
             victim: build(&gc.victim),
             rng,
@@ -71,28 +72,19 @@ impl Collector {
 }
 
 impl Ftl {
-    /// The collector; `None` for layers that collect nothing.
-    #[inline]
-    pub(in crate::ftl) fn collector(&self) -> Option<&Collector> {
-        match &self.layer {
-            Layer::Pages(collector) | Layer::Free(collector) => Some(collector),
-            Layer::Hybrid(_) | Layer::InPlace => None,
-        }
-    }
-
     /// True if another block of the plane should be emptied now.
     pub(in crate::ftl) fn collection_is_due(&self, plane: PlaneId) -> bool {
         let state = &self.blocks.planes[plane];
-        self.collector().is_some_and(|collector| collector.is_due(state))
+        self.layer.collector().is_some_and(|collector| collector.is_due(state))
     }
 
     pub(super) fn collects_per_block(&self) -> bool {
-        self.collector().is_some_and(|collector| collector.per_block)
+        self.layer.collector().is_some_and(|collector| collector.per_block)
     }
 
     /// Free blocks that planes lack to reach the threshold, summed over planes.
     pub(in crate::ftl) fn blocks_owed(&self) -> u64 {
-        let Some(collector) = self.collector() else { return 0 };
+        let Some(collector) = self.layer.collector() else { return 0 };
         let short = |free: u32| u64::from(collector.threshold.saturating_sub(free));
         self.blocks.planes.iter().map(|plane| short(plane.free)).sum()
     }
@@ -104,12 +96,10 @@ impl Ftl {
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
         let units = blocks.units_per_page();
         let view = PlaneView::new(all, full, blocks.pages_per_block(), filled).gaining(units);
-        let victim = match (&mut self.layer, &self.sets) {
-            (Layer::Pages(_), Some(sets)) => sets.victim(plane, blocks),
-            (Layer::Pages(collector) | Layer::Free(collector), _) => {
-                collector.victim.select(&view, &mut collector.rng)
-            }
-            (Layer::Hybrid(_) | Layer::InPlace, _) => None,
+        let collector = self.layer.collector_mut()?;
+        let victim = match &self.sets {
+            Some(sets) if !collector.costs_nothing() => sets.victim(plane, blocks),
+            _ => collector.victim.select(&view, &mut collector.rng),
         }?;
         // Moved units take whole pages: a block that gains less than a page gains nothing.
         let victim = match view.gain(victim) {
@@ -122,27 +112,9 @@ impl Ftl {
         Some(self.blocks.first_block(plane).plus(victim))
     }
 
-    /// Starts collecting a plane if it is short of free blocks. If no block can be collected now,
-    /// `gc_wanted` is set.
-    pub(in crate::ftl) fn collect(&mut self, ctx: &mut Context, plane: PlaneId) {
-        match self.layer {
-            Layer::Pages(_) => {
-                self.collect_blocks(ctx, plane, |ftl, ctx, block| {
-                    ftl.gc_invocations += 1;
-                    ftl.start_job(ctx, plane, block, JobKind::Collection);
-                });
-                self.press(ctx, plane);
-            }
-            Layer::Free(_) => {
-                self.collect_blocks(ctx, plane, |ftl, ctx, block| ftl.pack(ctx, plane, block));
-            }
-            Layer::Hybrid(_) => self.continue_merge(ctx, plane),
-            Layer::InPlace => {}
-        }
-    }
-
+    /// Empties blocks of a plane until it has free ones enough.
     #[inline]
-    fn collect_blocks(
+    pub(in crate::ftl) fn collect_blocks(
         &mut self,
         ctx: &mut Context,
         plane: PlaneId,
@@ -181,13 +153,13 @@ impl Ftl {
     /// for a block go on at once if no erase will wake them.
     pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Context, plane: PlaneId) {
         self.collect(ctx, plane);
-        if self.is_free() {
+        if self.layer.frees_at_once() {
             self.unpark(ctx, plane);
         }
     }
 
     /// Empties a block and frees it in no time: nothing is read, programmed or erased.
-    fn pack(&mut self, ctx: &mut Context, plane: PlaneId, block: BlockId) {
+    pub(in crate::ftl) fn pack(&mut self, ctx: &mut Context, plane: PlaneId, block: BlockId) {
         let flow = self.blocks.block(block).flow;
         let stream = self.blocks.block(block).stream.moved();
         for from in self.blocks.pages_of(block) {
@@ -208,6 +180,7 @@ impl Ftl {
             }
             self.blocks.written_at_once(to);
         }
+        assert_eq!(self.blocks.block(block).valid, 0, "a packed block {block} is empty");
         self.blocks.put_empty_block(block);
         self.pool_changed(plane);
     }

@@ -6,7 +6,7 @@ use flashlane_units::{BlockId, ChipId, FlowId, JobId, Lpa, PlaneId, Ppa, Transac
 
 use crate::context::Context;
 use crate::ftl::blocks::{BlockState, Stream};
-use crate::ftl::{Ftl, Layer, Seen};
+use crate::ftl::{Ftl, Seen};
 use crate::transaction::{Op, Place, Source, Transaction, Transactions};
 
 /// A block being emptied.
@@ -136,20 +136,19 @@ impl Ftl {
         }
     }
 
-    /// Ends a migration that became pointless: a host write or trim came first.
-    pub(crate) fn migration_cancelled(&mut self, ctx: &mut Context, id: TransactionId) {
-        if matches!(self.layer, Layer::Hybrid(_)) {
-            self.merge_read_cancelled(ctx, id);
-            return;
-        }
+    /// The page of a move lost its data before it was read.
+    pub(in crate::ftl) fn move_cancelled(&mut self, ctx: &mut Context, id: TransactionId) {
         let job = ctx.transactions[id].job();
         ctx.transactions.remove(id);
         self.forget_last_read();
         self.move_over(ctx, job);
     }
 
-    fn move_over(&mut self, ctx: &mut Context, job: JobId) {
+    /// A move of a job is over.
+    pub(in crate::ftl) fn move_over(&mut self, ctx: &mut Context, job: JobId) {
         let state = &mut self.jobs[job];
+        assert!(state.moves > 0, "a move that is over has begun");
+        assert!(!state.erasing, "a block is erased when all its moves are over");
         state.moves -= 1;
         let block = state.block;
         if state.moves == 0 {
@@ -162,11 +161,9 @@ impl Ftl {
         }
     }
 
-    /// The page to move is in the controller; it gets its new place.
-    pub(crate) fn migration_read_done(&mut self, ctx: &mut Context, id: TransactionId) {
-        if matches!(self.layer, Layer::Hybrid(_)) {
-            self.merge_read_done(ctx, id);
-        } else if self.place_migration(ctx, id) {
+    /// The page of a move is in the controller; it gets its new place.
+    pub(in crate::ftl) fn move_read_done(&mut self, ctx: &mut Context, id: TransactionId) {
+        if self.place_migration(ctx, id) {
             if self.packs_units() {
                 self.moved_unit_placed(ctx, id);
             } else {
@@ -234,23 +231,6 @@ impl Ftl {
         !self.ordered || self.blocks.in_step(tr.plane, tr.flow, from.stream.moved())
     }
 
-    /// A moved page is on flash.
-    pub(crate) fn migration_program_done(&mut self, ctx: &mut Context, id: TransactionId) {
-        self.programmed(ctx, id);
-        let tr = ctx.transactions[id];
-        self.flows[tr.flow].other_programs += 1;
-        ctx.transactions.remove(id);
-        if matches!(self.layer, Layer::Hybrid(_)) {
-            self.merge_program_done(ctx, tr.plane);
-            return;
-        }
-        if tr.lpa == Lpa::NONE {
-            // Parity belongs to no job.
-            return;
-        }
-        self.move_over(ctx, tr.job());
-    }
-
     /// Erases a collected block as soon as no page moves out of it and no read of it is under way.
     pub(in crate::ftl) fn erase_if_empty(&mut self, ctx: &mut Context, block: BlockId) {
         let state = self.blocks.block(block);
@@ -269,7 +249,7 @@ impl Ftl {
         if let Some(paced) = &mut self.pacing {
             paced.emptied(plane, block);
         }
-        if matches!(self.layer, Layer::Hybrid(_)) {
+        if self.layer.hybrid().is_some() {
             // Only now: the erase may have waited for host writes to the block itself.
             self.erase_is_awaited(plane);
         }
@@ -289,6 +269,8 @@ impl Ftl {
         let tr = ctx.transactions[id];
         ctx.transactions.remove(id);
         let job = &mut self.jobs[tr.job()];
+        assert!(job.erasing && job.erases > 0, "an erase that is over has begun");
+        assert_eq!(job.moves, 0, "nothing moves out of a block that is erased");
         job.erases -= 1;
         let Job { block, kind, erases, .. } = *job;
         if erases > 0 {
@@ -328,7 +310,7 @@ impl Ftl {
             let counts = under_way.entry(tr.job()).or_default();
             counts[usize::from(tr.op == Op::Erase)] += 1;
         }
-        let by_merges = matches!(self.layer, Layer::Hybrid(_));
+        let by_merges = self.layer.hybrid().is_some();
         let mut jobs = vec![0; self.blocks.planes.len()];
         for (id, job) in self.jobs.iter() {
             let Job { block, moves, erasing, erases, .. } = *job;
@@ -358,7 +340,7 @@ impl Ftl {
             transactions.iter().filter(move |(_, tr)| tr.op == Op::Erase && tr.place == at)
         };
         erases(Place::Queue).for_each(|(_, tr)| unerased[self.chip_of(tr.plane).index()] += 1);
-        if matches!(self.layer, Layer::Hybrid(_)) {
+        if self.layer.hybrid().is_some() {
             return unerased;
         }
         for (_, job) in self.jobs.iter().filter(|(_, job)| !job.erasing) {

@@ -42,6 +42,7 @@ impl Pace {
     /// Counts a page that was written to the plane. Returns the number of moves that it releases.
     #[inline]
     pub(in crate::ftl) fn write(&mut self) -> u32 {
+        debug_assert!(self.credit < self.gain, "moves that writes asked for are released");
         self.credit += self.valid;
         let moves = self.credit / self.gain;
         self.credit %= self.gain;
@@ -75,6 +76,7 @@ impl Held {
 
     /// Notes that a page begins to move.
     fn begin_move(&mut self, nth: u32) {
+        assert!(nth >= self.next, "pages begin to move in the order of their places");
         self.next = nth + 1;
         if self.released != ALL {
             self.released = self.released.saturating_sub(1);

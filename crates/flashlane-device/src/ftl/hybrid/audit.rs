@@ -3,12 +3,12 @@
 use flashlane_units::{BlockId, FlowId, Lpa};
 
 use super::{Merge, Spot};
-use crate::ftl::{Ftl, Layer};
+use crate::ftl::Ftl;
 
 impl Ftl {
     /// Checks that every block has one role and every data block its own pages only.
     pub(in crate::ftl) fn audit_hybrid(&self) {
-        let Layer::Hybrid(hybrid) = &self.layer else { return };
+        let Some(hybrid) = self.layer.hybrid() else { return };
         let mut roles = vec![false; self.blocks.count()];
         let mut take = |block: BlockId| {
             assert!(!std::mem::replace(&mut roles[block.index()], true), "block {block}: one role");

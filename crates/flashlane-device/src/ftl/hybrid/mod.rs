@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 use flashlane_engine::{Array, NONE};
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
 
+use super::Ftl;
 use super::blocks::{Blocks, Stream};
-use super::{Ftl, Layer};
 use crate::context::Context;
 use crate::layout::Layout;
 use merge::Merge;
@@ -269,23 +269,17 @@ enum Place {
 
 impl Ftl {
     fn hybrid(&self) -> &Hybrid {
-        match &self.layer {
-            Layer::Hybrid(hybrid) => hybrid,
-            _ => unreachable!("mapping is hybrid"),
-        }
+        self.layer.hybrid().expect("mapping is hybrid")
     }
 
     fn hybrid_mut(&mut self) -> &mut Hybrid {
-        match &mut self.layer {
-            Layer::Hybrid(hybrid) => hybrid,
-            _ => unreachable!("mapping is hybrid"),
-        }
+        self.layer.hybrid_mut().expect("mapping is hybrid")
     }
 
     /// Gives a host write its page in a log block. `None` if the write waits for a merge or an
     /// erase.
     pub(crate) fn place_in_log(&mut self, plane: PlaneId, flow: FlowId, lpa: Lpa) -> Option<Ppa> {
-        let Layer::Hybrid(hybrid) = &mut self.layer else { unreachable!("mapping is hybrid") };
+        let hybrid = self.layer.hybrid_mut().expect("mapping is hybrid");
         match hybrid.place(plane, flow, lpa, &mut self.blocks) {
             Place::At(ppa) => Some(ppa),
             Place::After(merge) => {

@@ -5,7 +5,7 @@ use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
 use super::MappingTable;
 use crate::context::Context;
-use crate::ftl::{Ftl, Layer, Seen};
+use crate::ftl::{Ftl, Seen};
 use crate::transaction::{Op, Place, Source, Transaction};
 
 /// Message for callers that may only come here if there is a mapping table.
@@ -20,14 +20,8 @@ impl Ftl {
         self.mapping.as_mut().expect(PRESENT)
     }
 
-    /// Looks up the mapping of a transaction's logical page; the transaction goes on now or when
-    /// its translation page has arrived.
-    pub(crate) fn translate(&mut self, ctx: &mut Context, id: TransactionId) {
-        if matches!(self.layer, Layer::InPlace) {
-            self.find_in_place(ctx, id);
-            self.ready(id);
-            return;
-        }
+    /// Looks up the mapping of a logical page that may have a place in the tables.
+    pub(in crate::ftl) fn translate_mapped(&mut self, ctx: &mut Context, id: TransactionId) {
         let flow = ctx.transactions[id].flow;
         if self.begin_lookup(ctx, id, flow) {
             self.translated(ctx, id);
@@ -113,6 +107,7 @@ impl Ftl {
         let plane = self.blocks.plane_of_page(ppa);
         let mask = if table.rules.short_reads { 1 } else { self.pages.full_mask() };
         let tr = &mut ctx.transactions[id];
+        assert!(ppa != Ppa::NONE, "translation page {page} is on flash");
         tr.ppa = ppa;
         tr.plane = plane;
         tr.set_mask(mask);
@@ -136,6 +131,11 @@ impl Ftl {
         }
         let table = self.table_mut();
         let (at, waiting) = table.take_waiting(tr.lpa.get());
+        assert!(
+            !(waiting.reads.is_empty() && waiting.writes.is_empty()),
+            "somebody waits for translation page {}",
+            tr.lpa
+        );
         for &waiter in waiting.reads.iter().chain(&waiting.writes) {
             let since = ctx.transactions[waiter].mark.0;
             self.tell(Seen::WaitedForTranslation { transaction: waiter, since, read: id });

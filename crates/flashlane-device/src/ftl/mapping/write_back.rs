@@ -19,6 +19,7 @@ impl MappingTable {
         changed: &mut Vec<Lpa>,
     ) -> u64 {
         let (first_page, first_lpa) = self.flows[flow.index()];
+        assert!(page >= first_page, "translation page {page} belongs to its flow");
         let per_page = u64::from(self.per_page.get());
         let first = first_lpa + u64::from(page - first_page) * per_page;
         let cmt = self.cmt(flow);
@@ -90,6 +91,7 @@ impl Ftl {
         self.flows[tr.flow].other_programs += 1;
         let table = self.table_mut();
         let departing = table.departing.get(tr.lpa.get()).expect("the page was being written back");
+        assert!(departing >= 2, "a write-back that is over has begun");
         if departing == 2 {
             table.departing.remove(tr.lpa.get());
         } else {

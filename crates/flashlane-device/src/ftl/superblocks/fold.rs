@@ -53,6 +53,9 @@ pub(in crate::ftl) fn fold(
     for (set, planes) in (0..).map(PlaneId::new).zip(&sets) {
         planes.iter().for_each(|&plane| set_of[plane] = set);
     }
+    assert!(width > 0, "a set has planes");
+    let all: usize = sets.iter().map(Vec::len).sum();
+    assert!(all <= geometry.planes() as usize, "a plane belongs to one set");
     let data_width = width - u32::from(config.parity);
     let of_flow = |flow: &FlowSpace| {
         let mut own: Vec<u32> = flow.planes(geometry).map(|plane| set_of[plane].get()).collect();

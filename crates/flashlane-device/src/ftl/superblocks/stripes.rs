@@ -42,6 +42,11 @@ impl Stripes {
     /// The stripes of an erased drive.
     pub(in crate::ftl) fn new(folded: &Folded) -> Self {
         let geometry = folded.layout.geometry;
+        assert!(
+            folded.planes.len().is_multiple_of(folded.width as usize),
+            "all sets have the same number of planes"
+        );
+        assert!(folded.pages_per_block <= u32::from(u16::MAX), "pages of a block are counted");
         let blocks = folded.planes.len() * geometry.blocks_per_plane as usize;
         Self {
             width: Divisor::new(folded.width),
@@ -166,6 +171,7 @@ impl Stripes {
     pub(in crate::ftl) fn set_programmed(&mut self, superblock: BlockId, slots: u32) {
         let width = self.width.get();
         let first = superblock.get() * width;
+        assert!(slots <= self.slots(), "superblock {superblock} has {} pages", self.slots());
         for position in 0..width {
             let pages = (slots + width - 1 - position) / width;
             let block = &mut self.blocks[(first + position) as usize];

@@ -151,6 +151,7 @@ impl Dies {
         };
         let units = geometry.units_per_page;
         let times = Times::new(flash, gc.copyback, units);
+        assert!(times.program > 0 && times.erase > 0, "operations of the flash take time");
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
         let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
         let several = geometry.planes_per_die > 1;
@@ -256,6 +257,7 @@ impl Dies {
     /// behind them; those are delayed no longer than in the timed drive.
     #[inline]
     pub(super) fn read(&mut self, die: DieId, page: u32, at: u64) -> u64 {
+        debug_assert!((page as usize) < self.reads.len(), "page {page} is one of its block");
         let read = self.reads[page as usize];
         if self.read_wait.is_none() {
             self.work(die, at, read)

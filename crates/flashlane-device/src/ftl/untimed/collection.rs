@@ -20,7 +20,7 @@ impl Untimed {
     pub(super) fn collect(&mut self, plane: PlaneId) {
         while self.ftl.collection_is_due(plane) {
             let Some(block) = self.ftl.select_victim(plane) else { return };
-            if self.ftl.is_free() {
+            if self.ftl.layer.frees_at_once() {
                 self.pack(plane, block);
                 continue;
             }
@@ -31,6 +31,7 @@ impl Untimed {
 
     fn start_job(&mut self, plane: PlaneId, block: BlockId, kind: JobKind) {
         self.ftl.begin_job(plane, block);
+        assert_eq!(self.ftl.blocks.plane_of(block), plane, "a plane collects its own blocks");
         let next = self.ftl.blocks.first_page(block);
         let die = self.dies.of(plane);
         let job = Job::new(plane, block, next, kind);
@@ -347,6 +348,7 @@ impl Untimed {
             }
             left -= count;
         }
+        assert!(moved == 0 || next <= last.plus(1), "block {block} holds its valid pages");
         self.ftl.blocks.invalidate_pages(block, moved);
         job.next = next;
         moved
@@ -365,7 +367,9 @@ impl Untimed {
 
     /// Erases an empty block, and looks for the next block to collect.
     pub(super) fn erase(&mut self, job: &Job) {
-        let &Job { plane, block, kind, .. } = job;
+        let &Job { plane, block, kind, programs, .. } = job;
+        assert_eq!(programs, 0, "moved pages are programmed before block {block} is erased");
+        assert_eq!(self.ftl.blocks.block(block).valid, 0, "block {block} is empty");
         if self.ftl.packs_units() {
             let Block { flow, stream, .. } = *self.ftl.blocks.block(block);
             let empty = self.ftl.complete_page(plane, flow, stream.moved());

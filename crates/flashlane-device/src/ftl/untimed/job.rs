@@ -60,6 +60,7 @@ impl Job {
 
     /// Notes that `count` pages are programmed.
     pub(super) fn program(&mut self, count: u32, pages_per_block: u32) {
+        assert!(count <= self.programs, "pages are programmed after they got their places");
         self.programs -= count;
         self.page += count;
         if self.page >= pages_per_block {

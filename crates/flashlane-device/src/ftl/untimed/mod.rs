@@ -116,10 +116,11 @@ impl Untimed {
         let planes = (geometry.planes() * geometry.units_per_page) as usize;
         let bound = planes * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
-        let collector = ftl.collector().expect("refused for layers that collect nothing");
+        let collector = ftl.layer.collector().expect("refused for layers that collect nothing");
         let (max_jobs, threshold) = (collector.max_jobs, collector.threshold);
         let hard_threshold = collector.hard_threshold;
         let jobs = max_jobs as usize * pools.planes_per_die as usize;
+        assert_eq!(geometry.units_per_page, pools.units_per_page, "pools have the drive's pages");
         Self {
             max_jobs,
             threshold,
@@ -376,6 +377,8 @@ impl Untimed {
         self.ftl.audit_tables(layout);
         self.cache.audit_slots();
         self.audit_jobs();
+        self.audit_programs();
+        assert!(self.leaving.is_empty(), "pages that left the cache are on flash");
         assert!(self.write_backs.is_empty(), "every translation page is written back");
     }
 }

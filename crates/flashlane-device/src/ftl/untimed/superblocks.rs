@@ -33,7 +33,7 @@ impl Untimed {
     ) -> FlowId {
         let flow = self.ftl.owner_of(block, lpa);
         let parity = self.ftl.blocks.parity_after(to).is_some();
-        if self.ftl.is_free() {
+        if self.ftl.layer.frees_at_once() {
             return flow;
         }
         let work = &mut self.work[flow.index()];

@@ -81,6 +81,7 @@ impl Untimed {
         if old != Ppa::NONE {
             self.ftl.release(old);
         }
+        assert!(old != ppa, "a translation page is written to a new place");
         self.ftl.pages.set_lpa(ppa, Lpa::new(page));
         self.move_translation_page(page, ppa);
         self.follow(plane, at);

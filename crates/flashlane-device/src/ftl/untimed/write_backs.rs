@@ -20,6 +20,7 @@ impl WriteBacks {
             self.ends.pop();
             at = at.max(end);
         }
+        assert!(self.ends.len() < self.bound, "a write that has room finds it");
         at
     }
 }
