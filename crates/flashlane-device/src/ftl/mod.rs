@@ -300,8 +300,8 @@ impl Ftl {
         }
     }
 
-    /// A page is out of the array. Readers of it may go on. Returns the pool of the page, and true if
-    /// collection waits for something to do there.
+    /// A page is out of the array. Readers of it may go on. Returns the pool of the page, and true
+    /// if collection waits for something to do there.
     #[inline(always)]
     fn page_programmed(&mut self, ctx: &mut Context, id: TransactionId) -> (PlaneId, bool) {
         let Transaction { ppa, plane, .. } = ctx.transactions[id];

@@ -144,8 +144,8 @@ fn check_sizes(superblock: Superblock, sets: &[Vec<PlaneId>]) -> Result<(), Stri
     }
     let found: Vec<String> = sizes.iter().map(usize::to_string).collect();
     Err(format!(
-        "found {superblock}, and flows whose sets have {} planes, allowed: sets of one size (a number \
-         of dies that divides the share of each flow, as \"1 die\", or equal shares)",
+        "found {superblock}, and flows whose sets have {} planes, allowed: sets of one size (a \
+         number of dies that divides the share of each flow, as \"1 die\", or equal shares)",
         found.join(" or ")
     ))
 }
