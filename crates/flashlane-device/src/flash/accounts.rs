@@ -34,6 +34,7 @@ impl Flash {
     /// The array of a die ends or interrupts the work of a command at `now`: the pages of the
     /// command share its time equally. The ends of a chip must come in order of time. Returns the
     /// source of the first page.
+    #[inline(always)]
     pub(super) fn die_stops(
         &mut self,
         die: DieId,

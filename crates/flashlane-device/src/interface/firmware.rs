@@ -54,18 +54,29 @@ impl Firmware {
     }
 
     /// Firmware time of a command without a model of the processors. Unit: picoseconds.
-    #[inline]
+    #[inline(always)]
     pub(super) fn time_of(&self, op: RequestOp) -> u64 {
         if op == RequestOp::Write { self.write_time } else { self.time }
     }
 
     /// The earliest end of the firmware time of a command that is due at `ready` or later.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at_least(&self, ready: Time, request: &Request) -> Time {
-        let time = match &self.processors {
-            None => self.time_of(request.op),
-            Some(processors) => processors.at_least(request),
-        };
+        if self.is_modelled() {
+            return self.modelled_at_least(ready, request);
+        }
+        self.end_of(ready, self.time_of(request.op))
+    }
+
+    #[cold]
+    fn modelled_at_least(&self, ready: Time, request: &Request) -> Time {
+        let time = self.processors.as_ref().map_or(0, |processors| processors.at_least(request));
+        self.end_of(ready, time)
+    }
+
+    /// The end of a time that begins at `ready`, or when a server is free.
+    #[inline(always)]
+    fn end_of(&self, ready: Time, time: u64) -> Time {
         if time == 0 {
             return ready;
         }
@@ -77,16 +88,19 @@ impl Firmware {
     }
 
     /// Runs the firmware of a command that is due at `ready`. Returns its end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run(&mut self, ready: Time, request: &Request) -> Time {
-        let time = match &mut self.processors {
-            None => self.time_of(request.op),
-            Some(processors) => {
-                self.last = processors.command(request);
-                self.last
-            }
-        };
-        self.take(ready, time)
+        if self.is_modelled() {
+            return self.run_modelled(ready, request);
+        }
+        self.take(ready, self.time_of(request.op))
+    }
+
+    #[cold]
+    fn run_modelled(&mut self, ready: Time, request: &Request) -> Time {
+        let processors = self.processors.as_mut().expect("the processors are modelled");
+        self.last = processors.command(request);
+        self.take(ready, self.last)
     }
 
     /// Runs firmware for the drive's own work, which waits for nothing. Returns its time. Unit:
@@ -100,7 +114,7 @@ impl Firmware {
     }
 
     /// Takes the server that is free first for a time. Returns the end of that time.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, ready: Time, time: u64) -> Time {
         debug_assert!(!self.servers.is_empty(), "somebody runs the firmware");
         if time == 0 {
