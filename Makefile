@@ -17,7 +17,8 @@ help:
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
-	@echo 'make docs    write docs/configuration.md, the C headers and the output that pages show anew'
+	@echo 'make docs    write docs/configuration.md, the C headers, the keys of the Python package and the output that pages'
+	@echo '             show anew'
 	@echo 'make site    the documentation as a site, in out/site'
 	@echo 'make times   how long each part of make test takes here; docs/testing.md has the table'
 
@@ -161,6 +162,9 @@ docs:
 	UPDATE_DOCS=1 cargo test -p flashlane-cli --test slow docs::
 	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
 	UPDATE_DOCS=1 cargo test -p flashlane-bench --bin flashlane-bench the_page_on_performance
+	./scripts/python-env.sh
+	./target/python-env/bin/python scripts/python_keys.py
+	./target/python-env/bin/python scripts/python_api.py
 
 # The pictures of the README and of the pages about the model.
 screenshots: $(PROGRAMS)

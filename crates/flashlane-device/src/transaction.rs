@@ -350,6 +350,15 @@ pub(crate) fn units_from(
     std::iter::successors(known(first), move |&id| known(transactions[id].rider()))
 }
 
+/// The pages of a command, from its first one on, or none for `NONE`.
+pub(crate) fn pages_from(
+    transactions: &Transactions,
+    first: TransactionId,
+) -> impl Iterator<Item = TransactionId> + Clone + '_ {
+    let known = |id: TransactionId| (id != TransactionId::NONE).then_some(id);
+    std::iter::successors(known(first), move |&id| known(transactions[id].sibling))
+}
+
 impl Default for Transaction {
     /// Contents of a free place in the pool.
     fn default() -> Self {

@@ -1,7 +1,7 @@
 //! The flash memory of a device file: channels, array, latencies, suspension.
 
 use super::tags::{Section, Tag};
-use crate::{FlashConfig, PageOrder, Programming, SuspendConfig, Technology};
+use crate::{FlashConfig, PageOrder, SuspendConfig, Technology};
 use flashlane_units::{ByteSize, Span, TransferRate};
 
 /// Longest latency: ten seconds. Unit: nanoseconds.
@@ -74,17 +74,12 @@ pub(super) fn array(
         page_size: page_size(flash),
         channel_width: ByteSize(channel.width),
         channel_rate: TransferRate(channel.rate * 1_000_000),
-        channel_class: None,
-        command_time: None,
-        small_read: None,
-        read_unit: None,
-        write_unit: None,
-        programming: Programming::Page,
         page_order: PageOrder::Mqsim,
         read_time: page_times(flash, technology, &READ_TAGS),
         program_time: page_times(flash, technology, &PROGRAM_TAGS),
         erase_time: latency(flash, Tag::new("Block_Erase_Latency", "3800000")),
         suspend: suspend(flash, margins),
+        ..FlashConfig::without_options()
     }
 }
 

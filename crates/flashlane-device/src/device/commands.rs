@@ -8,7 +8,7 @@ use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::Device;
 use crate::flash::{ArrayEnd, CopybackPages, DiePlace, Next, PageSectors};
-use crate::transaction::{Op, Place, Source};
+use crate::transaction::{Op, Place, Source, pages_from};
 
 impl Device {
     /// Sends the command that the scheduler formed, which has several pages or interrupts another
@@ -26,7 +26,8 @@ impl Device {
             self.scheduler.leaves(&mut self.flash, at, flow, waited);
         }
         let batch = &self.scheduler.command().pages;
-        let cells = self.ftl.cells(self.context.transactions[batch[0]].ppa);
+        let transactions = &self.context.transactions;
+        let cells = self.ftl.cells_of(batch.iter().map(|&id| transactions[id].ppa));
         self.flash.issue(&mut self.context, at.die, batch, cells, interrupts);
         if self.observer.is_some() {
             self.observe_command(at.die);
@@ -290,13 +291,10 @@ impl Device {
     fn send_copyback(&mut self, die: DieId) {
         let head = self.flash.command_of(die).head;
         assert!(head != TransactionId::NONE, "a copyback has a page");
-        let mut id = head;
-        while id != TransactionId::NONE {
-            let tr = &self.context.transactions[id];
-            self.ftl.program_sent(tr.ppa);
-            id = tr.sibling;
-        }
-        let cells = self.ftl.cells(self.context.transactions[head].ppa);
+        let transactions = &self.context.transactions;
+        let pages = pages_from(transactions, head).map(|id| transactions[id].ppa);
+        pages.clone().for_each(|ppa| self.ftl.program_sent(ppa));
+        let cells = self.ftl.cells_of(pages);
         self.flash.send_copyback(&mut self.context, die, cells);
         if self.observer.is_some() {
             self.observe_command(die);

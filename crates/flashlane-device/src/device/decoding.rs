@@ -4,7 +4,7 @@
 use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::Device;
-use crate::transaction::Op;
+use crate::transaction::{Op, pages_from};
 
 /// Times of the decoders, and the reads that they need. Unit: picoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,9 @@ impl Device {
     fn read_again(&mut self, channel: ChannelId, die: DieId) {
         self.queue_lone();
         let first = self.flash.first_to_read_again(die);
-        let cells = self.ftl.cells(self.context.transactions[first].ppa);
+        let transactions = &self.context.transactions;
+        let pages = pages_from(transactions, first).map(|id| transactions[id].ppa);
+        let cells = self.ftl.cells_of(pages);
         self.flash.read_again(&mut self.context, channel, die, cells);
         if self.observer.is_some() {
             self.observe_retry(die);

@@ -7,7 +7,7 @@ use flashlane_units::{ChipId, DieId, TransactionId};
 
 use super::channel::Channel;
 use super::{Die, DieState, Flash};
-use crate::transaction::{Source, Transactions};
+use crate::transaction::{Source, Transactions, pages_from};
 
 /// Accounts of a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,12 +111,9 @@ impl Flash {
     ) {
         for die in self.dies.iter().filter(|die| die.state == DieState::Array && die.since < at) {
             let (chip, until) = (die.chip.index(), die.until.min(at));
-            let next = |&id: &TransactionId| {
-                Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
-            };
-            let command = || std::iter::successors(Some(die.head), next);
-            let part = u128::from((until - die.since).0) / command().count() as u128;
-            for id in command() {
+            let command = pages_from(transactions, die.head);
+            let part = u128::from((until - die.since).0) / command.clone().count() as u128;
+            for id in command {
                 let tr = &transactions[id];
                 add(chip, tr.flow.index(), account_of(tr.source), part);
             }
@@ -132,16 +129,13 @@ impl Flash {
         whole: u64,
         transactions: &Transactions,
     ) {
-        let next = |&id: &TransactionId| {
-            Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
-        };
-        let command = || std::iter::successors(Some(head), next);
-        let pages = command().count() as u64;
+        let command = pages_from(transactions, head);
+        let pages = command.clone().count() as u64;
         debug_assert!(pages > 1, "the time of a page alone needs no division");
         let part = whole / pages;
         // The first page gets the remainder of the division.
         let mut taken = whole - part * (pages - 1);
-        for id in command() {
+        for id in command {
             let tr = &transactions[id];
             let by = account_of(tr.source);
             self.chips[chip].by_source[by] += u128::from(taken);

@@ -87,6 +87,37 @@ fn default_width() -> ByteSize {
     ByteSize(1)
 }
 
+impl FlashConfig {
+    /// Every optional key at its default, and everything else empty: what a source that knows the
+    /// geometry and the times of a drive begins with.
+    #[must_use]
+    pub fn without_options() -> Self {
+        Self {
+            technology: Technology::Slc,
+            channels: 0,
+            chips_per_channel: 0,
+            dies_per_chip: 0,
+            planes_per_die: 0,
+            blocks_per_plane: 0,
+            pages_per_block: 0,
+            page_size: ByteSize(0),
+            channel_width: default_width(),
+            channel_rate: TransferRate(0),
+            channel_class: None,
+            command_time: None,
+            programming: Programming::default(),
+            page_order: PageOrder::default(),
+            read_time: Vec::new(),
+            program_time: Vec::new(),
+            small_read: None,
+            read_unit: None,
+            write_unit: None,
+            erase_time: Span::default(),
+            suspend: SuspendConfig::default(),
+        }
+    }
+}
+
 /// Cell technology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -26,7 +26,7 @@ use flashlane_units::{ChannelId, ChipId, DieId, FlowId, PlaneId, TransactionId};
 use crate::compat::CompatConfig;
 use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
-use crate::transaction::{Op, Transactions};
+use crate::transaction::{Op, Transactions, pages_from};
 use accounts::ChipAccount;
 use channel::Channel;
 pub(crate) use channel::Next;
@@ -235,17 +235,15 @@ impl Flash {
         let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
-        let known = |id: TransactionId| (id != TransactionId::NONE).then_some(id);
-        let pages =
-            || std::iter::successors(known(die.head), |&id| known(transactions[id].sibling));
+        let pages = pages_from(transactions, die.head);
         suspended
             + match die.state {
                 DieState::Idle | DieState::Copyback => 0,
                 DieState::Array if die.op != Op::Read => die.until.saturating_sub(now).0,
-                DieState::Array if die.until <= now => of_data(pages().count() as u32),
+                DieState::Array if die.until <= now => of_data(pages.count() as u32),
                 DieState::Array => {
                     let data = |id: TransactionId| self.timing.data(transactions[id].sectors());
-                    die.until.saturating_sub(now).0 + pages().map(data).sum::<u64>()
+                    die.until.saturating_sub(now).0 + pages.map(data).sum::<u64>()
                 }
                 DieState::DataOut => of_data(die.data_left),
             }
@@ -383,7 +381,7 @@ mod tests {
 
         fn issue(&mut self, op: Op, die: DieId, interrupt: bool) -> TransactionId {
             let id = self.page(op, PlaneId::new(die.get()));
-            self.call(|flash, cx| flash.issue(cx, die, &[id], Cells { page: 0 }, interrupt));
+            self.call(|flash, cx| flash.issue(cx, die, &[id], Cells::of_page(0), interrupt));
             id
         }
 
@@ -402,7 +400,7 @@ mod tests {
         assert!(!bench.flash.is_idle(DieId::new(0)) && bench.flash.is_idle(DieId::new(1)));
         let command = bench.flash.timing().command(Op::Read, 1);
         assert_eq!(bench.next(), Event::Sensed { channel: ChannelId::new(0) });
-        let array = bench.flash.timing().array(Op::Read, Cells { page: 0 }, 8);
+        let array = bench.flash.timing().array(Op::Read, Cells::of_page(0), 8);
         assert!(array >= 50_000_000, "tR at least");
         assert_eq!(bench.context.now, Time(command + array));
         bench.call(|flash, cx| flash.look_at_sensing(cx, ChannelId::new(0)));

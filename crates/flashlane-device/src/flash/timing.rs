@@ -71,11 +71,19 @@ impl Cycles {
 }
 
 /// The cells that a command works on, as far as its time depends on them. The translation layer
-/// fills it in (`Blocks::cells`), and the driver hands it on with the command.
+/// fills it in (`ftl/blocks/flash_pages.rs`), and the driver hands it on with the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cells {
     /// Number of the first page in its block.
     pub page: u32,
+}
+
+impl Cells {
+    /// The cells of a page with this number in a block like any other.
+    #[must_use]
+    pub fn of_page(page: u32) -> Self {
+        Self { page }
+    }
 }
 
 /// All latencies of a device, looked up by index.
@@ -209,7 +217,7 @@ impl FlashTiming {
 mod tests {
     use super::*;
     use crate::flash::config::SmallReadConfig;
-    use crate::flash::page_types::{PageOrder, Programming, page_type};
+    use crate::flash::page_types::{PageOrder, page_type};
     use flashlane_units::TransferRate;
 
     fn flash() -> FlashConfig {
@@ -222,19 +230,12 @@ mod tests {
             blocks_per_plane: 16,
             pages_per_block: 16,
             page_size: ByteSize(8192),
-            channel_width: ByteSize(1),
             channel_rate: TransferRate(333_000_000),
-            channel_class: None,
-            command_time: None,
-            small_read: None,
-            read_unit: None,
-            write_unit: None,
-            programming: Programming::Page,
             page_order: PageOrder::Turns,
             read_time: vec![Span(75_000_000), Span(90_000_000)],
             program_time: vec![Span(750_000_000)],
             erase_time: Span(3_800_000_000),
-            suspend: crate::flash::config::SuspendConfig::default(),
+            ..FlashConfig::without_options()
         }
     }
 
@@ -283,9 +284,9 @@ mod tests {
         let time = vec![Span(ns(40_000)), Span(ns(50_000))];
         config.small_read = Some(SmallReadConfig { size: ByteSize(4096), time });
         let timing = FlashTiming::new(&config, &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, Cells { page: 0 }, 8), ns(40_020));
-        assert_eq!(timing.array(Op::Read, Cells { page: 1 }, 1), ns(50_020));
-        assert_eq!(timing.array(Op::Read, Cells { page: 1 }, 9), ns(90_020));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(0), 8), ns(40_020));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(1), 1), ns(50_020));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(1), 9), ns(90_020));
     }
 
     #[test]
@@ -296,19 +297,19 @@ mod tests {
         config.program_time = vec![Span(ns(500))];
         (config.read_unit, config.write_unit) = (Some(ByteSize(256)), Some(ByteSize(1024)));
         let timing = FlashTiming::new(&config, &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, Cells { page: 7 }, 1), ns(2 * 100 + 20));
-        assert_eq!(timing.array(Op::Read, Cells { page: 7 }, 16), ns(32 * 100 + 20));
-        assert_eq!(timing.array(Op::Program, Cells { page: 7 }, 1), ns(500));
-        assert_eq!(timing.array(Op::Program, Cells { page: 7 }, 16), ns(8 * 500));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(7), 1), ns(2 * 100 + 20));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(7), 16), ns(32 * 100 + 20));
+        assert_eq!(timing.array(Op::Program, Cells::of_page(7), 1), ns(500));
+        assert_eq!(timing.array(Op::Program, Cells::of_page(7), 16), ns(8 * 500));
     }
 
     #[test]
     fn page_types_pick_the_latency() {
         let timing = FlashTiming::new(&flash(), &CompatConfig::default());
-        assert_eq!(timing.array(Op::Read, Cells { page: 0 }, 16), ns(75_020));
-        assert_eq!(timing.array(Op::Read, Cells { page: 1 }, 16), ns(90_020));
-        assert_eq!(timing.array(Op::Program, Cells { page: 1 }, 16), ns(750_000));
-        assert_eq!(timing.array(Op::Erase, Cells { page: 3 }, 16), ns(3_800_000));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(0), 16), ns(75_020));
+        assert_eq!(timing.array(Op::Read, Cells::of_page(1), 16), ns(90_020));
+        assert_eq!(timing.array(Op::Program, Cells::of_page(1), 16), ns(750_000));
+        assert_eq!(timing.array(Op::Erase, Cells::of_page(3), 16), ns(3_800_000));
         let order = |technology, page_order, types: usize| {
             let flash = FlashConfig { technology, page_order, ..flash() };
             (0..14).map(|page| page_type(&flash, page, types)).collect::<Vec<_>>()

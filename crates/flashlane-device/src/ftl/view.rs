@@ -124,6 +124,12 @@ impl Ftl {
         self.unerased[chip] > 0
     }
 
+    /// The cells of a command for these pages.
+    #[inline]
+    pub(crate) fn cells_of(&self, pages: impl Iterator<Item = Ppa>) -> Cells {
+        self.blocks.cells_of(pages)
+    }
+
     /// The scheduler's view.
     #[inline]
     pub(crate) fn view(&self) -> FlashView<'_> {

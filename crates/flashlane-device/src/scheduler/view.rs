@@ -164,14 +164,14 @@ impl View<'_> {
     fn page_time(&self, op: Op) -> u64 {
         let timing = self.flash.timing();
         let sectors = self.ftl.page_sectors();
-        timing.command(op, 1) + timing.data(sectors) + timing.array(op, Cells { page: 0 }, sectors)
+        timing.command(op, 1) + timing.data(sectors) + timing.array(op, Cells::of_page(0), sectors)
     }
 
     /// Time of an erase. Unit: picoseconds.
     #[must_use]
     pub fn erase_time(&self) -> u64 {
         self.flash.timing().command(Op::Erase, 1)
-            + self.flash.timing().array(Op::Erase, Cells { page: 0 }, 0)
+            + self.flash.timing().array(Op::Erase, Cells::of_page(0), 0)
     }
 
     /// Remaining time of the operation that a die runs, or that an idle die has suspended. Unit:

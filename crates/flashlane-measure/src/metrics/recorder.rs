@@ -29,6 +29,18 @@ struct StageSums {
     transfer_out: u128,
 }
 
+impl StageSums {
+    fn add(&mut self, more: &Self) {
+        self.submission += more.submission;
+        self.transfer_in += more.transfer_in;
+        self.firmware += more.firmware;
+        for (sum, more) in self.chain.iter_mut().zip(more.chain) {
+            *sum += more;
+        }
+        self.transfer_out += more.transfer_out;
+    }
+}
+
 /// Figures of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
@@ -246,32 +258,36 @@ impl Recorder {
 }
 
 impl FlowRecord {
-    /// Adds the record of another span of time. The series and the counts from the start of the run
-    /// stay as they are.
+    /// Adds the record of a later round. The series and the means by window are of the whole run,
+    /// and stay as they are.
     pub(crate) fn add(&mut self, other: &Self) {
-        for (sum, more) in self.prompt.iter_mut().zip(&other.prompt) {
+        // By name, so that the compiler asks what becomes of a new field.
+        let Self {
+            prompt,
+            delayed,
+            delayed_end_to_end,
+            requests,
+            bytes,
+            stages,
+            transactions,
+            series: _,
+            windows: _,
+        } = other;
+        for (sum, more) in self.prompt.iter_mut().zip(prompt) {
             sum.add(more);
         }
-        for (sum, more) in self.delayed.iter_mut().zip(&other.delayed) {
+        for (sum, more) in self.delayed.iter_mut().zip(delayed) {
             sum.add(more);
         }
-        self.delayed_end_to_end.add(&other.delayed_end_to_end);
-        let (sum, more) = (&mut self.requests, &other.requests);
-        sum.read += more.read;
-        sum.write += more.write;
-        sum.trim += more.trim;
-        sum.flush += more.flush;
-        self.bytes.read += other.bytes.read;
-        self.bytes.write += other.bytes.write;
-        let (sum, more) = (&mut self.stages, &other.stages);
-        sum.submission += more.submission;
-        sum.transfer_in += more.transfer_in;
-        sum.firmware += more.firmware;
-        for (sum, more) in sum.chain.iter_mut().zip(more.chain) {
-            *sum += more;
-        }
-        sum.transfer_out += more.transfer_out;
-        for (sum, more) in self.transactions.iter_mut().zip(other.transactions) {
+        self.delayed_end_to_end.add(delayed_end_to_end);
+        self.requests.read += requests.read;
+        self.requests.write += requests.write;
+        self.requests.trim += requests.trim;
+        self.requests.flush += requests.flush;
+        self.bytes.read += bytes.read;
+        self.bytes.write += bytes.write;
+        self.stages.add(stages);
+        for (sum, &more) in self.transactions.iter_mut().zip(transactions) {
             sum.add(more);
         }
     }
