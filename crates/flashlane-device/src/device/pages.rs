@@ -152,9 +152,11 @@ impl Device {
     #[inline]
     fn pages_of(&self, flow: FlowId, range: SectorRange) -> u32 {
         let phase = u64::from(self.layout.flows[flow.index()].page_phase);
-        let page_of = |sector: u64| self.page_sectors.divide_long(sector + phase);
-        let last = range.sector + u64::from(range.sectors) - 1;
-        (page_of(last) - page_of(range.sector) + 1) as u32
+        let (first, size) = (range.sector + phase, u64::from(self.page_sectors.get()));
+        let begins = first - self.page_sectors.divide_long(first) * size;
+        let end = begins + u64::from(range.sectors);
+        // Most requests touch one page.
+        if end <= size { 1 } else { self.page_sectors.divide_long(end - 1) as u32 + 1 }
     }
 
     /// The part of a request with this index.
@@ -162,6 +164,10 @@ impl Device {
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.context.requests[id];
         let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
+        if index == 0 {
+            let mut parts = self.page_parts(request.flow, first.sector, first.sectors);
+            return parts.next(self.page_sectors.get()).expect("a request has a page");
+        }
         match rest {
             None => self.part_of(request.flow, first, index),
             Some(rest) => match index.checked_sub(self.pages_of(request.flow, first)) {

@@ -361,7 +361,7 @@ impl Scheduler {
     }
 
     /// Updates the accounts for a transaction that left its queue.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leaves(
         &mut self,
         flash: &mut Flash,
