@@ -1,6 +1,6 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
-The numbers of `read.svg` and `retries.svg` are those of runs.
+The numbers of `read.svg`, `retries.svg` and `superblocks.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -175,6 +175,42 @@ def retries() -> Drawing:
     return drawing
 
 
+def superblocks() -> Drawing:
+    """The programs of the planes of a drive while superblocks fill."""
+    ftl = {"superblock": "drive", "parity": True, "mapping": {"ideal": True}}
+    drive = fl.Device("tiny", flash={"pages_per_block": 4}, ftl=ftl)
+    writer = fl.Flow(
+        "writer", cache="off", read_ratio=0.0, address="streaming", queue_depth=7, size="4KiB", requests=56
+    )
+    slices = fl.simulate(drive, [writer], states="off", timeline=True).timeline
+    assert slices is not None
+    programs: list[list[tuple[str, int, int]]] = []
+    last = ""
+    for row in slices:
+        track = row["track"]
+        if not track.startswith("plane"):
+            continue
+        if track != last:
+            programs.append([])
+        last = track
+        programs[-1].append((row["name"], row["start_ps"], row["end_ps"]))
+    left, width = 90, 790
+    until = max(end for plane in programs for _, _, end in plane)
+    drawing = Drawing("Eight stripes of two superblocks with parity", 900, 60 + 22 * len(programs))
+    for number, plane in enumerate(programs):
+        y = 16 + 22 * number
+        drawing.text(left - 8, y + 13, f"plane {number}", anchor="end", small=True)
+        for name, start, end in plane:
+            kind = "lead" if name == "gc program" else "work"
+            drawing.area(kind, left + width * start / until, y, width * (end - start) / until, 18)
+    below = 34 + 22 * len(programs)
+    for index, (kind, words) in enumerate([("work", "program of data"), ("lead", "program of parity")]):
+        drawing.area(kind, left + index * 160, below, 12, 12)
+        drawing.text(left + 18 + index * 160, below + 11, words, anchor="start", small=True)
+    drawing.text(left + width, below + 11, f"{until / 1e9:.1f} ms", anchor="end", small=True)
+    return drawing
+
+
 def plane() -> Drawing:
     """The blocks of a plane."""
     drawing = Drawing("The blocks of a plane", 900, 236)
@@ -247,7 +283,7 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    for draw in (device, read, retries, plane, window):
+    for draw in (device, read, retries, superblocks, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
             path.write_text(picture, encoding="utf-8")
