@@ -59,17 +59,20 @@ fn write_files(folder: &Path, blocks: &[Block]) {
     }
 }
 
-/// A folder like a clone after `make demo`: the program in its place, a `cargo` that has nothing to
-/// do, the workload of the tutorial.
+/// A folder like a clone after `make demo`: the program in its place, a `cargo` and a Python that
+/// have nothing to do, the workload of the tutorial.
 fn clone_after_demo() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
-    for made in ["target/release", "bin", "out", "scripts"] {
+    for made in ["target/release", "target/python-env/bin", "bin", "out", "scripts"] {
         std::fs::create_dir_all(at(made)).expect("made");
     }
     let program = at("target/release/flashlane");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_flashlane"), program).expect("linked");
-    std::os::unix::fs::symlink("/bin/true", at("bin/cargo")).expect("linked");
+    // `make docs` has nothing to write here.
+    for idle in ["bin/cargo", "scripts/python-env.sh", "target/python-env/bin/python"] {
+        std::os::unix::fs::symlink("/bin/true", at(idle)).expect("linked");
+    }
     for copied in ["Makefile", "scripts/demo.sh"] {
         std::fs::copy(repository().join(copied), at(copied)).expect("copied");
     }
