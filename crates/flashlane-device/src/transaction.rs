@@ -219,10 +219,13 @@ impl Transaction {
         self.sectors += sectors as u8;
     }
 
-    /// The transaction leads the program of a page of `page_sectors`, which crosses the channel
-    /// whole.
-    pub(crate) fn programs_whole(&mut self, page_sectors: u32) {
-        self.merged_sectors = page_sectors as u8 - self.sectors;
+    /// The transaction leads the program of a page, or of a word line, of `all_sectors`, which
+    /// crosses the channel whole.
+    pub(crate) fn programs_whole(&mut self, all_sectors: u32) {
+        let others = all_sectors.checked_sub(self.sectors());
+        self.merged_sectors = others
+            .and_then(|others| others.try_into().ok())
+            .expect("a program moves the sectors of its leader and at most 255 others");
     }
 
     /// True if the page has been read, and is read again.

@@ -102,7 +102,7 @@ impl Ftl {
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
-        let units = blocks.units_per_page();
+        let units = self.units_per_program();
         let view = PlaneView::new(all, full, blocks.pages_per_block(), filled).gaining(units);
         let victim = match (&mut self.layer, &self.sets) {
             (Layer::Pages(_), Some(sets)) => sets.victim(plane, blocks),
@@ -111,7 +111,7 @@ impl Ftl {
             }
             (Layer::Hybrid(_) | Layer::InPlace, _) => None,
         }?;
-        // Moved units take whole pages: a block that gains less than a page gains nothing.
+        // Moved units take whole rows: a block that gains less than a row gains nothing.
         let victim = match view.gain(victim) {
             None if units > 1 => view.emptiest()?,
             _ => victim,

@@ -368,7 +368,7 @@ impl Untimed {
         let &Job { plane, block, kind, .. } = job;
         if self.ftl.packs_units() {
             let Block { flow, stream, .. } = *self.ftl.blocks.block(block);
-            let empty = self.ftl.complete_page(plane, flow, stream.moved());
+            let empty = self.ftl.complete_row(plane, flow, stream.moved());
             self.work[flow.index()].gc_programs += u64::from(empty);
         }
         self.ftl.end_job(plane, block);

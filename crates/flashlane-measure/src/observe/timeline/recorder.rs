@@ -338,6 +338,7 @@ mod tests {
             pages_per_block: 8,
             sectors_per_page: 8,
             units_per_page: 1,
+            pages_per_program: 1,
         };
         let mut recorder = TimelineRecorder::new(TimelineOptions::default(), geometry, 1);
         let page = |plane, source| Page {
