@@ -222,10 +222,10 @@ impl Transaction {
     /// The transaction leads the program of a page, or of a word line, of `all_sectors`, which
     /// crosses the channel whole.
     pub(crate) fn programs_whole(&mut self, all_sectors: u32) {
-        let others = all_sectors.checked_sub(self.sectors());
-        self.merged_sectors = others
-            .and_then(|others| others.try_into().ok())
-            .expect("a program moves the sectors of its leader and at most 255 others");
+        // A page that was trimmed while it waited has none, and is programmed all the same.
+        self.sectors = self.sectors.max(1);
+        let others = all_sectors - self.sectors();
+        self.merged_sectors = others.try_into().expect("a word line has at most 256 sectors");
     }
 
     /// True if the page has been read, and is read again.
