@@ -66,7 +66,7 @@ impl Bounds {
         let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64 * 1e-12).sum::<f64>() / times.len() as f64
         };
-        // A page may be mapped in smaller units; those of a request are read and programmed together.
+        // Also where pages are mapped in smaller units: those are read and programmed together.
         let page = flash.page_size.0;
         let payload = link.max_payload.0 as f64;
         let array = |time: f64| f64::from(geometry.planes()) * page as f64 / time;

@@ -1,7 +1,7 @@
-//! Against theory: write amplification of uniform random writes on mapping units that are programmed
-//! together: units smaller than a page, and pages of a word line. A block has so many units that
-//! those with which collection completes its last page or word line of each victim weigh little:
-//! `(n - 1) / 2` on average, if `n` are programmed together.
+//! Against theory: write amplification of uniform random writes on mapping units that are
+//! programmed together: units smaller than a page, and pages of a word line. A block has so many
+//! units that those with which collection completes its last page or word line of each victim weigh
+//! little: `(n - 1) / 2` on average, if `n` are programmed together.
 
 use crate::common::{Scenario, flash_only, random_writes, run_all, utilisation};
 use flashlane::Warmup;

@@ -1,9 +1,9 @@
 //! Types of pages: how the pages of a block share its cells, and the times that follow.
 //!
-//! Cells with several bits give pages of several types. The pages on one row of cells are those of a
-//! word line: one of each type. Pages are programmed one by one (`flash.programming = "page"`), or
-//! all pages of a word line at once (`"one-shot"`). The type of a page follows from its index in the
-//! block (`flash.page_order`).
+//! Cells with several bits give pages of several types. The pages on one row of cells are those of
+//! a word line: one of each type. Pages are programmed one by one (`flash.programming = "page"`),
+//! or all pages of a word line at once (`"one-shot"`). The type of a page follows from its index in
+//! the block (`flash.page_order`).
 
 use std::fmt;
 

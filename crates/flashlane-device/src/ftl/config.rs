@@ -102,8 +102,8 @@ pub struct MappingConfig {
     /// the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<ByteSize>,
-    /// With units smaller than a page, or `flash.programming = "one-shot"`: longest time for which a
-    /// written unit waits until its page or word line is full. Then the page or word line is
+    /// With units smaller than a page, or `flash.programming = "one-shot"`: longest time for which
+    /// a written unit waits until its page or word line is full. Then the page or word line is
     /// programmed with empty units. Range: 1 us..=10 s. Default: 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_time: Option<Span>,

@@ -50,8 +50,8 @@ fn amplification(summary: &Summary) -> f64 {
 /// Compares the drive of a seed under random writes; nothing if it is too large, cannot have such a
 /// writer, or is refused without time.
 fn compare(seed: u64) -> Option<Pair> {
-    // Superblocks, small units and word lines are compared in `superblocks.rs` and `theory_units.rs`: the
-    // limits here were found for drives without them.
+    // Superblocks, small units and word lines are compared in `superblocks.rs` and
+    // `theory_units.rs`: the limits here were found for drives without them.
     let mut device = case(seed).device;
     (device.ftl.superblock, device.ftl.parity) = (Superblock::Block, false);
     (device.ftl.mapping.unit, device.ftl.mapping.fill_time) = (None, None);

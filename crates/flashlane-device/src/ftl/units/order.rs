@@ -1,5 +1,6 @@
 //! The order in which the time of open rows is over: a list through the rows that hold data of the
-//! host. It has at most one entry for each plane and flow, and a row that is sent leaves it at once.
+//! host. It has at most one entry for each plane and flow, and a row that is sent leaves it at
+//! once.
 
 use flashlane_engine::{NONE, Time};
 

@@ -46,8 +46,8 @@ pub fn page_transfer(flash: &FlashConfig) -> u64 {
 }
 
 impl Times {
-    /// Collection reads the pages, as they are mapped, of a page of the flash together, and programs
-    /// together as many as the flash programs at once.
+    /// Collection reads the pages, as they are mapped, of a page of the flash together, and
+    /// programs together as many as the flash programs at once.
     fn new(flash: &FlashConfig, copyback: bool, geometry: Geometry) -> Self {
         let transfer = page_transfer(flash);
         let all_pages = transfer * u64::from(geometry.pages_per_program);

@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Mapping units that are packed into pages and word lines. Unit: mapping units, unless named otherwise.
+/// Mapping units that are packed into pages and word lines. Unit: mapping units, unless named
+/// otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnitSummary {
     /// Mapping units in a page of the flash.
     pub per_page: u32,
-    /// Mapping units that a plane programs at once: those of a page, or of a word line with one-shot
-    /// programming.
+    /// Mapping units that a plane programs at once: those of a page, or of a word line with
+    /// one-shot programming.
     #[serde(default)]
     pub per_program: u32,
     /// Empty units that were programmed, since their page or word line was sent before it was full.
