@@ -302,13 +302,18 @@ fn bit_errors(summary: &Summary) -> String {
     )
 }
 
-/// Mapping units, where they are smaller than a page.
+/// Mapping units, where several are programmed together.
 fn units(summary: &Summary) -> String {
     let Some(units) = &summary.units else { return String::new() };
     format!(
-        "mapping units: {} a page; {} programmed empty, {} read from the controller's memory, {} read along with \
-         another of their page\n",
-        units.per_page, units.padded, units.buffered_reads, units.joined_reads,
+        "mapping units: {} a page, {} a program; {} programmed empty, at most {} waited for others, {} read from \
+         the controller's memory, {} read along with another of their page\n",
+        units.per_page,
+        units.per_program,
+        units.padded,
+        units.waiting_max,
+        units.buffered_reads,
+        units.joined_reads,
     )
 }
 

@@ -66,19 +66,20 @@ impl Bounds {
         let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64 * 1e-12).sum::<f64>() / times.len() as f64
         };
-        let page = geometry.page_bytes() as f64;
+        // Also where pages are mapped in smaller units: those are read and programmed together.
+        let page = flash.page_size.0;
         let payload = link.max_payload.0 as f64;
-        let array = |time: f64| f64::from(geometry.planes()) * page / time;
+        let array = |time: f64| f64::from(geometry.planes()) * page as f64 / time;
         // Memory that is written in place takes a page unit by unit.
         let accesses = |unit: Option<flashlane_units::ByteSize>| {
-            unit.map_or(1.0, |unit| geometry.page_bytes().div_ceil(unit.0) as f64)
+            unit.map_or(1.0, |unit| page.div_ceil(unit.0) as f64)
         };
         let sata = &device.interface.sata;
         let frame = sata.frame_payload.0 as f64;
         // A data frame starts with four bytes for its type.
         let over_sata = frame / (frame + 4.0 + sata.frame_overhead.0 as f64);
         Self {
-            page_bytes: geometry.page_bytes(),
+            page_bytes: page,
             link_bytes_per_s: if device.interface.kind == super::InterfaceKind::Sata {
                 sata.link_rate.0 as f64 * over_sata
             } else {
@@ -89,7 +90,8 @@ impl Bounds {
                 * flash.channel_rate.0 as f64
                 * flash.channel_width.0 as f64,
             array_read_bytes_per_s: array(mean(&flash.read_time) * accesses(flash.read_unit)),
-            array_write_bytes_per_s: array(mean(&flash.program_time) * accesses(flash.write_unit)),
+            array_write_bytes_per_s: array(mean(&flash.program_time) * accesses(flash.write_unit))
+                * f64::from(geometry.pages_per_program),
         }
     }
 }

@@ -25,9 +25,18 @@ pub struct Geometry {
     pub sectors_per_page: u32,
     /// Mapping units in a page of the flash. 1: the unit is the page.
     pub units_per_page: u32,
+    /// Pages of the flash that a plane programs at once: those of a word line with one-shot
+    /// programming (`flash.programming`), otherwise 1.
+    pub pages_per_program: u32,
 }
 
 impl Geometry {
+    /// Mapping units that a plane programs at once. 1: every page, as it is mapped, by itself.
+    #[must_use]
+    pub fn units_per_program(&self) -> u32 {
+        self.units_per_page * self.pages_per_program
+    }
+
     /// Chips of the device.
     #[must_use]
     pub fn chips(&self) -> u32 {

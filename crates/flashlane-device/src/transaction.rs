@@ -219,10 +219,13 @@ impl Transaction {
         self.sectors += sectors as u8;
     }
 
-    /// The transaction leads the program of a page of `page_sectors`, which crosses the channel
-    /// whole.
-    pub(crate) fn programs_whole(&mut self, page_sectors: u32) {
-        self.merged_sectors = page_sectors as u8 - self.sectors;
+    /// The transaction leads the program of a page, or of a word line, of `all_sectors`, which
+    /// crosses the channel whole.
+    pub(crate) fn programs_whole(&mut self, all_sectors: u32) {
+        // A page that was trimmed while it waited has none, and is programmed all the same.
+        self.sectors = self.sectors.max(1);
+        let others = all_sectors - self.sectors();
+        self.merged_sectors = others.try_into().expect("a word line has at most 256 sectors");
     }
 
     /// True if the page has been read, and is read again.

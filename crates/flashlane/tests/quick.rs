@@ -41,6 +41,7 @@ mod suspension;
 mod theory;
 mod units;
 mod windows;
+mod word_lines;
 mod workload_clone_day;
 mod workload_synthetic;
 mod workload_trace;

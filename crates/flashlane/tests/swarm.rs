@@ -399,7 +399,8 @@ fn check_flash(case: &Case, summary: &Summary) {
     }
     let uncached = case.workload.flows.iter().all(|flow| flow.cache == CacheMode::Off);
     if uncached {
-        let page = case.device.flash.page_size.0;
+        let flash_config = &case.device.flash;
+        let page = flash_config.page_size.0 * u64::from(flash_config.pages_per_program());
         let written: u64 = summary.flows.iter().map(|flow| flow.bytes.write).sum();
         assert!(flash.user_programs >= written.div_ceil(page), "uncached writes reach the flash");
     }

@@ -69,6 +69,7 @@ pub(super) fn device(
     let config = DeviceConfig {
         name: name.to_owned(),
         source: format!("MQSim XML {file}"),
+        power_loss_protection: false,
         link,
         interface,
         cache,

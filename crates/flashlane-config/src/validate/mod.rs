@@ -14,6 +14,7 @@ mod mqsim;
 mod pacing;
 mod superblocks;
 mod units;
+mod word_lines;
 mod workload;
 
 use std::ops::RangeInclusive;

@@ -21,9 +21,11 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     let (unit, fill_time) = (device.unit(), device.ftl.mapping.fill_time);
     if let Some(time) = fill_time {
         rules.span("ftl.mapping.fill_time", time, &FILL_TIME);
-        rules.require(unit.0 < page.0, "ftl.mapping.fill_time", || {
+        let packs = unit.0 < page.0 || device.flash.pages_per_program() > 1;
+        rules.require(packs, "ftl.mapping.fill_time", || {
             format!(
-                "found {time}, allowed: only with ftl.mapping.unit smaller than the page of {page}"
+                "found {time}, allowed: only with ftl.mapping.unit smaller than the page of \
+                 {page}, or flash.programming = \"one-shot\" and several bits per cell"
             )
         });
     }
@@ -45,8 +47,18 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         return;
     }
     check_sizes(rules, device);
+    for with in misfits(device) {
+        rules.refuse(
+            "ftl.mapping.unit",
+            format!("found {unit}, allowed: the page ({page}) with {with}"),
+        );
+    }
+}
+
+/// What the device has that packs no units, neither into pages nor into word lines.
+pub(super) fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static str> + use<> {
     let (ftl, compat) = (&device.ftl, &device.compat);
-    for (found, with) in [
+    [
         (device.flash.technology == Technology::InPlace, "memory that is written in place"),
         (ftl.mapping.kind == MappingKind::Hybrid, "hybrid mapping"),
         (ftl.mapping.is_cached(), "ftl.mapping.ideal = false, whose translation pages are whole"),
@@ -56,11 +68,9 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         (device.isolation.moves(), "isolation policies that move sets of chips"),
         (device.errors.is_some(), "[errors], which counts the reads of whole pages"),
         (*compat != CompatConfig::default(), "switches of compat"),
-    ] {
-        rules.require(!found, "ftl.mapping.unit", || {
-            format!("found {unit}, allowed: the page ({page}) with {with}")
-        });
-    }
+    ]
+    .into_iter()
+    .filter_map(|(found, with)| found.then_some(with))
 }
 
 /// Checks that blocks and drive have few enough units.

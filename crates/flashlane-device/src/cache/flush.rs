@@ -1,7 +1,11 @@
-//! Flush commands: each waits for the write-backs that were under way or started when it came.
+//! Flush commands: each waits for the write-backs that were under way or started when it came. They
+//! have no effect where the memory survives a loss of power.
 
-use flashlane_units::RequestId;
 use std::collections::VecDeque;
+
+use flashlane_units::{FlowId, Lpa, RequestId};
+
+use super::Cache;
 
 /// Write-backs of one flow between two flushes.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +67,20 @@ impl Flushes {
             over.extend(ended.request);
             self.first = self.first.wrapping_add(1);
         }
+    }
+}
+
+impl Cache {
+    /// Pages of a flow that a flush has to write back, least recently used first: the changed ones,
+    /// unless the memory survives a loss of power.
+    pub(crate) fn pages_to_flush(&mut self, flow: FlowId) -> Vec<Lpa> {
+        if self.survives { Vec::new() } else { self.slots(flow).dirty_pages(flow) }
+    }
+
+    /// Flushes everything that the flow has written so far. True if the request has to wait for
+    /// write-backs; their ends report when it is over.
+    pub(crate) fn flush(&mut self, flow: FlowId, request: RequestId) -> bool {
+        !self.survives && self.flushes[flow.index()].flush(request)
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Cache {
     writes_alone: bool,
     urgent_evictions: bool,
     flushes: Vec<Flushes>,
+    /// True if the memory survives a loss of power: nothing has to be flushed.
+    survives: bool,
     write_backs: WriteBacks,
     evictions: u64,
     /// By flow.
@@ -106,7 +108,7 @@ impl Cache {
         let slots = (config.capacity.0 / geometry.page_bytes() / pools as u64).max(1) as u32;
         // A drive without room for data has no data cache, whatever the flows ask for.
         let (room, off) = (config.capacity.0 > 0, CacheMode::Off);
-        let units = u64::from(geometry.planes()) * u64::from(geometry.units_per_page);
+        let units = u64::from(geometry.planes()) * u64::from(geometry.units_per_program());
         let pages = units * u64::from(config.write_back_pages_per_plane);
         let pool = Pool::new(slots, pages * u64::from(geometry.sectors_per_page));
         Self {
@@ -120,6 +122,7 @@ impl Cache {
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
+            survives: false,
             write_backs: WriteBacks::new(u64::from(slots) * pools as u64),
             evictions: 0,
             asked: Array::of(Asked::default(), flows),
@@ -127,6 +130,12 @@ impl Cache {
             leaving: Vec::new(),
             last_leaving: TransactionId::NONE,
         }
+    }
+
+    /// Says whether the memory survives a loss of power (`power_loss_protection`).
+    #[must_use]
+    pub fn surviving(self, survives: bool) -> Self {
+        Self { survives, ..self }
     }
 
     /// The pool of a flow.
@@ -294,17 +303,6 @@ impl Cache {
         pool.end_write_back(tr.counted_sectors);
         pool.slots().end_write_back(tr.lpa, tr.tag, drop);
         self.flushes[tr.flow.index()].ended(tr.flush_epoch, over);
-    }
-
-    /// Changed pages of a flow, least recently used first.
-    pub(crate) fn changed_pages(&mut self, flow: FlowId) -> Vec<Lpa> {
-        self.slots(flow).dirty_pages(flow)
-    }
-
-    /// Flushes everything that the flow has written so far. True if the request has to wait for
-    /// write-backs; their ends report when it is over.
-    pub(crate) fn flush(&mut self, flow: FlowId, request: RequestId) -> bool {
-        self.flushes[flow.index()].flush(request)
     }
 
     /// Removes trimmed sectors from the cache, and from those write-backs of the page that have no

@@ -29,6 +29,7 @@ impl Stage {
             pages_per_block: 4,
             sectors_per_page: 8,
             units_per_page: 1,
+            pages_per_program: 1,
         };
         let capacity = ByteSize(slots * geometry.page_bytes());
         let config = CacheConfig { capacity, ..config };
@@ -122,7 +123,7 @@ fn writes_to_a_page_merge() {
     assert_eq!(stage.page(write), (5, 0b0111), "one write-back of all of them");
     stage.on_flash(write);
     assert_eq!(stage.cache.held(FlowId::new(0), Lpa::new(5)), 0b0111, "the page stays, unchanged");
-    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), []);
+    assert_eq!(stage.cache.pages_to_flush(FlowId::new(0)), []);
     stage.cache.audit_end();
 }
 
@@ -203,7 +204,7 @@ fn a_page_that_is_written_again_stays_changed() {
     let (_, first) = stage.write(Lpa::new(1), 0b01);
     assert_eq!(stage.write(Lpa::new(1), 0b10), (None, None), "hot: it stays");
     stage.on_flash(first.expect("the first write of the epoch"));
-    assert_eq!(stage.cache.changed_pages(FlowId::new(0)), [Lpa::new(1)]);
+    assert_eq!(stage.cache.pages_to_flush(FlowId::new(0)), [Lpa::new(1)]);
 }
 
 #[test]
@@ -227,13 +228,13 @@ fn a_flush_waits_for_what_was_written_before() {
     stage.write(Lpa::new(2), PAGE);
     stage.cache.read(FlowId::new(0), Lpa::new(1), PAGE);
     assert_eq!(
-        stage.cache.changed_pages(FlowId::new(0)),
+        stage.cache.pages_to_flush(FlowId::new(0)),
         [2, 1].map(Lpa::new),
         "least recently used first"
     );
     let before: Vec<TransactionId> = stage
         .cache
-        .changed_pages(FlowId::new(0))
+        .pages_to_flush(FlowId::new(0))
         .into_iter()
         .map(|lpa| stage.write_back(FlowId::new(0), lpa, PAGE))
         .collect();
@@ -245,6 +246,17 @@ fn a_flush_waits_for_what_was_written_before() {
     assert_eq!(stage.on_flash(after), [0; 0], "its own flush comes after the other one");
     assert_eq!(stage.on_flash(before[0]), [91, 92]);
     assert!(!stage.cache.flush(FlowId::new(0), RequestId::new(93)));
+}
+
+#[test]
+fn a_flush_of_memory_that_survives_has_no_effect() {
+    let mut stage = Stage::eager(8);
+    stage.cache = stage.cache.surviving(true);
+    let (_, write) = stage.write(Lpa::new(1), PAGE);
+    stage.write(Lpa::new(2), PAGE);
+    assert!(stage.cache.pages_to_flush(FlowId::new(0)).is_empty());
+    assert!(write.is_some(), "a write-back is under way");
+    assert!(!stage.cache.flush(FlowId::new(0), RequestId::new(90)), "nobody waits for it");
 }
 
 #[test]

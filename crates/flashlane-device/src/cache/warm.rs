@@ -101,7 +101,7 @@ impl Cache {
 
     /// Writes every changed page of a flow to flash.
     pub(crate) fn recall_flush(&mut self, flow: FlowId, mut written: impl FnMut(FlowId, Lpa, u64)) {
-        for lpa in self.slots(flow).dirty_pages(flow) {
+        for lpa in self.pages_to_flush(flow) {
             let sectors = self.recall_write_back(flow, lpa);
             written(flow, lpa, sectors);
         }

@@ -42,6 +42,12 @@ pub struct DeviceConfig {
     /// Source of the figures, for people.
     #[serde(default)]
     pub source: String,
+    /// True if the controller's memory survives a loss of power: the data cache, and mapping units
+    /// that wait for others of their page or word line. A flush then has no effect and is complete
+    /// at once. Writes past the data cache still end on flash. Source: NVMe, Flush command, which
+    /// asks that a volatile write cache be made non-volatile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub power_loss_protection: bool,
     /// The link between host and device.
     #[serde(default)]
     pub link: LinkConfig,

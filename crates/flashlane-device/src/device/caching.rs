@@ -247,16 +247,17 @@ impl Device {
         self.cache.trim(flow, lpa, mask, &mut self.context.transactions);
     }
 
-    /// Sends all data that was acknowledged so far to flash; the request waits for that.
+    /// Sends all data that was acknowledged so far and that a loss of power would destroy to flash;
+    /// the request waits for that.
     pub(crate) fn flush(&mut self, id: RequestId) {
         let flow = self.context.requests[id].flow;
-        for lpa in self.cache.changed_pages(flow) {
+        for lpa in self.cache.pages_to_flush(flow) {
             let write = self.write_back(flow, lpa, u64::MAX);
             self.translate(write);
         }
         if self.cache.flush(flow, id) {
             self.context.requests[id].pending += 1;
-            self.send_open_pages(flow);
+            self.send_open_rows(flow);
         }
     }
 

@@ -101,8 +101,9 @@ impl Device {
         self.ftl.held(lpa) | self.cache.held(flow, lpa)
     }
 
-    /// Begins the longest queues anew.
+    /// Begins the longest queues, and the most units that waited for others, anew.
     pub fn forget_longest_queues(&mut self) {
         self.scheduler.forget_longest();
+        self.ask_ftl(|ftl, _| ftl.forget_most_waiting());
     }
 }

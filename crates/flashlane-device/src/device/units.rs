@@ -1,5 +1,5 @@
-//! Units that are packed into pages (`ftl/units`): the ends of units that ride on a page, and of
-//! pages that wait to be filled.
+//! Units that are programmed together (`ftl/units`): the ends of units that ride on a page or a
+//! word line, and of rows that wait to be filled.
 
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, TransactionId};
@@ -8,7 +8,7 @@ use super::Device;
 use crate::transaction::{Op, Place, Source};
 
 impl Device {
-    /// A page of units is on flash.
+    /// A page or a word line of units is on flash.
     #[cold]
     #[inline(never)]
     pub(super) fn units_programmed(&mut self, leader: TransactionId, source: Source) {
@@ -52,17 +52,17 @@ impl Device {
         }
     }
 
-    /// Sends the pages that hold data of a flow and are not full: somebody waits for them.
-    pub(super) fn send_open_pages(&mut self, flow: FlowId) {
+    /// Sends the rows that hold data of a flow and are not full: somebody waits for them.
+    pub(super) fn send_open_rows(&mut self, flow: FlowId) {
         if self.ftl.packs_units() {
-            self.ask_ftl(|ftl, context| ftl.pad_pages_of(context, flow));
+            self.ask_ftl(|ftl, context| ftl.pad_rows_of(context, flow));
         }
     }
 
-    /// Pages may have waited long enough to be filled. `before`: the time of the last event. If
+    /// Rows may have waited long enough to be filled. `before`: the time of the last event. If
     /// none has, no time passes, because the event must not make a finished run longer.
     pub(super) fn on_pages_due(&mut self, before: Time) {
-        if !self.ask_ftl(|ftl, context| ftl.pad_due_pages(context)) {
+        if !self.ask_ftl(|ftl, context| ftl.pad_due_rows(context)) {
             self.context.now = before;
         }
     }

@@ -56,7 +56,9 @@ pub struct FlashConfig {
     pub channel_class: Option<ChannelClass>,
     /// Channel time of the command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,
-    /// How pages are programmed.
+    /// How pages are programmed. With `one-shot`, `pages_per_block` is a multiple of the pages of a
+    /// word line, which are as many as a cell has bits; `program_time` is one time, that of a word
+    /// line; and TLC needs `page_order = "turns"`.
     #[serde(default)]
     pub programming: Programming,
     /// The types of the pages of a block, in order.
@@ -81,6 +83,18 @@ pub struct FlashConfig {
     /// Which operations a more urgent one may interrupt.
     #[serde(default)]
     pub suspend: SuspendConfig,
+}
+
+impl FlashConfig {
+    /// Pages that a plane programs at once: those of a word line with one-shot programming,
+    /// otherwise 1.
+    #[must_use]
+    pub fn pages_per_program(&self) -> u32 {
+        match self.programming {
+            Programming::Page => 1,
+            Programming::OneShot => self.technology.page_types() as u32,
+        }
+    }
 }
 
 fn default_width() -> ByteSize {
@@ -242,6 +256,7 @@ impl Geometry {
     pub fn new(flash: &FlashConfig) -> Self {
         Self {
             units_per_page: 1,
+            pages_per_program: flash.pages_per_program(),
             channels: flash.channels,
             chips_per_channel: flash.chips_per_channel,
             dies_per_chip: flash.dies_per_chip,

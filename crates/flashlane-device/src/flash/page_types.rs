@@ -1,8 +1,9 @@
 //! Types of pages: how the pages of a block share its cells, and the times that follow.
 //!
-//! Cells with several bits give pages of several types. Pages are programmed one by one
-//! (`flash.programming = "page"`). The type of a page follows from its index in the block
-//! (`flash.page_order`).
+//! Cells with several bits give pages of several types. The pages on one row of cells are those of
+//! a word line: one of each type. Pages are programmed one by one (`flash.programming = "page"`),
+//! or all pages of a word line at once (`"one-shot"`). The type of a page follows from its index in
+//! the block (`flash.page_order`).
 
 use std::fmt;
 
@@ -21,6 +22,9 @@ pub enum Programming {
     /// One page of each plane at a time.
     #[default]
     Page,
+    /// All pages of a word line of each plane at once, in one tPROG. Their data waits in the
+    /// controller's memory until the word line is full (`ftl.mapping.fill_time`).
+    OneShot,
 }
 
 /// The types of the pages of a block, in order.

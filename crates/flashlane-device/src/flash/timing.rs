@@ -89,7 +89,7 @@ impl Cells {
 /// All latencies of a device, looked up by index.
 #[derive(Clone, Debug)]
 pub struct FlashTiming {
-    /// Transfer time by number of sectors, up to the most that a transaction may have.
+    /// Transfer time by number of sectors, up to the most that a transaction may move.
     data: Array<usize, u64>,
     /// tR plus ready delay by page in the block.
     read: Array<usize, u64>,
@@ -143,7 +143,9 @@ impl FlashTiming {
             Some(ChannelClass::NvDdr3 | ChannelClass::NvLpddr4) => NV_DDR3,
         };
         Self {
-            data: (0..=sectors_max).map(|n| transfer(n * SECTOR_BYTES)).collect(),
+            data: (0..=sectors_max * u64::from(flash.pages_per_program()))
+                .map(|n| transfer(n * SECTOR_BYTES))
+                .collect(),
             read: by_page(&flash.read_time, READY_DELAY).into(),
             small_read: small.map_or_else(Vec::new, |small| by_page(&small.time, READY_DELAY)),
             small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),

@@ -25,8 +25,8 @@ pub struct PlaneBudget {
     pub blocks: u32,
     /// Pages of a block.
     pub pages_per_block: u32,
-    /// Pages of a block that its collection may gain without an effect: a part of a page of the
-    /// flash. 0 where pages are mapped whole.
+    /// Pages of a block that its collection may gain without an effect: a part of what the flash
+    /// programs at once. 0 where every page is programmed by itself.
     pub padding: u32,
 }
 
@@ -106,7 +106,7 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
         reserve_blocks: gc_reserve(settings.config, geometry.blocks_per_plane),
         blocks: geometry.blocks_per_plane,
         pages_per_block: geometry.pages_per_block,
-        padding: geometry.units_per_page - 1,
+        padding: geometry.units_per_program() - 1,
         ..PlaneBudget::default()
     };
     let mut budgets = vec![empty; geometry.planes() as usize];
@@ -185,7 +185,9 @@ pub(crate) fn data_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32
         let even = pages_of_plane(flow, layout);
         for plane in flow.planes(layout.geometry) {
             let budget = &budgets[plane.index()];
-            let spare = budget.room_pages().saturating_sub(budget.logical_pages + 1);
+            // A flow goes on with the row that it fills, even beyond its limit.
+            let beyond = u64::from(budget.flows) * u64::from(budget.padding);
+            let spare = budget.room_pages().saturating_sub(budget.logical_pages + 1 + beyond);
             let limit = even + spare / u64::from(budget.flows);
             limits[plane.index() * flows + index] = limit as u32;
         }

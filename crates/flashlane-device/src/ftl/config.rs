@@ -102,8 +102,9 @@ pub struct MappingConfig {
     /// the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<ByteSize>,
-    /// With units smaller than a page: longest time for which a written unit waits until its page
-    /// is full. Then the page is programmed with empty units. Default: 1 ms.
+    /// With units smaller than a page, or `flash.programming = "one-shot"`: longest time for which
+    /// a written unit waits until its page or word line is full. Then the page or word line is
+    /// programmed with empty units. Range: 1 us..=10 s. Default: 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_time: Option<Span>,
     /// Page-level: the whole table is in DRAM: every look-up hits and nothing is written back.
@@ -134,7 +135,8 @@ impl Default for MappingConfig {
 }
 
 impl MappingConfig {
-    /// Longest time for which a written unit waits until its page is full. Unit: picoseconds.
+    /// Longest time for which a written unit waits until its page or word line is full. Unit:
+    /// picoseconds.
     #[must_use]
     pub fn fill_time(&self) -> Span {
         self.fill_time.unwrap_or(FILL_TIME)

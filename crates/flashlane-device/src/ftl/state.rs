@@ -53,6 +53,7 @@ impl FtlState {
             pages_per_block: 1,
             sectors_per_page: 1,
             units_per_page: 1,
+            pages_per_program: 1,
         };
         let none = TableSize { pages: 0, purpose: Use::Sparse };
         Self {

@@ -31,6 +31,7 @@ impl Stage {
             pages_per_block: PAGES,
             sectors_per_page: SECTORS,
             units_per_page: 1,
+            pages_per_program: 1,
         };
         let pages = 100;
         let space = FlowSpace {

@@ -19,6 +19,7 @@ const GEOMETRY: Geometry = Geometry {
     pages_per_block: 4,
     sectors_per_page: 8,
     units_per_page: 1,
+    pages_per_program: 1,
 };
 
 fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {

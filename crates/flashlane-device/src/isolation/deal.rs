@@ -92,6 +92,7 @@ mod tests {
         pages_per_block: 4,
         sectors_per_page: 8,
         units_per_page: 1,
+        pages_per_program: 1,
     };
 
     /// Sets of chips as numbers.

@@ -73,7 +73,7 @@ impl EnergySummary {
 /// up the blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearSummary {
-    /// Pages programmed, for any purpose.
+    /// Pages programmed, for any purpose; with one-shot programming, word lines.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
@@ -140,17 +140,17 @@ pub(crate) fn fill_in(
         return;
     }
     let geometry = device.geometry();
-    let page_bytes = device.flash.page_size.0;
+    let program_bytes = device.flash.page_size.0 * u64::from(geometry.pages_per_program);
     let cycles = device.endurance.rated_cycles;
     let rated = cycles.map(|cycles| {
-        u128::from(geometry.pages() / u64::from(geometry.units_per_page)) * u128::from(cycles)
+        u128::from(geometry.pages() / u64::from(geometry.units_per_program())) * u128::from(cycles)
     });
     let book = WearFigures {
         length_s: summary.window_end_s - summary.window_start_s,
         all_programs: spent.iter().map(|one| one.programs).sum(),
-        units_per_page: geometry.units_per_page,
+        units_per_program: geometry.units_per_program(),
         logical_bytes,
-        page_bytes,
+        program_bytes,
         rated_programs: rated.map(|pages| pages as f64),
     };
     let (mut all, mut bytes, mut host_programs) = (FlowEnergy::default(), 0, 0);
@@ -201,11 +201,12 @@ fn idle_parts(power: Power, window_ps: u64, parts: u64) -> Option<impl Iterator<
 struct WearFigures {
     length_s: f64,
     all_programs: u64,
-    /// Programs of hosts are counted in units, of which a page has this many.
-    units_per_page: u32,
+    /// Programs of hosts are counted in units, of which the flash programs this many at once.
+    units_per_program: u32,
     logical_bytes: u64,
-    page_bytes: u64,
-    /// Page programs for which the whole flash is rated.
+    /// What the flash programs at once: a page or a word line.
+    program_bytes: u64,
+    /// Programs for which the whole flash is rated.
     rated_programs: Option<f64>,
 }
 
@@ -213,8 +214,8 @@ impl WearFigures {
     fn wear(&self, spent: &FlowEnergy, host_programs: u64, written_bytes: u64) -> WearSummary {
         let FlowEnergy { programs, erases, .. } = *spent;
         let over = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-        let host_pages = host_programs as f64 / f64::from(self.units_per_page);
-        let amplification = over(programs as f64, host_pages);
+        let host_programs = host_programs as f64 / f64::from(self.units_per_program);
+        let amplification = over(programs as f64, host_programs);
         let per_second = over(programs as f64, self.length_s);
         let written = over(written_bytes as f64 * DAY_S, self.length_s);
         WearSummary {
@@ -224,7 +225,7 @@ impl WearFigures {
             write_amplification: amplification,
             drive_writes_per_day: written.and_then(|bytes| over(bytes, self.logical_bytes as f64)),
             tbw: self.rated_programs.zip(amplification).and_then(|(rated, amplification)| {
-                over(rated * self.page_bytes as f64 / 1e12, amplification)
+                over(rated * self.program_bytes as f64 / 1e12, amplification)
             }),
             years_to_rated_wear: self
                 .rated_programs
@@ -265,9 +266,9 @@ mod tests {
         let book = WearFigures {
             length_s: DAY_S,
             all_programs: 2_000,
-            units_per_page: 1,
+            units_per_program: 1,
             logical_bytes: 900 * 4_096,
-            page_bytes: 4_096,
+            program_bytes: 4_096,
             rated_programs: Some(365_250.0),
         };
         let spent = FlowEnergy { programs: 1_000, erases: 15, ..FlowEnergy::default() };

@@ -164,15 +164,17 @@ impl Span<'_> {
         }
     }
 
-    /// Mapping units; `None` where pages are mapped whole.
+    /// Mapping units; `None` where every page is mapped and programmed by itself.
     pub(crate) fn units(&self) -> Option<UnitSummary> {
-        let per_page = self.to.drive.ftl.units?.per_page;
+        let UnitCounts { per_page, per_program, waiting_max, .. } = self.to.drive.ftl.units?;
         let count = |of: fn(&UnitCounts) -> u64| {
             self.count(|reading| reading.drive.ftl.units.as_ref().map_or(0, of))
         };
         Some(UnitSummary {
             per_page,
+            per_program,
             padded: count(|units| units.padded),
+            waiting_max,
             buffered_reads: count(|units| units.buffered_reads),
             joined_reads: count(|units| units.joined_reads),
         })

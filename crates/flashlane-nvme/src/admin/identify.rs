@@ -152,7 +152,9 @@ impl Subsystem {
         page.u8(513, 0x44);
         page.u32(516, self.media.namespaces());
         page.u16(520, 1 << 2 | 1 << 3); // Dataset Management, Write Zeroes.
-        page.u8(525, 0b101); // A volatile cache; a flush names its namespace.
+        // A volatile cache, unless it survives a loss of power; a flush names its namespace.
+        let volatile = !self.media.config().device.power_loss_protection;
+        page.u8(525, 0b100 | u8::from(volatile));
         let sectors = (1..=self.media.namespaces()).filter_map(|it| self.media.sectors(it));
         page.u128(280, u128::from(sectors.sum::<u64>()) * u128::from(SECTOR_BYTES));
     }

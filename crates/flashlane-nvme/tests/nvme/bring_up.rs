@@ -1,8 +1,12 @@
 //! Controllers come up, identify themselves and go down.
 
-use flashlane_nvme::{Entry, Status, Tenancy, admin_opcode as admin, io_opcode as io};
+use flashlane_nvme::{
+    Entry, Identity, Media, Status, Subsystem, Tenancy, admin_opcode as admin, io_opcode as io,
+};
 
-use crate::host::{Host, NQN, connect_data, connect_entry, memory, property, read, subsystem};
+use crate::host::{
+    Host, NQN, config, connect_data, connect_entry, memory, property, read, subsystem,
+};
 
 fn u16_at(page: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([page[at], page[at + 1]])
@@ -24,8 +28,18 @@ fn a_controller_identifies_itself() {
     assert!(u16_at(&page, 320) > 0 && u16_at(&page, 514) > 0, "Linux insists on both");
     assert_eq!((page[536] & 3, u16_at(&page, 1800)), (1, 0));
     assert_eq!(&page[768..768 + NQN.len()], NQN.as_bytes());
+    assert_eq!(page[525] & 1, 1, "the cache is volatile");
     let cap = host.now_done(0, property(0, None, true), Vec::new()).completion.result;
     assert_eq!((cap & 0xffff, cap >> 16 & 1, cap >> 37 & 1), (1023, 1, 1));
+}
+
+#[test]
+fn protected_memory_is_no_volatile_cache() {
+    let mut config = config(1, Tenancy::Queue, 4096);
+    config.device.power_loss_protection = true;
+    let media = Media::new(config, memory()).expect("a valid drive");
+    let mut host = Host::with_queues(Subsystem::new(media, Identity::of("tiny")), 1);
+    assert_eq!(host.identify(1, 0).expect("a controller")[525], 0b100);
 }
 
 #[test]

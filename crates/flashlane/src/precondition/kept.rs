@@ -239,6 +239,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
     DeviceConfig {
         name: String::new(),
         source: String::new(),
+        power_loss_protection: false,
         link: flashlane_config::LinkConfig::default(),
         interface: flashlane_config::InterfaceConfig::default(),
         cache: flashlane_config::CacheConfig::default(),

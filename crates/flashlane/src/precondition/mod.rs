@@ -334,8 +334,8 @@ fn open_blocks(
     for &(flow, _) in flows.iter().take(state.blocks.writers(flows.len() as u32) as usize) {
         for stream in [Stream::Host, Stream::Gc] {
             let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
-            // No page of the flash is begun.
-            let page = page - page % layout.geometry.units_per_page;
+            // No page of the flash, and no word line, is begun.
+            let page = page - page % layout.geometry.units_per_program();
             if state.blocks.planes[plane].free > level {
                 state.blocks.precondition_frontier(plane, FlowId::at(flow), stream, page);
             }

@@ -104,6 +104,7 @@ mod tests {
         pages_per_block: 64,
         sectors_per_page: 16,
         units_per_page: 1,
+        pages_per_program: 1,
     };
 
     #[test]

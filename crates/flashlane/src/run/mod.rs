@@ -81,7 +81,8 @@ impl<'a> Prepared<'a> {
         };
         let (mut state, mut kept) = (None, None);
         let mut cache =
-            Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry);
+            Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry)
+                .surviving(device.power_loss_protection);
         // Memory that is written in place keeps no trace of earlier writes.
         if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
             let footprints = footprints(device, workload, &layout, options.seed)?;

@@ -72,10 +72,10 @@ pub(super) fn summarise(
     summary
 }
 
-/// Mapping units of the whole run; `None` where pages are mapped whole.
+/// Mapping units of the whole run; `None` where every page is mapped and programmed by itself.
 fn ftl_units(run: &WafRun<'_>) -> Option<UnitSummary> {
-    let UnitCounts { per_page, padded, .. } = run.drive.ftl().counts().units?;
-    Some(UnitSummary { per_page, padded, ..UnitSummary::default() })
+    let UnitCounts { per_page, per_program, padded, .. } = run.drive.ftl().counts().units?;
+    Some(UnitSummary { per_page, per_program, padded, ..UnitSummary::default() })
 }
 
 /// Work of the drive so far.

@@ -6,9 +6,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flashlane::config::Superblock;
 use flashlane::config::load::{Overrides, workload_from_toml};
 use flashlane::config::validate::validate;
+use flashlane::config::{Programming, Superblock};
 use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::{Error, RunOptions, Warmup, simulate};
 
@@ -50,11 +50,12 @@ fn amplification(summary: &Summary) -> f64 {
 /// Compares the drive of a seed under random writes; nothing if it is too large, cannot have such a
 /// writer, or is refused without time.
 fn compare(seed: u64) -> Option<Pair> {
-    // Superblocks and small units are compared in `superblocks.rs` and `theory_units.rs`: the
-    // limits here were found for drives without them.
+    // Superblocks, small units and word lines are compared in `superblocks.rs` and
+    // `theory_units.rs`: the limits here were found for drives without them.
     let mut device = case(seed).device;
     (device.ftl.superblock, device.ftl.parity) = (Superblock::Block, false);
     (device.ftl.mapping.unit, device.ftl.mapping.fill_time) = (None, None);
+    device.flash.programming = Programming::Page;
     let depth = [1, 4, 16, 64][(seed % 4) as usize];
     let text = |requests: u64| {
         format!(

@@ -22,6 +22,7 @@ const GEOMETRY: Geometry = Geometry {
     pages_per_block: 4,
     sectors_per_page: 8,
     units_per_page: 1,
+    pages_per_program: 1,
 };
 
 fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {

@@ -6,12 +6,6 @@ use super::Blocks;
 use crate::flash::timing::Cells;
 
 impl Blocks {
-    /// Pages, as they are mapped, in a page of the flash.
-    #[inline]
-    pub(crate) fn units_per_page(&self) -> u32 {
-        self.units_per_page
-    }
-
     /// Place among the pages, as they are mapped, of its block of the flash.
     #[inline]
     pub(crate) fn place_in_flash_block(&self, ppa: Ppa) -> u32 {

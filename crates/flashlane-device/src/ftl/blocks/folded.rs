@@ -168,7 +168,7 @@ impl Blocks {
     #[inline]
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         let block = self.block_of(ppa);
-        self.blocks[block].issued += self.units_per_page;
+        self.blocks[block].issued += self.units_per_program;
         if let Some(stripes) = &mut self.stripes {
             stripes.sent(ppa);
         }

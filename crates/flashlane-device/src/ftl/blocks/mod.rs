@@ -149,6 +149,8 @@ pub struct Blocks {
     flash_pages: Divisor,
     /// Pages, as they are mapped, in a page of the flash.
     units_per_page: u32,
+    /// Pages, as they are mapped, that a program writes.
+    units_per_program: u32,
     wear_leveling: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
@@ -200,6 +202,7 @@ impl Blocks {
             data_pages: geometry.pages_per_block,
             flash_pages: Divisor::new(geometry.pages_per_block),
             units_per_page: geometry.units_per_page,
+            units_per_program: geometry.units_per_program(),
             wear_leveling,
             reserve,
             eager_frontiers: false,
@@ -403,6 +406,7 @@ mod tests {
             pages_per_block: 4,
             sectors_per_page: 8,
             units_per_page: 1,
+            pages_per_program: 1,
         }
     }
 

@@ -94,14 +94,14 @@ impl Ftl {
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
-        let units = blocks.units_per_page();
+        let units = self.units_per_program();
         let view = PlaneView::new(all, full, blocks.pages_per_block(), filled).gaining(units);
         let collector = self.layer.collector_mut()?;
         let victim = match &self.sets {
             Some(sets) if !collector.costs_nothing() => sets.victim(plane, blocks),
             _ => collector.victim.select(&view, &mut collector.rng),
         }?;
-        // Moved units take whole pages: a block that gains less than a page gains nothing.
+        // Moved units take whole rows: a block that gains less than a row gains nothing.
         let victim = match view.gain(victim) {
             None if units > 1 => view.emptiest()?,
             _ => victim,

@@ -174,8 +174,8 @@ impl Ftl {
                 return;
             };
             let moves = self.jobs[job].moves();
-            // Units move by the page.
-            let units = self.units_per_page();
+            // Units move by the row.
+            let units = self.units_per_program();
             if moves >= self.moves_max() || released == 0 && !(paced.idle && moves < units) {
                 return;
             }
@@ -197,7 +197,7 @@ impl Ftl {
 
     /// Pages of a block that move at the same time at most.
     fn moves_max(&self) -> u32 {
-        MOVES_MAX * self.blocks.planes_per_block() * self.units_per_page()
+        MOVES_MAX * self.blocks.planes_per_block() * self.units_per_program()
     }
 
     /// A page of a block in collection became invalid without being moved; it may have been the

@@ -221,6 +221,7 @@ mod tests {
             pages_per_block: 3 * (4 - u32::from(parity)),
             sectors_per_page: 8,
             units_per_page: 1,
+            pages_per_program: 1,
         };
         let flows = [0, 60].map(|first_lpa| FlowSpace {
             first_lpa,

@@ -1,11 +1,11 @@
-//! The pages that are being filled, checked with `--check`.
+//! The rows that are being filled, checked with `--check`.
 
 use super::of_host;
 use crate::ftl::Ftl;
 use crate::transaction::{Op, Place, Transaction, Transactions, units_from};
 
 impl Ftl {
-    /// Empty units of the page whose program a transaction leads; 0 for all others.
+    /// Empty units of the row whose program a transaction leads; 0 for all others.
     pub(in crate::ftl) fn empty_units_of(
         &self,
         tr: &Transaction,
@@ -15,16 +15,19 @@ impl Ftl {
         if !leads || !self.packs_units() {
             return 0;
         }
-        self.units_per_page() - 1 - units_from(transactions, tr.rider()).count() as u32
+        self.units_per_program() - 1 - units_from(transactions, tr.rider()).count() as u32
     }
 
-    /// Checks the pages that are being filled, and that every rider rides on one page.
+    /// Checks the rows that are being filled, and that every rider rides on one row or page.
     pub(in crate::ftl) fn audit_units(&self, transactions: &Transactions) {
         let Some(units) = &self.units else {
             let rides = transactions
                 .iter()
                 .find(|(_, tr)| matches!(tr.place, Place::Filling | Place::Riding));
-            assert!(rides.is_none(), "pages that are mapped whole wait for nobody: {rides:?}");
+            assert!(
+                rides.is_none(),
+                "pages that are programmed by themselves wait for nobody: {rides:?}"
+            );
             return;
         };
         let (mut waiting, mut riding, mut led) = (0, 0, 0);
@@ -32,38 +35,41 @@ impl Ftl {
             waiting += u32::from(tr.place == Place::Filling);
             riding += u32::from(tr.place == Place::Riding);
             if matches!(tr.place, Place::Queue | Place::Die) {
-                let page = tr.ppa.get() / units.slots;
+                let together = if tr.op == Op::Program { units.slots } else { units.of_page };
+                let row = tr.ppa.get() / together;
                 for id in units_from(transactions, tr.rider()) {
                     let rider = &transactions[id];
                     assert_eq!(rider.place, Place::Riding, "a unit under way rides");
-                    assert_eq!(rider.ppa.get() / units.slots, page, "it rides on its own page");
+                    assert_eq!(rider.ppa.get() / together, row, "it rides on its own row or page");
                     led += 1;
                 }
             }
         }
-        assert_eq!(riding, led, "every rider rides on one page");
+        assert_eq!(riding, led, "every rider rides on one row or page");
         let (mut filling, mut of_hosts) = (0, 0);
-        for (at, page) in units.filling.iter().enumerate().filter(|(_, page)| page.count > 0) {
-            assert!(page.count < units.slots, "a full page is sent");
+        for (at, row) in units.filling.iter().enumerate().filter(|(_, row)| row.count > 0) {
+            assert!(row.count < units.slots, "a full row is sent");
             let mut slot = 0;
-            for id in units_from(transactions, page.first) {
+            for id in units_from(transactions, row.first) {
                 let tr = &transactions[id];
-                assert_eq!(tr.place, Place::Filling, "a unit waits for its page");
-                assert_eq!(tr.ppa.get() % units.slots, slot, "units fill their page in order");
+                assert_eq!(tr.place, Place::Filling, "a unit waits for its row");
+                assert_eq!(tr.ppa.get() % units.slots, slot, "units fill their row in order");
                 slot += 1;
             }
-            assert_eq!(slot, page.count, "units of a page are counted");
+            assert_eq!(slot, row.count, "units of a row are counted");
             filling += slot;
             of_hosts += u32::from(of_host(at));
         }
-        let ends = units.order.pages(&units.filling).filter(|&at| units.filling[at].count > 0);
-        assert_eq!(ends.count() as u32, of_hosts, "the time of every page of the host ends");
+        let ends = units.order.rows(&units.filling).filter(|&at| units.filling[at].count > 0);
+        assert_eq!(ends.count() as u32, of_hosts, "the time of every row of the host ends");
         assert!(units.looks || of_hosts == 0, "somebody looks for the end of that time");
-        assert_eq!(filling, waiting, "every unit that waits is in a page");
+        assert_eq!(filling, waiting, "every unit that waits is in a row");
+        assert_eq!(filling, units.waiting, "units that wait are counted");
+        assert!(units.counts.waiting_max >= waiting, "the most that waited is kept");
         for block in self.blocks.numbers() {
             let state = self.blocks.block(block);
             let sent = [state.issued, state.programmed];
-            assert!(sent.iter().all(|units_of| units_of % units.slots == 0), "pages go whole");
+            assert!(sent.iter().all(|units_of| units_of % units.slots == 0), "rows go whole");
         }
     }
 }

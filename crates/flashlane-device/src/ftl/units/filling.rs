@@ -1,9 +1,9 @@
-//! Pages that are being filled with units.
+//! Rows that are being filled with units.
 //!
-//! A page of the host is sent when it is full, at a flush of its flow, and otherwise when the time
-//! since its first unit is over (`ftl.mapping.fill_time`). A page of collection is sent when it is
-//! full, or when nothing more of a victim will come: its erase waits for the program of the page.
-//! What a page lacks then is programmed empty, and counts as invalid.
+//! A row of the host is sent when it is full, at a flush of its flow, and otherwise when the time
+//! since its first unit is over (`ftl.mapping.fill_time`). A row of collection is sent when it is
+//! full, or when nothing more of a victim will come: its erase waits for the program of the row.
+//! What a row lacks then is programmed empty, and counts as invalid.
 
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId, Ppa, TransactionId};
@@ -16,14 +16,14 @@ use crate::ftl::blocks::Stream;
 use crate::ftl::{Ftl, Seen};
 use crate::transaction::{Place, Source, units_from};
 
-/// A page that is being filled; empty before its first unit.
+/// A row that is being filled; empty before its first unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filling {
     /// The units, in the order of their places.
     pub(super) first: TransactionId,
     pub(super) last: TransactionId,
     pub(super) count: u32,
-    /// For a page of the host, from its first unit on: the end of its time, and its neighbours in
+    /// For a row of the host, from its first unit on: the end of its time, and its neighbours in
     /// the order of these ends.
     pub(super) due: Due,
 }
@@ -36,7 +36,7 @@ impl Default for Filling {
 }
 
 impl Units {
-    /// Begins a page. Returns the time at which to look for the next page whose time is over, if
+    /// Begins a row. Returns the time at which to look for the next row whose time is over, if
     /// nobody looks yet.
     fn begin(&mut self, at: usize, now: Time) -> Option<Time> {
         if !of_host(at) {
@@ -48,17 +48,19 @@ impl Units {
         nobody.then_some(end)
     }
 
-    /// Takes a page that is sent out of the open ones.
+    /// Takes a row that is sent out of the open ones.
     fn take(&mut self, at: usize) -> Filling {
         if of_host(at) {
             self.order.remove(&mut self.filling, at);
         }
-        std::mem::take(&mut self.filling[at])
+        let row = std::mem::take(&mut self.filling[at]);
+        self.waiting -= row.count;
+        row
     }
 }
 
 impl Ftl {
-    /// The program of a page has its place. It is ready, or becomes a part of a larger page.
+    /// The program of a page has its place. It is ready, or becomes a part of a row.
     #[inline(always)]
     pub(in crate::ftl) fn placed(&mut self, ctx: &mut Context, id: TransactionId) {
         if self.units.is_some() {
@@ -68,7 +70,7 @@ impl Ftl {
         }
     }
 
-    /// Adds a unit to the page that it was placed in.
+    /// Adds a unit to the row that it was placed in.
     fn fill(&mut self, ctx: &mut Context, id: TransactionId) {
         let tr = &mut ctx.transactions[id];
         let block = self.blocks.block_of(tr.ppa);
@@ -76,7 +78,7 @@ impl Ftl {
         let units = self.units.as_mut().expect("units are packed");
         let at = units.at(plane, flow, stream);
         let slot = tr.ppa.get() % units.slots;
-        assert_eq!(slot, units.filling[at].count, "units fill their page in order");
+        assert_eq!(slot, units.filling[at].count, "units fill their row in order");
         if stream == Stream::Host {
             units.host_unit_placed(flow, plane, slot);
         }
@@ -91,10 +93,14 @@ impl Ftl {
             let last = units.filling[at].last;
             ctx.transactions[last].set_rider(id);
         }
-        let page = &mut units.filling[at];
-        (page.last, page.count) = (id, page.count + 1);
-        if page.count == units.slots {
-            self.send_page(ctx, at);
+        let row = &mut units.filling[at];
+        (row.last, row.count) = (id, row.count + 1);
+        let full = row.count == units.slots;
+        units.waiting += 1;
+        if full {
+            self.send_row(ctx, at);
+        } else {
+            units.counts.waiting_max = units.counts.waiting_max.max(units.waiting);
         }
     }
 
@@ -105,8 +111,8 @@ impl Ftl {
         self.complete_moves(ctx, job);
     }
 
-    /// Sends the last page of a job, if all its moves wait in that page and nothing of the victim
-    /// is left.
+    /// Sends the last row of a job, if all its moves wait in that row and nothing of the victim is
+    /// left.
     pub(in crate::ftl) fn complete_moves(&mut self, ctx: &mut Context, job: JobId) {
         let Some(units) = &self.units else { return };
         let (block, moves) = (self.jobs[job].block(), self.jobs[job].moves());
@@ -118,81 +124,81 @@ impl Ftl {
         let waiting = units_from(&ctx.transactions, units.filling[at].first);
         let waiting = waiting.filter(|&id| ctx.transactions[id].job() == job).count() as u32;
         if waiting == moves {
-            self.pad_page(ctx, at);
+            self.pad_row(ctx, at);
         }
     }
 
-    /// Sends all pages of a flow that hold data of the host.
-    pub(crate) fn pad_pages_of(&mut self, ctx: &mut Context, flow: FlowId) {
+    /// Sends all rows of a flow that hold data of the host.
+    pub(crate) fn pad_rows_of(&mut self, ctx: &mut Context, flow: FlowId) {
         for plane in self.blocks.planes.numbers() {
             let Some(units) = &self.units else { return };
             let at = units.at(plane, flow, Stream::Host);
             if units.filling[at].count > 0 {
-                self.pad_page(ctx, at);
+                self.pad_row(ctx, at);
             }
         }
     }
 
-    /// Sends the pages whose time is over. False if there are none.
-    pub(crate) fn pad_due_pages(&mut self, ctx: &mut Context) -> bool {
+    /// Sends the rows whose time is over. False if there are none.
+    pub(crate) fn pad_due_rows(&mut self, ctx: &mut Context) -> bool {
         let mut sent = false;
         loop {
-            let units = self.units.as_mut().expect("only units wait for their pages");
+            let units = self.units.as_mut().expect("only units wait for their rows");
             let first = units.order.first();
-            let end = first.map(|page| units.filling[page].due.at);
+            let end = first.map(|row| units.filling[row].due.at);
             units.looks = end.is_some_and(|end| end > ctx.now);
             match (first, end) {
                 (Some(_), Some(end)) if end > ctx.now => {
                     ctx.events.schedule(end, Event::PagesDue);
                     return sent;
                 }
-                (Some(page), _) => self.pad_page(ctx, page),
+                (Some(row), _) => self.pad_row(ctx, row),
                 (None, _) => return sent,
             }
             sent = true;
         }
     }
 
-    /// Sends a page with empty units in place of those that it lacks.
-    fn pad_page(&mut self, ctx: &mut Context, at: usize) {
+    /// Sends a row with empty units in place of those that it lacks.
+    fn pad_row(&mut self, ctx: &mut Context, at: usize) {
         let units = self.units.as_mut().expect("units are packed");
-        let page = units.filling[at];
-        let pads = units.slots - page.count;
+        let row = units.filling[at];
+        let pads = units.slots - row.count;
         if of_host(at) {
-            let tr = &ctx.transactions[page.first];
+            let tr = &ctx.transactions[row.first];
             units.host_unit_placed(tr.flow, tr.plane, units.slots - 1);
         }
         units.counts.padded += u64::from(pads);
-        let tr = &ctx.transactions[page.first];
+        let tr = &ctx.transactions[row.first];
         let (plane, flow) = (tr.plane, tr.flow);
         let block = self.blocks.block_of(tr.ppa);
         self.pad(plane, flow, self.blocks.block(block).stream, pads);
         self.blocks.planes[plane].programs += pads;
-        self.send_page(ctx, at);
+        self.send_row(ctx, at);
     }
 
-    /// Takes the next `count` units of a page that has begun, which stay empty.
+    /// Takes the next `count` units of a row that has begun, which stay empty.
     pub(in crate::ftl) fn pad(&mut self, plane: PlaneId, flow: FlowId, stream: Stream, count: u32) {
         for _ in 0..count {
             let ppa = self.blocks.allocate(plane, flow, stream, true);
-            let ppa = ppa.expect("a page that has begun has room");
+            let ppa = ppa.expect("a row that has begun has room");
             self.blocks.invalidate(self.blocks.block_of(ppa));
         }
         self.flows[flow].other_programs += u64::from(count);
     }
 
-    /// Without time: completes the page of a frontier with empty units. Returns their number.
-    pub(in crate::ftl) fn complete_page(
+    /// Without time: completes the row of a frontier with empty units. Returns their number.
+    pub(in crate::ftl) fn complete_row(
         &mut self,
         plane: PlaneId,
         flow: FlowId,
         stream: Stream,
     ) -> u32 {
-        let units = self.units_per_page();
+        let units = self.units_per_program();
         let empty = (units - self.blocks.next_page(plane, flow, stream) % units) % units;
         for _ in 0..empty {
             let ppa = self.blocks.allocate_at_once(plane, flow, stream, true);
-            let ppa = ppa.expect("a page that has begun has room");
+            let ppa = ppa.expect("a row that has begun has room");
             self.blocks.invalidate(self.blocks.block_of(ppa));
         }
         if let Some(units) = &mut self.units {
@@ -201,20 +207,20 @@ impl Ftl {
         empty
     }
 
-    /// Without time: true if a unit of the host fills its page, so that the page is programmed.
+    /// Without time: true if a unit of the host fills its row, so that the row is programmed.
     #[inline]
-    pub(in crate::ftl) fn fills_page(&mut self, flow: FlowId, plane: PlaneId, ppa: Ppa) -> bool {
+    pub(in crate::ftl) fn fills_row(&mut self, flow: FlowId, plane: PlaneId, ppa: Ppa) -> bool {
         let Some(units) = &mut self.units else { return true };
         let slot = ppa.get() % units.slots;
         units.host_unit_placed(flow, plane, slot);
         slot + 1 == units.slots
     }
 
-    /// Sends a page: its first unit leads, and the others ride along.
-    fn send_page(&mut self, ctx: &mut Context, at: usize) {
+    /// Sends a row: its first unit leads, and the others ride along.
+    fn send_row(&mut self, ctx: &mut Context, at: usize) {
         let units = self.units.as_mut().expect("units are packed");
-        let page = units.take(at);
-        let mut id = page.first;
+        let row = units.take(at);
+        let mut id = row.first;
         while id != TransactionId::NONE {
             let tr = &mut ctx.transactions[id];
             let waited = tr.lap(ctx.now);
@@ -227,17 +233,17 @@ impl Ftl {
             id = next;
         }
         let units = self.units.as_mut().expect("units are packed");
-        let leader = &mut ctx.transactions[page.first];
+        let leader = &mut ctx.transactions[row.first];
         leader.place = Place::Queue;
-        leader.programs_whole(units.page_sectors);
-        units.keep_base(page.first, leader.chain);
-        self.tell(Seen::PageBegins { leader: page.first });
-        self.ready(page.first);
+        leader.programs_whole(units.row_sectors);
+        units.keep_base(row.first, leader.chain);
+        self.tell(Seen::PageBegins { leader: row.first });
+        self.ready(row.first);
     }
 
-    /// The program of a page is over: its empty units are, too. To be called before the units end.
+    /// The program of a row is over: its empty units are, too. To be called before the units end.
     pub(crate) fn empty_units_programmed(&mut self, ctx: &Context, leader: TransactionId) {
-        let slots = self.units_per_page();
+        let slots = self.units_per_program();
         let tr = &ctx.transactions[leader];
         let pads = slots - units_from(&ctx.transactions, leader).count() as u32;
         if pads > 0 {

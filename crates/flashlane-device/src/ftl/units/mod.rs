@@ -1,15 +1,18 @@
-//! Mapping units smaller than a page of the flash (`ftl.mapping.unit`).
+//! Mapping units that are programmed together: units smaller than a page of the flash
+//! (`ftl.mapping.unit`), and the pages of a word line (`flash.programming = "one-shot"`).
 //!
 //! The translation layer counts units wherever it says pages: tables, blocks and collection know
-//! nothing of the flash's pages, each of which is a row of units (`Geometry::units_per_page`).
-//! Only the way to the flash knows them:
+//! nothing of the flash's pages, each of which is `Geometry::units_per_page` units in a row, and
+//! nothing of its word lines, each of which is `Geometry::pages_per_program` pages in a row. Only
+//! the way to the flash knows them. In this folder a *row* is what a plane programs at once: the
+//! units of a page, or those of a word line.
 //!
-//! - *Filling* ([`filling`]): units of one plane, flow and stream are packed into a page as they
-//!   get their places. The page is programmed when it is full, or with empty units when the wait is
+//! - *Filling* ([`filling`]): units of one plane, flow and stream are packed into a row as they get
+//!   their places. The row is programmed when it is full, or with empty units when the wait is
 //!   over. Until it is programmed, its units are in the controller's memory, and reads of them are
 //!   answered from there.
 //! - *Riding* ([`riding`]): the transaction of one unit leads, and goes through scheduler and flash
-//!   as the page. The others ride along, and are over when it is.
+//!   as the row, or for a read as the page. The others ride along, and are over when it is.
 
 mod audit;
 mod filling;
@@ -29,7 +32,7 @@ use filling::Filling;
 use order::Order;
 use riding::LastRead;
 
-/// Streams that fill pages: writes of the host, and pages that collection moves.
+/// Streams that fill rows: writes of the host, and pages that collection moves.
 const STREAMS: usize = 2;
 
 /// Counts of units since the start of the run.
@@ -37,30 +40,39 @@ const STREAMS: usize = 2;
 pub struct UnitCounts {
     /// Units of a page.
     pub per_page: u32,
-    /// Empty units that were programmed, since their page had waited long enough.
+    /// Units that a plane programs at once: those of a page, or of a word line.
+    pub per_program: u32,
+    /// Empty units that were programmed, since the others had waited long enough.
     pub padded: u64,
+    /// Most units that waited in the controller's memory for others, since the window opened or
+    /// in the whole run if all of it counts.
+    pub waiting_max: u32,
     /// Reads of units that were not programmed yet, answered from the controller's memory.
     pub buffered_reads: u64,
     /// Units that were read along with another unit of their page.
     pub joined_reads: u64,
 }
 
-/// Pages that are being filled, and what rides on the pages under way.
+/// Rows that are being filled, and what rides on the rows and pages under way.
 #[derive(Clone)]
 pub(super) struct Units {
-    /// Units of a page; more than 1.
+    /// Units of a row, which are programmed together; more than 1.
     slots: u32,
-    /// What the program of a page moves over the channel. Unit: sectors.
-    page_sectors: u32,
+    /// Units of a page, which are read together.
+    of_page: u32,
+    /// What the program of a row moves over the channel. Unit: sectors.
+    row_sectors: u32,
     fill_time: Time,
     flows: usize,
-    /// Open pages by plane, flow and stream.
+    /// Open rows by plane, flow and stream.
     filling: Vec<Filling>,
-    /// Open pages of the host, in the order in which their time is over.
+    /// Units in open rows.
+    waiting: u32,
+    /// Open rows of the host, in the order in which their time is over.
     order: Order,
-    /// True while an event is to look for pages whose time is over.
+    /// True while an event is to look for rows whose time is over.
     looks: bool,
-    /// With dynamic allocation: the plane of the page that each flow is filling, or `NONE`. Its
+    /// With dynamic allocation: the plane of the row that each flow is filling, or `NONE`. Its
     /// next units go there.
     filled_now: Option<Array<FlowId, PlaneId>>,
     last_read: LastRead,
@@ -69,34 +81,36 @@ pub(super) struct Units {
     counts: UnitCounts,
 }
 
-/// True if an open page, by its index in the list, holds data that the host writes.
+/// True if an open row, by its index in the list, holds data that the host writes.
 fn of_host(at: usize) -> bool {
     at.is_multiple_of(STREAMS)
 }
 
 impl Units {
-    /// Nothing under way; `None` where pages are mapped whole.
+    /// Nothing under way; `None` where every page is mapped and programmed by itself.
     pub(super) fn new(config: &FtlConfig, layout: &Layout) -> Option<Self> {
         let geometry = layout.geometry;
         let dynamic = config.allocation.is_dynamic();
-        let slots = geometry.units_per_page;
+        let (of_page, slots) = (geometry.units_per_page, geometry.units_per_program());
         let flows = layout.flows.len();
         (slots > 1).then(|| Self {
             slots,
-            page_sectors: slots * geometry.sectors_per_page,
+            of_page,
+            row_sectors: slots * geometry.sectors_per_page,
             fill_time: Time(config.mapping.fill_time().0),
             flows,
             filling: vec![Filling::default(); geometry.planes() as usize * flows * STREAMS],
+            waiting: 0,
             order: Order::default(),
             looks: false,
             filled_now: dynamic.then(|| Array::of(PlaneId::NONE, flows)),
             last_read: LastRead::default(),
             bases: Vec::new(),
-            counts: UnitCounts { per_page: slots, ..UnitCounts::default() },
+            counts: UnitCounts { per_page: of_page, per_program: slots, ..UnitCounts::default() },
         })
     }
 
-    /// Index in `filling` of the page of a plane, flow and stream.
+    /// Index in `filling` of the row of a plane, flow and stream.
     fn at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
         let stream = match stream {
             Stream::Host => 0,
@@ -106,14 +120,14 @@ impl Units {
         (plane.index() * self.flows + flow.index()) * STREAMS + stream
     }
 
-    /// The plane that the next unit of a flow has to go to, since its page is not full.
+    /// The plane that the next unit of a flow has to go to, since its row is not full.
     #[inline]
     pub(super) fn plane_to_fill(&self, flow: FlowId) -> Option<PlaneId> {
         let plane = self.filled_now.as_ref()?[flow];
         (plane != PlaneId::NONE).then_some(plane)
     }
 
-    /// A unit of the host has its place, the `slot`th of its page.
+    /// A unit of the host has its place, the `slot`th of its row.
     #[inline]
     pub(super) fn host_unit_placed(&mut self, flow: FlowId, plane: PlaneId, slot: u32) {
         if let Some(filled_now) = &mut self.filled_now {
@@ -132,21 +146,28 @@ impl Units {
 }
 
 impl Ftl {
-    /// True if units are packed into pages.
+    /// True if units are packed into rows.
     #[inline(always)]
     pub(crate) fn packs_units(&self) -> bool {
         self.units.is_some()
     }
 
-    /// Units of a page; 1 where pages are mapped whole.
+    /// Units that a plane programs at once; 1 where every page is programmed by itself.
     #[inline]
-    pub(super) fn units_per_page(&self) -> u32 {
+    pub(super) fn units_per_program(&self) -> u32 {
         self.units.as_ref().map_or(1, |units| units.slots)
     }
 
-    /// Counts of units; `None` where pages are mapped whole.
+    /// Counts of units; `None` where every page is mapped and programmed by itself.
     pub(super) fn unit_counts(&self) -> Option<UnitCounts> {
         self.units.as_ref().map(|units| units.counts)
+    }
+
+    /// Begins the largest number of units that waited anew.
+    pub(crate) fn forget_most_waiting(&mut self) {
+        if let Some(units) = &mut self.units {
+            units.counts.waiting_max = units.waiting;
+        }
     }
 
     /// The stages of a leader since others began to ride on it.

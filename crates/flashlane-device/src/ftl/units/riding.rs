@@ -57,10 +57,10 @@ impl Ftl {
     pub(in crate::ftl) fn ride(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
         let Some(units) = &mut self.units else { return false };
         let tr = &ctx.transactions[id];
-        if tr.merging {
+        if tr.merging || units.of_page == 1 {
             return false;
         }
-        let page = tr.ppa.get() / units.slots;
+        let page = tr.ppa.get() / units.of_page;
         let last = &mut units.last_read;
         let one = last.page == page && last.at == ctx.now && last.leader != TransactionId::NONE;
         let joins = one && {

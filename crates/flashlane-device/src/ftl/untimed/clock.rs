@@ -46,16 +46,18 @@ pub fn page_transfer(flash: &FlashConfig) -> u64 {
 }
 
 impl Times {
-    /// `units`: pages, as they are mapped, in a page of the flash. Collection reads and programs
-    /// them together.
-    fn new(flash: &FlashConfig, copyback: bool, units: u32) -> Self {
+    /// Collection reads the pages, as they are mapped, of a page of the flash together, and
+    /// programs together as many as the flash programs at once.
+    fn new(flash: &FlashConfig, copyback: bool, geometry: Geometry) -> Self {
         let transfer = page_transfer(flash);
+        let all_pages = transfer * u64::from(geometry.pages_per_program);
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
-        let over_channel = if copyback { 0 } else { transfer };
+        let over_channel = |transfer: u64| if copyback { 0 } else { transfer };
+        let (of_page, of_program) = (geometry.units_per_page, geometry.units_per_program());
         Self {
-            program: program + transfer,
-            gc_read: ((read + over_channel) / u64::from(units)).max(1),
-            gc_program: ((program + over_channel) / u64::from(units)).max(1),
+            program: program + all_pages,
+            gc_read: ((read + over_channel(transfer)) / u64::from(of_page)).max(1),
+            gc_program: ((program + over_channel(all_pages)) / u64::from(of_program)).max(1),
             erase: flash.erase_time.0,
         }
     }
@@ -149,8 +151,8 @@ impl Dies {
             }
             CollectionOrder::Unspecified => unreachable!("refused"),
         };
-        let units = geometry.units_per_page;
-        let times = Times::new(flash, gc.copyback, units);
+        let units = geometry.units_per_program();
+        let times = Times::new(flash, gc.copyback, geometry);
         assert!(times.program > 0 && times.erase > 0, "operations of the flash take time");
         let suspends = reads == Reads::Interrupt && flash.suspend.program;
         let read_wait = if suspends { flash.suspend.program_time.0 } else { times.program };
@@ -310,6 +312,7 @@ mod tests {
                 pages_per_block: 1,
                 sectors_per_page: 8,
                 units_per_page: 1,
+                pages_per_program: 1,
             },
             reads: Array::of(MS, 1),
             times: Times { program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },

@@ -372,7 +372,7 @@ impl Untimed {
         assert_eq!(self.ftl.blocks.block(block).valid, 0, "block {block} is empty");
         if self.ftl.packs_units() {
             let Block { flow, stream, .. } = *self.ftl.blocks.block(block);
-            let empty = self.ftl.complete_page(plane, flow, stream.moved());
+            let empty = self.ftl.complete_row(plane, flow, stream.moved());
             self.work[flow.index()].gc_programs += u64::from(empty);
         }
         self.ftl.end_job(plane, block);

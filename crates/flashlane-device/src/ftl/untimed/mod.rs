@@ -113,7 +113,7 @@ impl Untimed {
         let CollectionRules { flash, gc, order, pools } = rules;
         let geometry = layout.geometry;
         let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
-        let planes = (geometry.planes() * geometry.units_per_page) as usize;
+        let planes = (geometry.planes() * geometry.units_per_program()) as usize;
         let bound = planes * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
         let collector = ftl.layer.collector().expect("refused for layers that collect nothing");
@@ -316,8 +316,8 @@ impl Untimed {
         self.work[flow.index()].host_programs += 1;
         self.mapping_changed(flow, lpa);
         self.follow(plane, at);
-        if !self.ftl.fills_page(flow, plane, ppa) {
-            // The unit waits for its page in the controller's memory.
+        if !self.ftl.fills_row(flow, plane, ppa) {
+            // The unit waits for its row in the controller's memory.
             return Ok(at + ANSWER);
         }
         let die = self.dies.of(plane);

@@ -3,13 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Mapping units that are packed into pages. Unit: mapping units, unless named otherwise.
+/// Mapping units that are packed into pages and word lines. Unit: mapping units, unless named
+/// otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnitSummary {
     /// Mapping units in a page of the flash.
     pub per_page: u32,
-    /// Empty units that were programmed, since their page was sent before it was full.
+    /// Mapping units that a plane programs at once: those of a page, or of a word line with
+    /// one-shot programming.
+    #[serde(default)]
+    pub per_program: u32,
+    /// Empty units that were programmed, since their page or word line was sent before it was full.
     pub padded: u64,
+    /// Most units that waited at a time in the controller's memory for others of their page or word
+    /// line. 0 in runs without time.
+    #[serde(default)]
+    pub waiting_max: u32,
     /// Reads of units that were not programmed yet: the controller answered from its memory.
     pub buffered_reads: u64,
     /// Units that were read along with another unit of their page, without a sensing of their own.

@@ -327,9 +327,8 @@ impl Tracks {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_interrupted_operation_is_cut_and_goes_on() {
-        let geometry = Geometry {
+    fn two_planes() -> Geometry {
+        Geometry {
             channels: 1,
             chips_per_channel: 1,
             dies_per_chip: 1,
@@ -338,8 +337,13 @@ mod tests {
             pages_per_block: 8,
             sectors_per_page: 8,
             units_per_page: 1,
-        };
-        let mut recorder = TimelineRecorder::new(TimelineOptions::default(), geometry, 1);
+            pages_per_program: 1,
+        }
+    }
+
+    #[test]
+    fn an_interrupted_operation_is_cut_and_goes_on() {
+        let mut recorder = TimelineRecorder::new(TimelineOptions::default(), two_planes(), 1);
         let page = |plane, source| Page {
             plane,
             flow: FlowId::new(0),

@@ -6,8 +6,8 @@ use flashlane::config::units::{
 use flashlane::config::validate::{gc_reserve, validate, validate_device};
 use flashlane::config::{
     AgeConfig, CacheMechanism, ChannelClass, Coefficients, CompatConfig, DeviceConfig, ErrorModel,
-    ErrorsConfig, InterfaceKind, MappingKind, Pacing, PageOrder, ProcessorsConfig, SataConfig,
-    Sharing, SmallReadConfig, Superblock, Technology, UnwrittenRead, WorkloadConfig,
+    ErrorsConfig, InterfaceKind, MappingKind, Pacing, PageOrder, ProcessorsConfig, Programming,
+    SataConfig, Sharing, SmallReadConfig, Superblock, Technology, UnwrittenRead, WorkloadConfig,
 };
 use flashlane::policy::Allocation;
 use flashlane::policy::Arbitration;
@@ -377,6 +377,7 @@ pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
     with.ftl.gc.copyback = false;
     with.ftl.unwritten_read = UnwrittenRead::ZeroFill;
     (with.ftl.mapping.unit, with.ftl.mapping.fill_time) = (None, None);
+    with.flash.programming = Programming::Page;
     with.errors = Some(ErrorsConfig {
         model,
         coefficients: custom.then(|| Coefficients { base, ..Coefficients::default() }),
@@ -432,6 +433,7 @@ pub(crate) fn force_superblocks(
     let dies = draw.pick(&[1, 1, 2, 2, 4]);
     with.ftl.superblock = if draw.chance(0.6) { Superblock::Drive } else { Superblock::Dies(dies) };
     with.ftl.parity = draw.chance(0.3);
+    with.flash.programming = Programming::Page;
     with.ftl.gc.copyback = false;
     with.ftl.over_provisioning = Ratio(10.0);
     if with.ftl.allocation.is_dynamic() {

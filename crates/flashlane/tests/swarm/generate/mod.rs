@@ -2,6 +2,7 @@
 //! flows, small sizes first, because that is where room runs out.
 
 mod device;
+mod word_lines;
 mod workload;
 
 use std::sync::{Arc, Mutex};
@@ -132,6 +133,7 @@ pub(crate) fn case(seed: u64) -> Case {
     device::pacing(seed, &mut device);
     device::errors(seed, &mut device);
     device::units(seed, &mut device, &workload);
+    word_lines::word_lines(seed, &mut device, &workload);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {

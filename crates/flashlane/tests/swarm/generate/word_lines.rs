@@ -1,0 +1,45 @@
+//! Word lines that are programmed at once, and memory that survives a loss of power.
+
+use flashlane::config::units::Span;
+use flashlane::config::validate::validate;
+use flashlane::config::{DeviceConfig, PageOrder, Programming, Superblock, WorkloadConfig};
+use flashlane_engine::Rng;
+
+use super::{Draw, MS, US};
+
+/// One-shot programming where the rest allows it, on some drives. Drawn apart, so that the rest of
+/// other drives is what it was before.
+pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &WorkloadConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.word_lines", 0));
+    device.power_loss_protection = draw.chance(0.2);
+    let mut with = device.clone();
+    with.flash.programming = Programming::OneShot;
+    let pages = with.flash.pages_per_program();
+    if pages == 1 || !draw.chance(0.35) {
+        return;
+    }
+    let flash = &mut with.flash;
+    flash.page_order = PageOrder::Turns;
+    flash.program_time.truncate(1);
+    flash.pages_per_block = flash.pages_per_block.next_multiple_of(pages);
+    let ftl = &mut with.ftl;
+    ftl.mapping.ideal = true;
+    ftl.mapping.fill_time = draw.chance(0.7).then(|| Span(draw.scale(US, 10 * MS)));
+    ftl.gc.copyback = false;
+    (ftl.superblock, ftl.parity) = (Superblock::Block, false);
+    with.errors = None;
+    // The workload has no requests yet, which is a problem of its own.
+    let refused = |device: &DeviceConfig, keys: &str| {
+        validate(device, workload).iter().any(|problem| problem.place.starts_with(keys))
+    };
+    for _ in 0..20 {
+        if refused(&with, "ftl.over_provisioning") {
+            let ratio = &mut with.ftl.over_provisioning.0;
+            *ratio = (*ratio * 1.3 + 0.05).min(10.0);
+        }
+    }
+    let keys = ["flash", "ftl", "isolation", "scheduler"];
+    if !keys.iter().any(|keys| refused(&with, keys)) {
+        *device = with;
+    }
+}
