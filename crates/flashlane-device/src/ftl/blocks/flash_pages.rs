@@ -25,9 +25,9 @@ impl Blocks {
         Cells { page: self.flash_page_of(ppa) }
     }
 
-    /// The cells of a command for these pages, which have one number in their blocks: the first page
-    /// stands for all. What differs between blocks has to be asked of every page here, and the
-    /// command takes as long as its slowest page.
+    /// The cells of a command for these pages, which have one number in their blocks: the first
+    /// page stands for all. What differs between blocks has to be asked of every page here, and
+    /// the command takes as long as its slowest page.
     #[inline]
     pub(crate) fn cells_of(&self, mut pages: impl Iterator<Item = Ppa>) -> Cells {
         self.cells(pages.next().expect("a command has a page"))

@@ -1,14 +1,13 @@
 //! Collection and wear levelling without events: they choose the same victims as the timed drive,
 //! and move pages in the time that hosts leave free on the dies' clocks.
 
-use flashlane_engine::Array;
 use flashlane_units::{BlockId, DieId, Lpa, PlaneId, Ppa};
 
 use super::Untimed;
 use super::job::Job;
 use crate::collection_order::{Presses, Room, Steps};
 use crate::flash::config::DIES_PER_CHIP;
-use crate::ftl::blocks::{Block, BlockState, Stream};
+use crate::ftl::blocks::{Block, Stream};
 use crate::ftl::gc::JobKind;
 use flashlane_reading::Error;
 
@@ -384,21 +383,5 @@ impl Untimed {
             self.start_job(plane, coldest, JobKind::Wear);
         }
         self.collect(plane);
-    }
-
-    /// Checks the jobs against the blocks.
-    pub(super) fn audit_jobs(&self) {
-        let blocks = &self.ftl.blocks;
-        let mut jobs: Array<PlaneId, u32> = Array::of(0, blocks.planes.len());
-        for job in self.jobs.iter().flatten() {
-            jobs[job.plane] += 1;
-        }
-        for (plane, &jobs) in jobs.numbered() {
-            assert_eq!(blocks.planes[plane].jobs, jobs, "jobs of plane {plane}");
-            let collected = |block: &&Block| block.state == BlockState::Collected;
-            let found = blocks.of_plane(plane).iter().filter(collected).count();
-            assert_eq!(found, jobs as usize, "blocks in collection of plane {plane}");
-            assert!(jobs <= self.max_jobs, "jobs of plane {plane} are bounded");
-        }
     }
 }

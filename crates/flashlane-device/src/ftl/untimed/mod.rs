@@ -5,6 +5,7 @@
 //! of its time the host leaves to collection. Invariants: those of the timed layer.
 
 mod arrival;
+mod audit;
 mod clock;
 mod collection;
 mod job;
@@ -370,15 +371,5 @@ impl Untimed {
     /// The translation layer.
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
-    }
-
-    /// Checks all invariants between two requests.
-    pub fn audit(&self, layout: &Layout) {
-        self.ftl.audit_tables(layout);
-        self.cache.audit_slots();
-        self.audit_jobs();
-        self.audit_programs();
-        assert!(self.leaving.is_empty(), "pages that left the cache are on flash");
-        assert!(self.write_backs.is_empty(), "every translation page is written back");
     }
 }

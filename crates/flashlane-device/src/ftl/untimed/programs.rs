@@ -45,22 +45,6 @@ impl Untimed {
         }
     }
 
-    /// Checks the programs that count, with `--check`.
-    pub(super) fn audit_programs(&self) {
-        if !self.balances {
-            assert!(self.programs.is_empty(), "programs count for dynamic allocation only");
-            assert!(self.at_work.is_empty(), "dies are looked at for dynamic allocation only");
-            return;
-        }
-        let at_work = self.is_at_work.iter().filter(|&&at_work| at_work).count();
-        assert_eq!(self.at_work.len(), at_work, "a die with work is looked at once");
-        let planes = self.ftl.blocks.planes.iter();
-        let counted: usize = planes.map(|plane| plane.programs as usize).sum();
-        let moving: usize = self.jobs.iter().flatten().map(|job| job.programs as usize).sum();
-        let expected = self.programs.len() + if self.dies.arrival.is_none() { moving } else { 0 };
-        assert_eq!(counted, expected, "programs of all planes are counted until they end");
-    }
-
     /// Gives the programs of moved pages their ends, behind the present work of their die; `ends`
     /// numbers them. They have counted since their reads.
     pub(super) fn programs_end(&mut self, plane: PlaneId, die: DieId, ends: std::ops::Range<u32>) {
