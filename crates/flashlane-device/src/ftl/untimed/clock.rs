@@ -52,10 +52,15 @@ impl Times {
         let transfer = page_transfer(flash);
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
         let over_channel = if copyback { 0 } else { transfer };
+        // With cache program the data of the next page crosses the channel meanwhile.
+        let programs = |over_channel: u64| match flash.cache_program {
+            true => program.max(over_channel),
+            false => program + over_channel,
+        };
         Self {
-            program: program + transfer,
+            program: programs(transfer),
             gc_read: ((read + over_channel) / u64::from(units)).max(1),
-            gc_program: ((program + over_channel) / u64::from(units)).max(1),
+            gc_program: (programs(over_channel) / u64::from(units)).max(1),
             erase: flash.erase_time.0,
         }
     }
