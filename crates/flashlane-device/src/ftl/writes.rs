@@ -6,7 +6,7 @@ use super::blocks::Stream;
 use super::contents::Trimmed;
 use super::{Ftl, Seen};
 use crate::context::Context;
-use crate::transaction::{Place, Source};
+use crate::transaction::{Op, Place, Source};
 
 impl Ftl {
     /// A page of the host, or of its data cache, is on flash.
@@ -26,7 +26,7 @@ impl Ftl {
 
     /// Gives a write its page, or parks it until a block is free.
     pub(super) fn place_write(&mut self, ctx: &mut Context, id: TransactionId) {
-        debug_assert!(ctx.transactions[id].mask() != 0, "a write brings at least one sector");
+        debug_assert_eq!(ctx.transactions[id].op, Op::Program, "only programs take a page");
         if let Err(plane) = self.try_place(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = self.first_plane(plane);
