@@ -79,9 +79,8 @@ fn a_program_hides_the_transfer_of_the_next_one() {
 #[test]
 fn every_policy_that_is_allowed_fills_the_register() {
     for policy in ["fcfs", "host-first", "read-priority", "out-of-order", "priority-out-of-order"] {
-        let scenario = writes(1, "50us", "100MT/s")
-            .set("scheduler", policy)
-            .set("flash.cache_program", true);
+        let scenario =
+            writes(1, "50us", "100MT/s").set("scheduler", policy).set("flash.cache_program", true);
         let share = bandwidth(&scenario) / rate(1, 50.0);
         assert!((share - 1.0).abs() < 0.01, "{policy}: {share}");
     }
@@ -171,12 +170,8 @@ fn a_read_goes_before_programs_that_are_not_in_the_register() {
     let both = 2 * PROGRAM - 100 * US;
     assert!(waited.abs_diff(both) < 3 * DATA, "behind both: {waited} ps");
     // The read comes first, and the policy puts reads first: the register stays empty.
-    let before = [
-        (0, write(0)),
-        (start, write(1)),
-        (start + 100 * US, read),
-        (start + 200 * US, write(2)),
-    ];
+    let before =
+        [(0, write(0)), (start, write(1)), (start + 100 * US, read), (start + 200 * US, write(2))];
     let done = completions(&before);
     let waited = done[2].record.flash_queue_ps;
     assert!(waited.abs_diff(PROGRAM - 100 * US) < 3 * DATA, "behind one: {waited} ps");
@@ -227,9 +222,8 @@ fn what_does_not_go_together_is_refused() {
         let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
         let device = device_from_toml(ONE_DIE, "device", &overrides).expect("it is read").config;
         let problems = validate_device(&device);
-        let named = problems
-            .iter()
-            .any(|p| p.place == "flash.cache_program" && p.message.contains(with));
+        let named =
+            problems.iter().any(|p| p.place == "flash.cache_program" && p.message.contains(with));
         assert!(named, "{set}: {problems:?}");
     }
 }

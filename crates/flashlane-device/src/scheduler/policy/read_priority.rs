@@ -82,7 +82,8 @@ impl SchedulingPolicy for ReadPriority {
 
     /// Forms a command of programs, if they are the first that wait.
     fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
-        let first = self.order(die, view).into_iter().find(|&kind| !self.queues.is_empty(die, kind));
+        let first =
+            self.order(die, view).into_iter().find(|&kind| !self.queues.is_empty(die, kind));
         first == Some(WRITES) && self.queues.form(die, WRITES, None, view)
     }
 
