@@ -201,6 +201,17 @@ impl Transaction {
         self.mark = end;
     }
 
+    /// The data of the program was in the register of its die at `sent`, and its array operation
+    /// begins at `since`.
+    pub(crate) fn waited_in_register(&mut self, sent: Time, since: Time) {
+        assert!(self.mark <= sent && sent <= since, "data comes before it is programmed");
+        if sent < since {
+            self.chain.bus += (sent - self.mark).0;
+            self.chain.queue += (since - sent).0;
+            self.mark = since;
+        }
+    }
+
     /// The next unit that rides on the page of this one, or `NONE`.
     #[inline(always)]
     pub(crate) fn rider(&self) -> TransactionId {
@@ -354,7 +365,7 @@ pub(crate) fn units_from(
 }
 
 /// The pages of a command, from its first one on, or none for `NONE`.
-pub(crate) fn pages_from(
+pub fn pages_from(
     transactions: &Transactions,
     first: TransactionId,
 ) -> impl Iterator<Item = TransactionId> + Clone + '_ {

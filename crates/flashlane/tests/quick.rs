@@ -1,6 +1,7 @@
 //! Tests of the model that take seconds at most, as one program. `slow.rs` has the others.
 
 mod alignment;
+mod cache_program;
 mod capacity;
 mod common;
 mod conformance;

@@ -310,6 +310,7 @@ requests = 4000
     for scenario in [
         base.clone(),
         base.set("ftl.mapping", "{ ideal = false, cmt_capacity = \"2KiB\" }"),
+        base.set("flash.cache_program", true),
         base.set("cache.capacity", "64KiB")
             .set("flash.suspend.program", true)
             .set("interface.queue_depth", 8),

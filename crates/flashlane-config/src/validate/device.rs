@@ -72,6 +72,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
             rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
         }
     }
+    media::check_cache_program(rules, device);
     pacing::check(rules, device);
     superblocks::check(rules, device);
     errors::check(rules, device);

@@ -1,7 +1,7 @@
 //! Rules of the two kinds of memory: flash, and memory that is written in place.
 
 use super::OPERATION_PS;
-use crate::{FlashConfig, FtlConfig, MappingKind, Technology};
+use crate::{DeviceConfig, FlashConfig, FtlConfig, MappingKind, Technology};
 use flashlane_device::flash::config::SuspendConfig;
 use flashlane_reading::Rules;
 use flashlane_units::Span;
@@ -62,6 +62,34 @@ pub(super) fn check_translation(rules: &mut Rules, ftl: &FtlConfig) {
         format!(
             "found {}, allowed: the static orders; memory written in place moves no page",
             ftl.allocation.name()
+        )
+    });
+}
+
+/// Rules of cache program.
+pub(super) fn check_cache_program(rules: &mut Rules, device: &DeviceConfig) {
+    let (flash, compat) = (&device.flash, &device.compat);
+    if !flash.cache_program {
+        return;
+    }
+    for (found, with) in [
+        (flash.technology == Technology::InPlace, "memory that is written in place"),
+        (flash.suspend.program, "flash.suspend.program, whose reads need the register"),
+        (device.ftl.gc.copyback, "ftl.gc.copyback, whose pages need the register"),
+        (compat.class_rotation, "compat.class_rotation"),
+        (compat.one_die_per_dispatch, "compat.one_die_per_dispatch"),
+        (compat.scan_at_once, "compat.scan_at_once"),
+    ] {
+        rules.require(!found, "flash.cache_program", || {
+            format!("found true, allowed: false with {with}")
+        });
+    }
+    rules.require(device.scheduler.fills_registers(), "flash.cache_program", || {
+        format!(
+            "found true, allowed: false with scheduler {}, which gives a die its next program when \
+             it is idle; true with fcfs, host-first, read-priority, out-of-order and \
+             priority-out-of-order",
+            device.scheduler.name()
         )
     });
 }

@@ -13,7 +13,7 @@ use crate::transaction::{Op, Place, Source, pages_from};
 impl Device {
     /// Sends the command that the scheduler formed, which has several pages or interrupts another
     /// command. The channel must be free. With `interrupts`, the die first suspends the program or
-    /// erase that it runs.
+    /// erase that it runs, or it takes a program into its register.
     #[inline(never)]
     pub(super) fn issue(&mut self, at: DiePlace, interrupts: bool) {
         assert!(!self.scheduler.command().pages.is_empty(), "a command has a page");
@@ -28,6 +28,13 @@ impl Device {
         let batch = &self.scheduler.command().pages;
         let transactions = &self.context.transactions;
         let cells = self.ftl.cells_of(batch.iter().map(|&id| transactions[id].ppa));
+        if interrupts && self.flash.takes_program(at.die) {
+            self.flash.fill_register(&mut self.context, at.die, batch, cells);
+            if self.observer.is_some() {
+                self.observe_register(at.die);
+            }
+            return;
+        }
         self.flash.issue(&mut self.context, at.die, batch, cells, interrupts);
         if self.observer.is_some() {
             self.observe_command(at.die);
@@ -187,7 +194,7 @@ impl Device {
             id = next;
         }
         self.flash.stands_idle(die);
-        if self.flash.copies_back() && self.program_registers(die) {
+        if self.flash.has_registers() && self.go_on(die) {
             return;
         }
         let place = self.flash.place_of(die);
@@ -199,6 +206,23 @@ impl Device {
             self.resume(die);
         }
         self.offer_at(place);
+    }
+
+    /// A die goes on with pages in its registers; false if there are none.
+    #[cold]
+    fn go_on(&mut self, die: DieId) -> bool {
+        if self.flash.copies_back() {
+            return self.program_registers(die);
+        }
+        let begins = self.flash.begin_held(&mut self.context, die);
+        if begins {
+            if self.observer.is_some() {
+                self.observe_held_program(die);
+            }
+            // The register is free again.
+            self.offer_at(self.flash.place_of(die));
+        }
+        begins
     }
 
     /// With copyback: a read whose end is an event is over.

@@ -83,6 +83,19 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// A suspended operation resumes.
     fn resumption(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
 
+    /// A die that programs got another program, which waits in its register: its transactions waited
+    /// until now. The data is on the channel up to `since` of the command.
+    fn register(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
+
+    /// The array of a die begins the program in its register now, or when its data is there.
+    fn register_begins(
+        &mut self,
+        now: Time,
+        at: DieAt,
+        command: &Running,
+        transactions: &Transactions,
+    );
+
     /// A die is idle, although it held data before.
     fn idle(&mut self, now: Time, die: DieId);
 

@@ -67,15 +67,39 @@ impl Device {
     #[cold]
     pub(crate) fn observe_command(&mut self, die: DieId) {
         let (at, command) = (self.die_at(die), self.flash.command_of(die));
+        self.observe_leaving(die, command.head);
         let Some(observer) = &mut self.observer else { return };
+        observer.command(self.context.now, at, &command, &self.context.transactions);
+    }
+
+    /// The pages of a command for a die, from `first` on, have left their queues.
+    fn observe_leaving(&mut self, die: DieId, first: TransactionId) {
         let chip = self.flash.chip_of(die);
-        let mut id = command.head;
+        let Some(observer) = &mut self.observer else { return };
+        let mut id = first;
         while id != TransactionId::NONE {
             let tr = &self.context.transactions[id];
             observer.delisted(self.context.now, chip, id, tr);
             id = tr.sibling;
         }
-        observer.command(self.context.now, at, &command, &self.context.transactions);
+    }
+
+    /// A die that programs got another program, whose transactions waited until now.
+    #[cold]
+    pub(crate) fn observe_register(&mut self, die: DieId) {
+        let (at, held) = (self.die_at(die), self.flash.held_by(die));
+        self.observe_leaving(die, held.head);
+        let Some(observer) = &mut self.observer else { return };
+        observer.register(self.context.now, at, &held, &self.context.transactions);
+        self.observe_data_of(held.head);
+    }
+
+    /// The array of a die begins the program in its register.
+    #[cold]
+    pub(crate) fn observe_held_program(&mut self, die: DieId) {
+        let (at, command) = (self.die_at(die), self.flash.command_of(die));
+        let Some(observer) = &mut self.observer else { return };
+        observer.register_begins(self.context.now, at, &command, &self.context.transactions);
     }
 
     /// A die reads pages again.
@@ -97,10 +121,16 @@ impl Device {
     #[cold]
     pub(crate) fn observe_program_data(&mut self, die: DieId) {
         let command = self.flash.command_of(die);
-        let Some(observer) = self.observer.as_mut().filter(|_| command.op == Op::Program) else {
-            return;
-        };
-        let mut id = command.head;
+        if command.op == Op::Program {
+            self.observe_data_of(command.head);
+        }
+    }
+
+    /// The data of a program crosses the channel together with the command. `first`: its first
+    /// page.
+    fn observe_data_of(&mut self, first: TransactionId) {
+        let Some(observer) = &mut self.observer else { return };
+        let mut id = first;
         while id != TransactionId::NONE {
             let tr = &self.context.transactions[id];
             observer.data_moves(tr, Time(self.flash.timing().data(tr.moved_sectors())));

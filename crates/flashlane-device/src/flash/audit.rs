@@ -14,6 +14,7 @@ impl Flash {
         for (id, die) in self.dies.numbered() {
             self.assert_woken(id, now);
             self.audit_awaited(id, die, now);
+            self.audit_register(id, die, transactions);
             assert_eq!(
                 die.holds_suspended,
                 die.suspended.is_some(),

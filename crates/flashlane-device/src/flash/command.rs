@@ -1,8 +1,8 @@
 //! Commands: from the channel to the array of a die, and their ends there.
 
 use super::timing::Cells;
-use flashlane_engine::Time;
-use flashlane_units::{DieId, TransactionId};
+use flashlane_engine::{Sequence, Time};
+use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::{DieState, Flash, channel};
 use crate::context::Context;
@@ -55,6 +55,17 @@ pub(crate) struct PageSectors {
     pub(crate) moved: u32,
 }
 
+/// The pages of a command.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined {
+    /// The first one; the others follow by `sibling`.
+    pub(super) head: TransactionId,
+    /// Sectors of the largest page.
+    pub(super) sectors: u32,
+    /// Time on the channel of the data that goes with the command. Unit: picoseconds.
+    pub(super) data: u64,
+}
+
 /// Times of the start of a command. Unit: picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommandTime {
@@ -87,19 +98,28 @@ impl Flash {
             bus += self.timing.suspend_command;
             settle = self.suspend(cx, die);
         }
-        let (mut head, mut sectors) = (TransactionId::NONE, 0);
+        let Joined { head, sectors, data } = self.join_pages(cx, pages);
+        bus += data;
+        let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
+        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
+    }
+
+    /// The pages of a command leave for their die.
+    #[inline(always)]
+    pub(super) fn join_pages(&self, cx: &mut Context, pages: &[TransactionId]) -> Joined {
+        let op = cx.transactions[pages[0]].op;
+        let mut joined = Joined { head: TransactionId::NONE, sectors: 0, data: 0 };
         for &id in pages.iter().rev() {
             let tr = &mut cx.transactions[id];
             tr.goes_to_die(cx.now);
-            tr.sibling = head;
-            sectors = sectors.max(tr.sectors());
-            head = id;
+            tr.sibling = joined.head;
+            joined.sectors = joined.sectors.max(tr.sectors());
+            joined.head = id;
             if op == Op::Program {
-                bus += self.timing.data(tr.moved_sectors());
+                joined.data += self.timing.data(tr.moved_sectors());
             }
         }
-        let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
-        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
+        joined
     }
 
     /// Sends a command of one page to a die that is idle. The channel must be free. `lone`: nothing
@@ -160,19 +180,39 @@ impl Flash {
         let wants = sets.wants();
         self.note_wanted(at, wants);
         let beside = after == DieState::Idle && others != u32::MAX;
-        self.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
+        self.count_command(op, pages, beside);
         let awaited = !lone && self.wanted[channel] != 0;
+        let over = cx.events.reserve();
+        if op == Op::Read && !self.copyback {
+            self.channels[channel].sense(until, over, die);
+        } else {
+            cx.events.schedule_at(until, over, Event::ArrayDone { die, epoch });
+        }
+        self.hold_channel(cx, channel, (sent, place), bus, awaited);
+    }
+
+    /// Counts a command. `beside`: another die of the chip is busy.
+    #[inline(always)]
+    pub(super) fn count_command(&mut self, op: Op, pages: u64, beside: bool) {
+        self.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
+    }
+
+    /// Takes the channel for a command of `bus` picoseconds, up to `sent`. `place`: that of its end
+    /// in the order of events; `awaited`: something waits for that end.
+    #[inline(always)]
+    pub(super) fn hold_channel(
+        &mut self,
+        cx: &mut Context,
+        channel: ChannelId,
+        (sent, place): (Time, Sequence),
+        bus: u64,
+        awaited: bool,
+    ) {
         let state = &mut self.channels[channel];
         assert!(!state.busy, "a channel moves one thing at a time");
         state.busy = true;
         state.taken += bus;
         state.until = sent;
-        let over = cx.events.reserve();
-        if op == Op::Read && !self.copyback {
-            state.sense(until, over, die);
-        } else {
-            cx.events.schedule_at(until, over, Event::ArrayDone { die, epoch });
-        }
         if state.has_work() || awaited {
             cx.events.schedule_at(sent, place, Event::ChannelFree { channel });
         } else {

@@ -70,6 +70,12 @@ pub struct FlashConfig {
     pub read_time: Vec<Span>,
     /// tPROG by page type, as `read_time`.
     pub program_time: Vec<Span>,
+    /// A die takes the data of its next program while its array still programs the pages before
+    /// (ONFI: page cache program, 15h), so that a program hides the transfer of the next one. Not
+    /// with `in-place`, `suspend.program`, `ftl.gc.copyback`, or a scheduler other than `fcfs`,
+    /// `host-first`, `read-priority`, `out-of-order` and `priority-out-of-order`.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub cache_program: bool,
     /// Shorter times for reads of small parts of a page.
     pub small_read: Option<SmallReadConfig>,
     /// With `in-place`: bytes of one array read. A larger access takes `read_time` for each.
@@ -101,6 +107,10 @@ fn default_width() -> ByteSize {
     ByteSize(1)
 }
 
+fn is_off(switch: &bool) -> bool {
+    !switch
+}
+
 impl FlashConfig {
     /// Every optional key at its default, and everything else empty: what a source that knows the
     /// geometry and the times of a drive begins with.
@@ -123,6 +133,7 @@ impl FlashConfig {
             page_order: PageOrder::default(),
             read_time: Vec::new(),
             program_time: Vec::new(),
+            cache_program: false,
             small_read: None,
             read_unit: None,
             write_unit: None,

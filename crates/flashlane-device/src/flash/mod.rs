@@ -9,6 +9,7 @@
 
 mod accounts;
 mod audit;
+mod cache_program;
 mod channel;
 mod command;
 pub mod config;
@@ -28,6 +29,7 @@ use crate::flash::config::FlashConfig;
 use crate::layout::Geometry;
 use crate::transaction::{Op, Transactions, pages_from};
 use accounts::ChipAccount;
+use cache_program::Held;
 use channel::Channel;
 pub(crate) use channel::Next;
 pub(crate) use command::{ArrayEnd, PageSectors};
@@ -90,7 +92,8 @@ pub(crate) struct Flash {
     /// For each channel one bit a chip: set if something waits there for a die that is idle, or
     /// that it may interrupt.
     wanted: Array<ChannelId, u64>,
-    /// Kinds of operations that may be interrupted, one bit each.
+    /// Kinds of operations that may be interrupted, or beside which a die takes another command;
+    /// one bit each.
     interruptible: u8,
     chips: Array<ChipId, ChipAccount>,
     counters: FlashCounters,
@@ -110,6 +113,8 @@ pub(crate) struct Flash {
     scan_at_once: bool,
     /// Pages that are decoded or read again; `None` where bit errors are not modelled.
     retries: Option<Box<Retries>>,
+    /// Cache registers; `None` where dies take no program while they run another.
+    held: Option<Array<DieId, Held>>,
 }
 
 impl Flash {
@@ -156,7 +161,8 @@ impl Flash {
                 geometry.chips() as usize,
             ),
             wanted: Array::of(0, geometry.channels as usize),
-            interruptible: suspension::interruptible(&config.suspend, compat),
+            interruptible: suspension::interruptible(&config.suspend, compat)
+                | u8::from(config.cache_program) << Op::Program as u8,
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),
@@ -169,6 +175,7 @@ impl Flash {
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,
             retries: None,
+            held: cache_program::registers(config.cache_program, geometry.dies() as usize),
         }
     }
 
@@ -232,11 +239,13 @@ impl Flash {
 
     /// Remaining time until a die has served all that it has begun. Unit: picoseconds.
     pub(crate) fn service_left(&self, die: DieId, now: Time, transactions: &Transactions) -> u64 {
+        let held = self.held_time(die);
         let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
         let pages = pages_from(transactions, die.head);
         suspended
+            + held
             + match die.state {
                 DieState::Idle | DieState::Copyback => 0,
                 DieState::Array if die.op != Op::Read => die.until.saturating_sub(now).0,
@@ -311,6 +320,7 @@ impl Flash {
                 running + chain(die.registers) + die.suspended.map_or(0, |s| chain(s.head))
             })
             .sum::<usize>()
+            + self.held.iter().flatten().map(|held| chain(held.head)).sum::<usize>()
             + self.retries.as_ref().map_or(0, |retries| retries.pages())
     }
 

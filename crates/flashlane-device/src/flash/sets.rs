@@ -13,7 +13,8 @@ use crate::transaction::Op;
 pub(super) struct DieSets {
     /// Dies that are idle.
     pub(super) idle: u32,
-    /// Dies whose array runs an operation that may be interrupted. A die is left out while it is
+    /// Dies whose array runs an operation that may be interrupted, or beside which the die takes
+    /// another command. A die is left out while it is
     /// known that it is not interrupted before its next event: see [`Flash::keeps_on`].
     pub(super) changing: u32,
     /// Dies for which something waits in the scheduler, whatever they do.
@@ -40,7 +41,8 @@ impl DieSets {
 }
 
 impl Flash {
-    /// True if an operation of that kind may be interrupted.
+    /// True if an operation of that kind may be interrupted, or a die that runs it may take another
+    /// command.
     #[inline(always)]
     pub(super) fn may_be_interrupted(&self, op: Op) -> bool {
         self.interruptible >> op as u8 & 1 != 0

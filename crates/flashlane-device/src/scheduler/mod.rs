@@ -138,7 +138,8 @@ pub(crate) struct Scheduler {
     turns: Option<Box<turns::Turns>>,
     /// True if writes may interrupt an erase as well; otherwise only reads may.
     writes_interrupt: bool,
-    /// True if whatever comes to a die may make the policy interrupt it; otherwise only reads do.
+    /// True if whatever comes to a die may make the policy interrupt it, or give it a command beside
+    /// its program; otherwise only reads do.
     all_interrupt: bool,
     /// True if host writes wait for the erases of urgent collection.
     writes_wait: bool,
@@ -196,7 +197,9 @@ impl Scheduler {
             turns: None,
             starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: flash.suspend.erase_for_write,
-            all_interrupt: !policy.serves_what_waits() || flash.suspend.erase_for_write,
+            all_interrupt: !policy.serves_what_waits()
+                || flash.suspend.erase_for_write
+                || flash.cache_program,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
             policy,

@@ -58,6 +58,12 @@ impl Kind {
         self.0.checked_sub(Self::FIRST_WRITE).filter(|&class| class < 4)
     }
 
+    /// True for programs, of whatever source.
+    #[inline]
+    pub fn is_program(self) -> bool {
+        (Self::MAPPING_WRITE.0..=Self::GC_WRITE.0).contains(&self.0)
+    }
+
     #[inline]
     fn index(self) -> usize {
         self.0 as usize
@@ -322,6 +328,20 @@ impl Queues {
         }
         self.watch[die] = view.now + STARVING;
         view.now.saturating_sub(view.transactions[id].mark) > STARVING
+    }
+
+    /// True if the die looks for starving transactions as soon as it is idle.
+    pub fn looks_for_starving(&self, die: DieId, now: Time) -> bool {
+        now >= self.watch[die]
+    }
+
+    /// True if the oldest transaction of a list of several kinds is a program that can go.
+    pub fn leads_program(&self, die: DieId, kind: Kind, view: &View<'_>) -> bool {
+        let oldest = self.front(die, kind);
+        oldest != TransactionId::NONE && {
+            let tr = &view.transactions[oldest];
+            tr.op == Op::Program && view.is_ready(tr)
+        }
     }
 
     #[cold]

@@ -262,7 +262,8 @@ impl Scheduler {
         })
     }
 
-    /// Forms a command for a die that is idle or may be interrupted.
+    /// Forms a command for a die that is idle or may be interrupted, or that takes a program into
+    /// its register.
     fn serve_die(
         &mut self,
         at: &mut Surroundings<'_>,
@@ -270,6 +271,9 @@ impl Scheduler {
         idle: bool,
         urgent: bool,
     ) -> bool {
+        if !idle && at.flash.takes_program(die) {
+            return self.serve_register(at, die, urgent);
+        }
         if !idle && !self.writes_interrupt && !self.policy.may_interrupt(die) {
             // The work that was to interrupt the die has left, or belongs to collection.
             at.flash.end_interrupting(at.flash.place_of(die));
@@ -292,6 +296,16 @@ impl Scheduler {
                     || for_write && policy.interrupt_for_write(die, view)
             }
         })
+    }
+
+    /// Forms a program for the register of a die that programs, if that is what the die would do
+    /// next.
+    #[cold]
+    fn serve_register(&mut self, at: &mut Surroundings<'_>, die: DieId, urgent: bool) -> bool {
+        self.command.pages.clear();
+        let formed = self.with_policy(at, urgent, |policy, view| policy.take_program(die, view));
+        debug_assert_eq!(formed, !self.command.pages.is_empty(), "a command has a page");
+        formed
     }
 
     /// Forms a command for an idle die that has suspended something: only reads that may interrupt

@@ -65,7 +65,7 @@ impl Observer {
             id = tr.sibling;
         }
         let (sent, until) = (command.since.0, command.until.0);
-        let times = (sent - now, until - now);
+        let times = (sent - now, until - now, until - now);
         if transactions[command.head].reads_again() {
             account.shadow_retry(die, command, transactions, credits, times);
         } else {
@@ -98,7 +98,7 @@ impl Observer {
     }
 
     /// Puts the command of a die on the timeline.
-    fn show_command(
+    pub(super) fn show_command(
         &mut self,
         now: Time,
         at: DieAt,

@@ -4,6 +4,7 @@
 
 pub mod blame;
 pub mod queues;
+mod registers;
 pub mod requests;
 pub mod series;
 pub mod timeline;

@@ -106,6 +106,22 @@ impl Watcher for Observer {
     }
 
     #[cold]
+    fn register(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions) {
+        Self::register(self, now, at, command, transactions);
+    }
+
+    #[cold]
+    fn register_begins(
+        &mut self,
+        now: Time,
+        at: DieAt,
+        command: &Running,
+        transactions: &Transactions,
+    ) {
+        Self::register_begins(self, now, at, command, transactions);
+    }
+
+    #[cold]
     fn idle(&mut self, now: Time, die: DieId) {
         Self::idle(self, now, die);
     }

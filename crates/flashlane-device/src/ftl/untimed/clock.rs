@@ -54,10 +54,15 @@ impl Times {
         let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
         let over_channel = |transfer: u64| if copyback { 0 } else { transfer };
         let (of_page, of_program) = (geometry.units_per_page, geometry.units_per_program());
+        // With cache program the data of the next program crosses the channel meanwhile.
+        let programs = |over_channel: u64| match flash.cache_program {
+            true => program.max(over_channel),
+            false => program + over_channel,
+        };
         Self {
-            program: program + all_pages,
+            program: programs(all_pages),
             gc_read: ((read + over_channel(transfer)) / u64::from(of_page)).max(1),
-            gc_program: ((program + over_channel(all_pages)) / u64::from(of_program)).max(1),
+            gc_program: (programs(over_channel(all_pages)) / u64::from(of_program)).max(1),
             erase: flash.erase_time.0,
         }
     }

@@ -70,6 +70,22 @@ impl SchedulingPolicy for HostFirst {
             && self.queues.form(die, kind, None, view)
     }
 
+    /// Forms the command of [`take`](SchedulingPolicy::take), if the oldest transaction of the
+    /// first list that holds any is a program that can go.
+    fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        if self.queues.looks_for_starving(die, view.now) {
+            return false;
+        }
+        for kind in Self::order(view) {
+            self.queues.cancel_stale(die, kind, view);
+            if !self.queues.is_empty(die, kind) {
+                return self.queues.leads_program(die, kind, view)
+                    && self.queues.form(die, kind, None, view);
+            }
+        }
+        false
+    }
+
     fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }

@@ -75,6 +75,14 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         self.interrupt(die, view)
     }
 
+    /// The die programs, and takes the data of its next program meanwhile (`flash.cache_program`):
+    /// forms a command of programs if that is what the die should do next. A policy that returns
+    /// false always has no use of cache registers.
+    fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let _ = (die, view);
+        false
+    }
+
     /// The die runs a program or an erase, or is about to resume one that is suspended: forms a
     /// command of reads worth an interruption, with [`View::add`], or returns false. A policy that
     /// interrupts nothing always returns false.
@@ -161,6 +169,20 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
 dyn_clone::clone_trait_object!(SchedulingPolicy);
 
 impl Scheduling {
+    /// True if the policy gives a die that programs its next program
+    /// ([`SchedulingPolicy::take_program`]).
+    #[must_use]
+    pub fn fills_registers(&self) -> bool {
+        matches!(
+            self,
+            Self::Fcfs(_)
+                | Self::HostFirst(_)
+                | Self::ReadPriority(_)
+                | Self::OutOfOrder(_)
+                | Self::PriorityOutOfOrder(_)
+        )
+    }
+
     /// Does [`SchedulingPolicy::collection_order`] before there is a drive.
     pub fn collection_order(&self, geometry: Geometry, flows: usize) -> CollectionOrder {
         build(self, geometry, flows).collection_order()
@@ -280,6 +302,9 @@ impl SchedulingPolicy for AnyPolicy {
     #[inline]
     fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, take_read(die, view))
+    }
+    fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        call!(self, take_program(die, view))
     }
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt(die, view))

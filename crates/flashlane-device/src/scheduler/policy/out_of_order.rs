@@ -112,6 +112,22 @@ impl SchedulingPolicy for OutOfOrder {
                 .any(|&(first, second)| self.queues.form(die, first, second, view))
     }
 
+    /// Forms the first programs of the plan that can go, unless something else is before them.
+    fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        if self.queues.looks_for_starving(die, view.now) {
+            return false;
+        }
+        for &(first, second) in Self::plan(view) {
+            if !first.is_program() && !self.queues.is_empty(die, first) {
+                return false;
+            }
+            if first.is_program() && self.queues.form(die, first, second, view) {
+                return true;
+            }
+        }
+        false
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, Kind::MAPPING_READ, Some(Kind::user_read(ANY)), view)
             || self.queues.form(die, Kind::user_read(ANY), None, view)

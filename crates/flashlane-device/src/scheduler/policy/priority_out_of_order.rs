@@ -134,6 +134,31 @@ impl PriorityOutOfOrder {
         }
     }
 
+    /// Forms a command from a step of the plan.
+    #[inline(always)]
+    fn form(
+        &mut self,
+        die: DieId,
+        (first, second): (Kind, Option<Kind>),
+        view: &mut View<'_>,
+    ) -> bool {
+        if self.queues.form(die, first, second, view) {
+            self.charge(die, first);
+            return true;
+        }
+        // The pages before those of the class may belong to another class.
+        if let Some(class) = first.write_class()
+            && let Some(other) = (0..4)
+                .filter(|&other| other != class)
+                .map(Kind::user_write)
+                .find(|&other| self.queues.form(die, other, None, view))
+        {
+            self.charge(die, other);
+            return true;
+        }
+        false
+    }
+
     /// Queues a transaction.
     #[inline]
     pub(super) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) {
@@ -168,19 +193,20 @@ impl SchedulingPolicy for PriorityOutOfOrder {
         if !view.hold_writes && self.queues.form_starving(die, view) {
             return true;
         }
-        for (first, second) in self.plan(die, view).into_iter().flatten() {
-            if self.queues.form(die, first, second, view) {
-                self.charge(die, first);
-                return true;
+        let plan = self.plan(die, view);
+        plan.into_iter().flatten().any(|step| self.form(die, step, view))
+    }
+
+    /// Forms the first programs of the plan that can go, unless something else is before them.
+    fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        if self.queues.looks_for_starving(die, view.now) {
+            return false;
+        }
+        for step in self.plan(die, view).into_iter().flatten() {
+            if !step.0.is_program() && !self.queues.is_empty(die, step.0) {
+                return false;
             }
-            // The pages before those of the class may belong to another class.
-            if let Some(class) = first.write_class()
-                && let Some(other) = (0..4)
-                    .filter(|&other| other != class)
-                    .map(Kind::user_write)
-                    .find(|&other| self.queues.form(die, other, None, view))
-            {
-                self.charge(die, other);
+            if step.0.is_program() && self.form(die, step, view) {
                 return true;
             }
         }

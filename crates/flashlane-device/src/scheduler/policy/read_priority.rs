@@ -80,6 +80,13 @@ impl SchedulingPolicy for ReadPriority {
         self.order(die, view).into_iter().any(|kind| self.queues.form(die, kind, None, view))
     }
 
+    /// Forms a command of programs, if they are the first that wait.
+    fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let first =
+            self.order(die, view).into_iter().find(|&kind| !self.queues.is_empty(die, kind));
+        first == Some(WRITES) && self.queues.form(die, WRITES, None, view)
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, READS, None, view)
     }

@@ -16,7 +16,7 @@ impl Account {
         command: &Running,
         transactions: &Transactions,
         credits: &Credits,
-        (sent, took): (u64, u64),
+        (sent, took, held): (u64, u64, u64),
     ) {
         let next = |&id: &TransactionId| {
             Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
@@ -26,7 +26,7 @@ impl Account {
         for id in command() {
             let flow = credits.culprit_of(&transactions[id]);
             let ready = slot(&mut self.transactions, id).shadow.end();
-            let times = (sent / pages, took, took / pages);
+            let times = (sent / pages, took, held / pages);
             let times = self.shadows.command(flow, die.index(), ready, times);
             slot(&mut self.transactions, id).shadow.starts(times);
         }

@@ -141,15 +141,15 @@ impl Account {
         self.shadows.enlisted(flow, request.as_ref(), page, now);
     }
 
-    /// Notes that a die got a command, which is on the channel for `sent` and takes `took`. Its
-    /// pages of one flow stay together in the shadow.
+    /// Notes that a die got a command, which is on the channel for `sent` and takes `took`, and of
+    /// that holds its die for `held`. Its pages of one flow stay together in the shadow.
     pub(crate) fn shadow_pages(
         &mut self,
         die: DieId,
         command: &Running,
         transactions: &Transactions,
         credits: &Credits,
-        (sent, took): (u64, u64),
+        (sent, took, held): (u64, u64, u64),
     ) {
         let next = |id: TransactionId| {
             let id = transactions[id].sibling;
@@ -163,7 +163,7 @@ impl Account {
             let flow = culprit(head);
             let same = || from(head).take_while(|&id| culprit(id) == flow);
             let ready = same().map(|id| slot(&mut self.transactions, id).shadow.ready()).max();
-            let share = took * same().count() as u64 / pages;
+            let share = held * same().count() as u64 / pages;
             let times = (sent, took, share);
             let times = self.shadows.command(flow, die.index(), ready.unwrap_or(0), times);
             for id in same() {

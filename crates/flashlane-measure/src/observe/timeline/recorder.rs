@@ -189,6 +189,18 @@ impl TimelineRecorder {
         self.push(Line::Channel(channel.get()), span, "read data", flow, request);
     }
 
+    /// The data of a program crosses the channel on its way into a register.
+    pub(crate) fn program_data(
+        &mut self,
+        channel: ChannelId,
+        span: (u64, u64),
+        flow: FlowId,
+        request: RequestId,
+    ) {
+        let request = self.number(request);
+        self.push(Line::Channel(channel.get()), span, "program data", flow, request);
+    }
+
     /// The memory of the data cache serves an access. `request`: a handle, or `NONE`.
     pub(crate) fn dram(&mut self, span: (u64, u64), flow: FlowId, request: RequestId) {
         let request = self.number(request);
