@@ -73,9 +73,10 @@ impl Ftl {
 
     /// Erases of each block of the flash.
     pub fn erases_of_blocks(&self) -> Vec<u32> {
-        let of = |block| self.blocks.block(block).erases;
-        let planes = self.blocks.planes_per_block() as usize;
-        self.blocks.numbers().flat_map(|block| std::iter::repeat_n(of(block), planes)).collect()
+        match self.blocks.stripes() {
+            Some(stripes) => stripes.erases(),
+            None => self.blocks.numbers().map(|block| self.blocks.block(block).erases).collect(),
+        }
     }
 
     /// Free blocks of each plane.

@@ -54,6 +54,21 @@ impl Blocks {
         self.stripes.as_ref().map_or(1, |stripes| stripes.width())
     }
 
+    /// A block of the flash is erased: a block, or a part of a superblock, whose first page this is.
+    #[inline]
+    pub(in crate::ftl) fn flash_block_erased(&mut self, first: Ppa) {
+        if let Some(stripes) = &mut self.stripes {
+            stripes.erased(first);
+        }
+    }
+
+    /// All blocks of a superblock are erased at once.
+    pub(in crate::ftl) fn superblock_erased(&mut self, block: BlockId) {
+        if self.stripes.is_some() {
+            self.first_pages(block).for_each(|first| self.flash_block_erased(first));
+        }
+    }
+
     /// First page of each block of the flash that a block consists of.
     pub(crate) fn first_pages(&self, block: BlockId) -> impl Iterator<Item = Ppa> + use<> {
         let (first, pages) = (self.first_page(block), self.flash_pages.get());

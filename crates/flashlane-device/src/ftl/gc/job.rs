@@ -272,6 +272,7 @@ impl Ftl {
         assert!(job.erasing && job.erases > 0, "an erase that is over has begun");
         assert_eq!(job.moves, 0, "nothing moves out of a block that is erased");
         job.erases -= 1;
+        self.blocks.flash_block_erased(tr.ppa);
         let Job { block, kind, erases, .. } = *job;
         if erases > 0 {
             return;

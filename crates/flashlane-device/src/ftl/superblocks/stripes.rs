@@ -13,6 +13,8 @@ struct FlashBlock {
     issued: u16,
     /// Pages whose program is done.
     programmed: u16,
+    /// Erases in the run. The blocks of a superblock are not erased at the same moment.
+    erases: u32,
 }
 
 /// The places of superblocks on the flash.
@@ -167,6 +169,23 @@ impl Stripes {
         u32::from(block.programmed)
     }
 
+    /// A block of the flash is erased. `ppa`: a page of it.
+    pub(in crate::ftl) fn erased(&mut self, ppa: Ppa) {
+        self.block_mut(ppa).erases += 1;
+    }
+
+    /// Erases of every block of the flash, plane by plane.
+    pub(in crate::ftl) fn erases(&self) -> Vec<u32> {
+        let of_plane = self.superblocks.get();
+        let mut erases = vec![0; self.set_of.len() * of_plane as usize];
+        for (number, block) in (0_u32..).zip(&self.blocks) {
+            let plane = self.plane(Ppa::new(number * self.pages.get()));
+            let at = self.superblocks.remainder(self.width.divide(number));
+            erases[plane.index() * of_plane as usize + at as usize] = block.erases;
+        }
+        erases
+    }
+
     /// The first `slots` pages of a superblock are programmed, and no other.
     pub(in crate::ftl) fn set_programmed(&mut self, superblock: BlockId, slots: u32) {
         let width = self.width.get();
@@ -202,6 +221,9 @@ impl Stripes {
             blocks.iter().all(|block| block.programmed <= block.issued),
             "the blocks of superblock {superblock} program what was issued"
         );
+        let erases = blocks.iter().map(|block| block.erases);
+        let (most, fewest) = (erases.clone().max(), erases.min());
+        assert!(most <= fewest.map(|fewest| fewest + 1), "superblock {superblock} is erased whole");
     }
 }
 
@@ -284,6 +306,19 @@ mod tests {
         assert!(stripes.is_next(page(10)));
         assert_eq!(stripes.programmed(page(6)), 2);
         stripes.audit(BlockId::new(1), 7, 7);
+    }
+
+    #[test]
+    fn erases_are_counted_plane_by_plane() {
+        let mut stripes = stripes(true);
+        // Superblock 7 is the third of the second set, and its stripes begin two planes further on.
+        let first = Ppa::new(7 * 12);
+        stripes.erased(first);
+        let plane = stripes.plane(first).get() as usize;
+        assert_eq!(plane, 7);
+        let erases = stripes.erases();
+        assert_eq!((erases.len(), erases.iter().sum::<u32>()), (8 * 5, 1));
+        assert_eq!(erases[plane * 5 + 2], 1);
     }
 
     #[test]

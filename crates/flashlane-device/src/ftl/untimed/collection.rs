@@ -374,6 +374,7 @@ impl Untimed {
             let empty = self.ftl.complete_row(plane, flow, stream.moved());
             self.work[flow.index()].gc_programs += u64::from(empty);
         }
+        self.ftl.blocks.superblock_erased(block);
         self.ftl.end_job(plane, block);
         self.erases += u64::from(self.ftl.blocks.planes_per_block());
         self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);

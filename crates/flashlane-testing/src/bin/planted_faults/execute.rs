@@ -20,6 +20,9 @@ const MEMORY_MAX: u64 = 4 << 20;
 /// Prefix of the tool's message about a panic.
 const PANIC: &str = "internal fault: ";
 
+/// Exit status of the tool where the drive noticed that it cannot finish its work.
+const STUCK: i32 = 3;
+
 /// A run whose input files are written.
 pub(crate) struct Prepared<'a> {
     run: &'a Run,
@@ -32,7 +35,7 @@ pub(crate) struct Prepared<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Success,
-    /// A panic, with message and place.
+    /// A panic, with message and place; or a drive that noticed that it cannot finish its work.
     Fault(String),
     /// Another failure, with the message of the tool.
     Failure(String),
@@ -40,7 +43,7 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// True for a panic whose message contains the text.
+    /// True if the fault was noticed, and its message contains the text.
     pub(crate) fn is_fault(&self, text: &str) -> bool {
         matches!(self, Self::Fault(message) if message.contains(text))
     }
@@ -104,6 +107,7 @@ impl<'a> Prepared<'a> {
                 let message = message.split("; this is a bug").next().unwrap_or(message);
                 Ending::Fault(message.to_owned())
             }
+            None if status == Some(STUCK) => Ending::Fault(said),
             _ => {
                 let status = status.map_or("a signal".to_owned(), |status| status.to_string());
                 Ending::Failure(format!("{status}: {}", said.lines().next().unwrap_or_default()))
