@@ -1,6 +1,6 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
-The numbers of `read.svg`, `retries.svg` and `superblocks.svg` are those of runs.
+The numbers of `read.svg`, `retries.svg`, `superblocks.svg` and `word_lines.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -211,6 +211,63 @@ def superblocks() -> Drawing:
     return drawing
 
 
+def word_lines() -> Drawing:
+    """A die that is written page by page and word line by word line, and reads of the three types."""
+    one = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+    flash = {
+        **dict.fromkeys(one, 1),
+        "technology": "tlc",
+        "page_size": "16KiB",
+        "pages_per_block": 48,
+        "page_order": "turns",
+        "read_time": ["45us", "56us", "68us"],
+        "program_time": ["600us"],
+    }
+
+    def work(programming: str, read_ratio: float, requests: int) -> list[tuple[int, int]]:
+        ftl = {"mapping": {"ideal": True}}
+        drive = fl.Device("tiny", flash={**flash, "programming": programming}, ftl=ftl)
+        flow = fl.Flow(
+            "flow",
+            cache="off",
+            read_ratio=read_ratio,
+            address="streaming",
+            queue_depth=1 if read_ratio else 12,
+            size="16KiB",
+            align="16KiB",
+            requests=requests,
+        )
+        slices = fl.simulate(drive, [flow], states="off", timeline=True).timeline
+        assert slices is not None
+        name = "read" if read_ratio else "program"
+        rows = (row for row in slices if row["track"] == "plane 0" and row["name"] == name)
+        return [(row["start_ps"], row["end_ps"]) for row in rows]
+
+    rows = {
+        "page by page": (work("page", 0.0, 6), 1),
+        "word lines": (work("one-shot", 0.0, 6), 3),
+        "reads": (work("one-shot", 1.0, 9), 1),
+    }
+    until = max(end for slices, _ in rows.values() for _, end in slices)
+    left, width = 110, 760
+    drawing = Drawing("Six pages of a plane, written in two ways and read", 900, 190)
+    for number, (name, (slices, pages)) in enumerate(rows.items()):
+        y = 16 + 44 * number
+        drawing.text(left - 10, y + 20, name, anchor="end", small=True)
+        for start, end in slices:
+            x, long = left + width * start / until, width * (end - start) / until
+            for page in range(pages):
+                drawing.area(
+                    "open" if name == "reads" else "work", x, y + 30 / pages * page, long, 30 / pages - 1
+                )
+    drawing.line((left, 150), (left + width, 150), arrow=True)
+    drawing.text(left + width, 168, f"{until / 1e9:.1f} ms", anchor="end", small=True)
+    times = sorted({(end - start) / 1e6 for start, end in rows["reads"][0]})
+    found = ", ".join(f"{time:.0f} us" for time in times)
+    drawing.text(left, 168, f"reads of the three types take {found}", anchor="start", small=True)
+    return drawing
+
+
 def plane() -> Drawing:
     """The blocks of a plane."""
     drawing = Drawing("The blocks of a plane", 900, 236)
@@ -283,7 +340,7 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    for draw in (device, read, retries, superblocks, plane, window):
+    for draw in (device, read, retries, superblocks, word_lines, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
             path.write_text(picture, encoding="utf-8")

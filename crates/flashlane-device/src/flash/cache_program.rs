@@ -26,9 +26,9 @@ pub(super) struct Held {
     pub(super) head: TransactionId,
     /// Time at which all of its data is in the register.
     sent: Time,
-    /// Its array time. Unit: picoseconds.
+    /// Array time of the program. Unit: picoseconds.
     pub(super) whole: u64,
-    /// Sectors of its largest page.
+    /// Sectors of the largest page.
     sectors: u16,
 }
 
