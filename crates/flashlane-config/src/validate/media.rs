@@ -84,7 +84,11 @@ pub(super) fn check_cache_program(rules: &mut Rules, device: &DeviceConfig) {
             format!("found true, allowed: false with {with}")
         });
     }
-    rules.require(device.scheduler.fills_registers(), "flash.cache_program", || {
+    if !rules.problems.is_empty() {
+        return;
+    }
+    let fills = device.scheduler.fills_registers(device.geometry(), 1);
+    rules.require(fills, "flash.cache_program", || {
         format!(
             "found true, allowed: false with scheduler {}, which gives a die its next program when \
              it is idle; true with fcfs, host-first, read-priority, out-of-order and \

@@ -63,6 +63,10 @@ impl SchedulingPolicy for Fcfs {
         self.queues.leads_program(die, ALL, view) && self.queues.form_in_order(die, ALL, view)
     }
 
+    fn fills_registers(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }

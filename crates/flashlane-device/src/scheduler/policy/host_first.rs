@@ -86,6 +86,10 @@ impl SchedulingPolicy for HostFirst {
         false
     }
 
+    fn fills_registers(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }

@@ -76,10 +76,16 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     }
 
     /// The die programs, and takes the data of its next program meanwhile (`flash.cache_program`):
-    /// forms a command of programs if that is what the die should do next. A policy that returns
-    /// false always has no use of cache registers.
+    /// forms a command of programs if that is what the die should do next. Now and then it should
+    /// return false, so that a die that programs on and on is idle and can do something else.
     fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let _ = (die, view);
+        false
+    }
+
+    /// True if [`SchedulingPolicy::take_program`] forms commands. Otherwise `flash.cache_program` is
+    /// refused.
+    fn fills_registers(&self) -> bool {
         false
     }
 
@@ -169,18 +175,9 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
 dyn_clone::clone_trait_object!(SchedulingPolicy);
 
 impl Scheduling {
-    /// True if the policy gives a die that programs its next program
-    /// ([`SchedulingPolicy::take_program`]).
-    #[must_use]
-    pub fn fills_registers(&self) -> bool {
-        matches!(
-            self,
-            Self::Fcfs(_)
-                | Self::HostFirst(_)
-                | Self::ReadPriority(_)
-                | Self::OutOfOrder(_)
-                | Self::PriorityOutOfOrder(_)
-        )
+    /// Does [`SchedulingPolicy::fills_registers`] before there is a drive.
+    pub fn fills_registers(&self, geometry: Geometry, flows: usize) -> bool {
+        build(self, geometry, flows).fills_registers()
     }
 
     /// Does [`SchedulingPolicy::collection_order`] before there is a drive.
@@ -305,6 +302,9 @@ impl SchedulingPolicy for AnyPolicy {
     }
     fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, take_program(die, view))
+    }
+    fn fills_registers(&self) -> bool {
+        call!(self, fills_registers())
     }
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt(die, view))

@@ -128,6 +128,10 @@ impl SchedulingPolicy for OutOfOrder {
         false
     }
 
+    fn fills_registers(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, Kind::MAPPING_READ, Some(Kind::user_read(ANY)), view)
             || self.queues.form(die, Kind::user_read(ANY), None, view)

@@ -213,6 +213,10 @@ impl SchedulingPolicy for PriorityOutOfOrder {
         false
     }
 
+    fn fills_registers(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let read = self.turns[die.index()][0]
             .class(|c| !self.queues.is_empty(die, Kind::user_read(c)))

@@ -87,6 +87,10 @@ impl SchedulingPolicy for ReadPriority {
         first == Some(WRITES) && self.queues.form(die, WRITES, None, view)
     }
 
+    fn fills_registers(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, READS, None, view)
     }
