@@ -83,8 +83,8 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         false
     }
 
-    /// True if [`SchedulingPolicy::take_program`] forms commands. Otherwise `flash.cache_program` is
-    /// refused.
+    /// True if [`SchedulingPolicy::take_program`] forms commands. Otherwise `flash.cache_program`
+    /// is refused.
     fn fills_registers(&self) -> bool {
         false
     }
