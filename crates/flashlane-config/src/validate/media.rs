@@ -84,13 +84,9 @@ pub(super) fn check_cache_program(rules: &mut Rules, device: &DeviceConfig) {
             format!("found true, allowed: false with {with}")
         });
     }
-    if rules.problems.is_empty() {
-        check_registers(rules, device);
+    if !rules.problems.is_empty() {
+        return;
     }
-}
-
-/// Checks that the scheduler gives a die a program while it runs another.
-fn check_registers(rules: &mut Rules, device: &DeviceConfig) {
     let fills = device.scheduler.fills_registers(device.geometry(), 1);
     rules.require(fills, "flash.cache_program", || {
         format!(

@@ -83,8 +83,8 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// A suspended operation resumes.
     fn resumption(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
 
-    /// A die that programs got another program, which waits in its register: its transactions waited
-    /// until now. The data is on the channel up to `since` of the command.
+    /// A die that programs got another program, which waits in its register: its transactions
+    /// waited until now. The data is on the channel up to `since` of the command.
     fn register(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
 
     /// The array of a die begins the program in its register now, or when its data is there.

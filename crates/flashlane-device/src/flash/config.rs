@@ -72,8 +72,8 @@ pub struct FlashConfig {
     pub program_time: Vec<Span>,
     /// A die takes the data of its next program while its array still programs the pages before
     /// (ONFI: page cache program, 15h), so that a program hides the transfer of the next one. Not
-    /// with `in-place`, `suspend.program`, `ftl.gc.copyback`, or a scheduler other than `fcfs`,
-    /// `host-first`, `read-priority`, `out-of-order` and `priority-out-of-order`.
+    /// with `in-place`, `suspend.program`, `ftl.gc.copyback`, or the schedulers `flin`, `sprinkler`
+    /// and `sprinkler-fairness`.
     #[serde(default, skip_serializing_if = "is_off")]
     pub cache_program: bool,
     /// Shorter times for reads of small parts of a page.

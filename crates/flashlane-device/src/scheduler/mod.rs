@@ -138,8 +138,8 @@ pub(crate) struct Scheduler {
     turns: Option<Box<turns::Turns>>,
     /// True if writes may interrupt an erase as well; otherwise only reads may.
     writes_interrupt: bool,
-    /// True if whatever comes to a die may make the policy interrupt it, or give it a command beside
-    /// its program; otherwise only reads do.
+    /// True if whatever comes to a die may make the policy interrupt it, or give it a command
+    /// beside its program; otherwise only reads do.
     all_interrupt: bool,
     /// True if host writes wait for the erases of urgent collection.
     writes_wait: bool,

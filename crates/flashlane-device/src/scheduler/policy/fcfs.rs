@@ -57,7 +57,8 @@ impl SchedulingPolicy for Fcfs {
             && self.queues.form_in_order(die, ALL, view)
     }
 
-    /// Forms the command of [`take`](SchedulingPolicy::take), if the oldest transaction is a program.
+    /// Forms the command of [`take`](SchedulingPolicy::take), if the oldest transaction is a
+    /// program.
     fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.cancel_stale(die, ALL, view);
         self.queues.leads_program(die, ALL, view) && self.queues.form_in_order(die, ALL, view)

@@ -76,14 +76,15 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
     }
 
     /// The die programs, and takes the data of its next program meanwhile (`flash.cache_program`):
-    /// forms a command of programs if that is what the die should do next.
+    /// forms a command of programs if that is what the die should do next. Now and then it should
+    /// return false, so that a die that programs on and on is idle and can do something else.
     fn take_program(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let _ = (die, view);
         false
     }
 
-    /// True if the policy has a [`take_program`](Self::take_program). The configuration refuses
-    /// cache program with other policies.
+    /// True if [`SchedulingPolicy::take_program`] forms commands. Otherwise `flash.cache_program`
+    /// is refused.
     fn fills_registers(&self) -> bool {
         false
     }
@@ -175,7 +176,6 @@ dyn_clone::clone_trait_object!(SchedulingPolicy);
 
 impl Scheduling {
     /// Does [`SchedulingPolicy::fills_registers`] before there is a drive.
-    #[must_use]
     pub fn fills_registers(&self, geometry: Geometry, flows: usize) -> bool {
         build(self, geometry, flows).fills_registers()
     }
