@@ -41,23 +41,28 @@ pub(super) fn registers(cache_program: bool, dies: usize) -> Option<Array<DieId,
 
 impl Flash {
     /// True if pages may wait in registers of a die until it programs them.
+    #[inline(always)]
     pub(crate) fn has_registers(&self) -> bool {
-        self.copyback || self.held.is_some()
+        self.registers
     }
 
     /// True if a die programs and takes the data of its next program meanwhile.
+    #[inline(always)]
     pub(crate) fn takes_program(&self, die: DieId) -> bool {
+        self.held.is_some() && self.has_free_register(die)
+    }
+
+    #[cold]
+    fn has_free_register(&self, die: DieId) -> bool {
         let it = &self.dies[die];
         let free = self.sets[it.chip].changing >> it.die_in_chip & 1 != 0;
-        self.held.is_some()
-            && free
-            && it.state == DieState::Array
-            && it.op == Op::Program
-            && it.suspended.is_none()
+        free && it.state == DieState::Array && it.op == Op::Program && it.suspended.is_none()
     }
 
     /// Sends the next program to a die that programs. The channel must be free. `cells`: those of
     /// its first page.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn fill_register(
         &mut self,
         cx: &mut Context,

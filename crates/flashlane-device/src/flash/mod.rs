@@ -113,6 +113,8 @@ pub(crate) struct Flash {
     scan_at_once: bool,
     /// Pages that are decoded or read again; `None` where bit errors are not modelled.
     retries: Option<Box<Retries>>,
+    /// True if pages may wait in registers: with copyback, or with cache program.
+    registers: bool,
     /// Cache registers; `None` where dies take no program while they run another.
     held: Option<Array<DieId, Held>>,
 }
@@ -172,6 +174,7 @@ impl Flash {
             suspend: config.suspend.clone(),
             bounds: suspension::Bounds::new(&config.suspend),
             copyback,
+            registers: copyback || config.cache_program,
             data_first: compat.data_before_commands,
             scan_at_once: compat.scan_at_once,
             retries: None,
