@@ -72,7 +72,7 @@ impl Flash {
     ) {
         assert_eq!(cx.transactions[pages[0]].op, Op::Program, "a register takes a program");
         let place = cx.events.reserve();
-        let Joined { head, sectors, data } = self.join_pages(cx, pages);
+        let Joined { head, sectors, data } = self.join_pages(cx, Op::Program, pages);
         let planes = pages.len() as u64;
         let bus = self.timing.command(Op::Program, planes) + data;
         let whole = self.timing.array(Op::Program, cells, sectors);

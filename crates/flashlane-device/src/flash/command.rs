@@ -98,16 +98,15 @@ impl Flash {
             bus += self.timing.suspend_command;
             settle = self.suspend(cx, die);
         }
-        let Joined { head, sectors, data } = self.join_pages(cx, pages);
+        let Joined { head, sectors, data } = self.join_pages(cx, op, pages);
         bus += data;
         let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
         self.send_command(cx, die, command, CommandTime { bus, settle }, false);
     }
 
-    /// The pages of a command leave for their die.
+    /// The pages of a command of `op` leave for their die.
     #[inline(always)]
-    pub(super) fn join_pages(&self, cx: &mut Context, pages: &[TransactionId]) -> Joined {
-        let op = cx.transactions[pages[0]].op;
+    pub(super) fn join_pages(&self, cx: &mut Context, op: Op, pages: &[TransactionId]) -> Joined {
         let mut joined = Joined { head: TransactionId::NONE, sectors: 0, data: 0 };
         for &id in pages.iter().rev() {
             let tr = &mut cx.transactions[id];
