@@ -240,7 +240,7 @@ def word_lines() -> Drawing:
         slices = fl.simulate(drive, [flow], states="off", timeline=True).timeline
         assert slices is not None
         name = "read" if read_ratio else "program"
-        rows = (row for row in slices if row["track"] == "plane 0" and row["name"] == name)
+        rows = (row for row in slices if row["part"].startswith("chip") and row["name"] == name)
         return [(row["start_ps"], row["end_ps"]) for row in rows]
 
     rows = {

@@ -323,7 +323,7 @@ class WearSummary(TypedDict):
     the blocks."""
 
     programs: int
-    """Pages programmed, for any purpose."""
+    """Pages programmed, for any purpose; with one-shot programming, word lines."""
 
     erases: int
     """Blocks erased."""
@@ -620,7 +620,7 @@ class FlashSummary(TypedDict):
     """Reads of never-written pages answered by the controller."""
 
     user_programs: int
-    """Pages programmed for the host."""
+    """Pages programmed for the host; with one-shot programming, word lines, as in all counts of programs."""
 
     gc_reads: int
     """Pages read by collection."""
@@ -959,13 +959,22 @@ class ErrorSummary(TypedDict):
 
 
 class UnitSummary(TypedDict):
-    """Mapping units that are packed into pages. Unit: mapping units, unless named otherwise."""
+    """Mapping units that are packed into pages and word lines. Unit: mapping units, unless named
+    otherwise."""
 
     per_page: int
     """Mapping units in a page of the flash."""
 
+    per_program: NotRequired[int]
+    """Mapping units that a plane programs at once: those of a page, or of a word line with one-shot
+    programming. Default: ``0``."""
+
     padded: int
-    """Empty units that were programmed, since their page was sent before it was full."""
+    """Empty units that were programmed, since their page or word line was sent before it was full."""
+
+    waiting_max: NotRequired[int]
+    """Most units that waited at a time in the controller's memory for others of their page or word line. 0
+    in runs without time. Default: ``0``."""
 
     buffered_reads: int
     """Reads of units that were not programmed yet: the controller answered from its memory."""

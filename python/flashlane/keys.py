@@ -239,9 +239,9 @@ class CacheConfig(TypedDict, total=False):
     are served as with ``cache = 'off'``. Default: ``256MiB``."""
 
     write_back_pages_per_plane: int
-    """Most dirty data on its way to flash, as pages per plane of the device. A write that would exceed
-    this bound waits. With ``sharing = 'equal-partitioning'`` each flow has a bound of its own. Range:
-    1..=65536. Default: ``1``."""
+    """Most dirty data on its way to flash, as pages per plane of the device, or as word lines per plane
+    with ``flash.programming = 'one-shot'``. A write that would exceed this bound waits. With ``sharing =
+    'equal-partitioning'`` each flow has a bound of its own. Range: 1..=65536. Default: ``1``."""
 
     eager_write_back: bool
     """Send the first write of a page to flash at once and keep only rewritten ('hot') pages dirty."""
@@ -270,8 +270,9 @@ class MappingConfig(TypedDict, total=False):
     packed into pages as they are written. Range: 512 B..=``flash.page_size``, which is the default."""
 
     fill_time: Span
-    """With units smaller than a page: longest time for which a written unit waits until its page is full.
-    Then the page is programmed with empty units. Default: 1 ms."""
+    """With units smaller than a page, or ``flash.programming = 'one-shot'``: longest time for which a
+    written unit waits until its page or word line is full. Then the page or word line is programmed with
+    empty units. Range: 1 us..=10 s. Default: 1 ms."""
 
     ideal: bool
     """Page-level: the whole table is in DRAM: every look-up hits and nothing is written back."""
@@ -861,7 +862,7 @@ Technology: TypeAlias = Literal["slc", "mlc", "tlc", "qlc", "in-place"]
 ChannelClass: TypeAlias = Literal["nv-ddr2", "nv-ddr3", "nv-lpddr4"]
 """Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1."""
 
-Programming: TypeAlias = Literal["page"]
+Programming: TypeAlias = Literal["page", "one-shot"]
 """How a die programs pages."""
 
 PageOrder: TypeAlias = Literal["turns", "mqsim"]
@@ -958,7 +959,9 @@ class FlashConfig(TypedDict, total=False):
     """Channel time of the command and address of a page, instead of that of the interface."""
 
     programming: Programming
-    """How pages are programmed. Default: ``page``."""
+    """How pages are programmed. With ``one-shot``, ``pages_per_block`` is a multiple of the pages of a
+    word line, which are as many as a cell has bits; ``program_time`` is one time, that of a word line; and
+    TLC needs ``page_order = 'turns'``. Default: ``page``."""
 
     page_order: PageOrder
     """The types of the pages of a block, in order. Default: ``mqsim``."""
@@ -968,6 +971,12 @@ class FlashConfig(TypedDict, total=False):
 
     program_time: list[Span]
     """tPROG by page type, as ``read_time``."""
+
+    cache_program: bool
+    """A die takes the data of its next program while its array still programs the pages before (ONFI: page
+    cache program, 15h), so that a program hides the transfer of the next one. Not with ``in-place``,
+    ``suspend.program``, ``ftl.gc.copyback``, or the schedulers ``flin``, ``sprinkler`` and ``sprinkler-
+    fairness``."""
 
     small_read: SmallReadConfig
     """Shorter times for reads of small parts of a page."""
@@ -1633,6 +1642,12 @@ class DeviceKeys(TypedDict, total=False):
 
     name: str
     """Name in reports."""
+
+    power_loss_protection: bool
+    """True if the controller's memory survives a loss of power: the data cache, and mapping units that
+    wait for others of their page or word line. A flush then has no effect and is complete at once. Writes
+    past the data cache still end on flash. Source: NVMe, Flush command, which asks that a volatile write
+    cache be made non-volatile."""
 
     link: LinkConfig
     """The link between host and device."""

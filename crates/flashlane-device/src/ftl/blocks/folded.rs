@@ -54,7 +54,7 @@ impl Blocks {
         self.stripes.as_ref().map_or(1, |stripes| stripes.width())
     }
 
-    /// A block of the flash is erased: a block, or a part of a superblock, whose first page this is.
+    /// A block of the flash is erased: a block, or a part of a superblock. `first`: its first page.
     #[inline]
     pub(in crate::ftl) fn flash_block_erased(&mut self, first: Ppa) {
         if let Some(stripes) = &mut self.stripes {

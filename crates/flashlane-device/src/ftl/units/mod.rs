@@ -2,9 +2,10 @@
 //! (`ftl.mapping.unit`), and the pages of a word line (`flash.programming = "one-shot"`).
 //!
 //! The translation layer counts units wherever it says pages. A page of the flash is
-//! `Geometry::units_per_page` units in a row, and a word line is `Geometry::pages_per_program` pages
-//! in a row: tables, blocks and collection know nothing of either. Only the way to the flash does. In this folder a *row* is what a plane programs at once: the
-//! units of a page, or those of a word line.
+//! `Geometry::units_per_page` units in a row, and a word line is `Geometry::pages_per_program`
+//! pages in a row: tables, blocks and collection know nothing of either. Only the way to the flash
+//! does. In this folder a *row* is what a plane programs at once: the units of a page, or those of
+//! a word line.
 //!
 //! - *Filling* ([`filling`]): units of one plane, flow and stream are packed into a row as they get
 //!   their places. The row is programmed when it is full, or with empty units when the wait is
