@@ -1,9 +1,8 @@
 //! Cache program (`flash.cache_program`): a program hides the transfer of the next one.
 
-use crate::common::{Scenario, flash_only};
+use crate::common::{Scenario, flash_only, problems};
 use flashlane::Time;
 use flashlane::config::load::{Overrides, device_from_toml};
-use flashlane::config::validate::validate_device;
 use flashlane::drive::{Command, Completion, Drive, DriveOptions, Tenant};
 use flashlane::simulate_in_detail;
 
@@ -219,11 +218,11 @@ fn what_does_not_go_together_is_refused() {
         ("scheduler=sprinkler", "scheduler sprinkler"),
         ("scheduler=sprinkler-fairness", "scheduler sprinkler-fairness"),
     ] {
-        let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
-        let device = device_from_toml(ONE_DIE, "device", &overrides).expect("it is read").config;
-        let problems = validate_device(&device);
-        let named =
-            problems.iter().any(|p| p.place == "flash.cache_program" && p.message.contains(with));
+        let problems = problems(ONE_DIE, &[set]);
+        let of_key = |line: &String| {
+            line.strip_prefix("flash.cache_program: ").is_some_and(|why| why.contains(with))
+        };
+        let named = problems.iter().any(of_key);
         assert!(named, "{set}: {problems:?}");
     }
 }

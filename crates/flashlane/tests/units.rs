@@ -1,9 +1,7 @@
 //! Mapping units smaller than a page: shared sensings, what waits in memory, and what is refused.
 //! `theory_units.rs` compares their amplification with theory.
 
-use crate::common::{Scenario, flash_only, random_writes, run_all};
-use flashlane::config::load::{Overrides, device_from_toml};
-use flashlane::config::validate::validate_device;
+use crate::common::{Scenario, flash_only, problems, random_writes, run_all, watched_in_four_ways};
 use flashlane::metrics::Summary;
 
 /// One plane with pages of four units. `unit`: the key that says so, or nothing.
@@ -160,17 +158,7 @@ requests = 6000
         .set("ftl.over_provisioning", "60%");
     let mut scenarios = Vec::new();
     for unit in ["512B", "2KiB", "4KiB", "8KiB"] {
-        for pacing in ["burst", "proportional"] {
-            for allocation in ["cwdp", "dynamic"] {
-                let mut scenario = base
-                    .set("ftl.mapping.unit", unit)
-                    .set("ftl.gc.pacing", pacing)
-                    .set("ftl.allocation", allocation);
-                scenario.options.observe.blame = true;
-                scenario.options.observe.energy = true;
-                scenarios.push(scenario);
-            }
-        }
+        scenarios.extend(watched_in_four_ways(&base.set("ftl.mapping.unit", unit)));
     }
     for summary in run_all(&scenarios) {
         assert!(summary.flash.gc_programs > 0 && summary.flash.erases > 0, "{:?}", summary.flash);
@@ -179,18 +167,7 @@ requests = 6000
 
 #[test]
 fn what_units_do_not_work_with_is_refused_by_name() {
-    let problems = |sets: &[&str]| {
-        let sets = sets.iter().map(|&set| set.to_owned()).collect();
-        let overrides = Overrides { sets, ..Overrides::default() };
-        let device =
-            device_from_toml(&one_plane(UNIT), "device", &overrides).expect("well-formed").config;
-        let problems = validate_device(&device);
-        problems
-            .iter()
-            .map(|p| format!("{}: {}", p.place, p.message))
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
+    let problems = |sets: &[&str]| problems(&one_plane(UNIT), sets).join("\n");
     assert_eq!(problems(&[]), "");
     for (sets, part) in [
         (&["ftl.mapping.unit=32KiB"][..], "ftl.mapping.unit: found 32KiB, allowed: divisors of"),

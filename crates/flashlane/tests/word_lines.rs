@@ -2,7 +2,7 @@
 //! reads, what waits in memory, and what is refused. `theory_units.rs` compares their amplification
 //! with theory.
 
-use crate::common::{Scenario, flash_only, random_writes, run_all};
+use crate::common::{Scenario, flash_only, problems, random_writes, run_all, watched_in_four_ways};
 use flashlane::Time;
 use flashlane::config::bounds::Bounds;
 use flashlane::config::load::{Overrides, device_from_toml};
@@ -211,18 +211,8 @@ fn everything_beside_word_lines_still_holds() {
         .set("ftl.over_provisioning", "60%");
     let mut scenarios = Vec::new();
     for (technology, unit) in [("mlc", "16KiB"), ("tlc", "16KiB"), ("qlc", "4KiB")] {
-        for pacing in ["burst", "proportional"] {
-            for allocation in ["cwdp", "dynamic"] {
-                let mut scenario = base
-                    .set("flash.technology", technology)
-                    .set("ftl.mapping.unit", unit)
-                    .set("ftl.gc.pacing", pacing)
-                    .set("ftl.allocation", allocation);
-                scenario.options.observe.blame = true;
-                scenario.options.observe.energy = true;
-                scenarios.push(scenario);
-            }
-        }
+        let base = base.set("flash.technology", technology).set("ftl.mapping.unit", unit);
+        scenarios.extend(watched_in_four_ways(&base));
     }
     for summary in run_all(&scenarios) {
         assert!(summary.flash.gc_programs > 0 && summary.flash.erases > 0, "{:?}", summary.flash);
@@ -236,13 +226,8 @@ fn everything_beside_word_lines_still_holds() {
 fn what_word_lines_do_not_work_with_is_refused_by_name() {
     let problems = |sets: &[&str]| {
         let fixed = ["flash.technology=tlc", "flash.programming=one-shot"];
-        let sets = fixed.iter().chain(sets).map(|&set| set.to_owned()).collect();
-        let overrides = Overrides { sets, ..Overrides::default() };
-        let text = flash_only("", [1; 4], [256, 96], "16KiB");
-        let device = device_from_toml(&text, "device", &overrides).expect("well-formed").config;
-        let problems = validate_device(&device);
-        let lines = problems.iter().map(|p| format!("{}: {}", p.place, p.message));
-        lines.collect::<Vec<_>>().join("\n")
+        let device = flash_only("", [1; 4], [256, 96], "16KiB");
+        problems(&device, &[&fixed, sets].concat()).join("\n")
     };
     let turns = "flash.page_order=turns";
     assert_eq!(problems(&[turns]), "");

@@ -7,7 +7,7 @@ use super::Device;
 use super::watcher::{DieAt, Front};
 use crate::event::Event;
 use crate::request::{HostWork, Request};
-use crate::transaction::{Op, Source, Transaction};
+use crate::transaction::{Op, Source, Transaction, pages_from};
 
 impl Device {
     /// A submission entry is about to be fetched.
@@ -76,11 +76,9 @@ impl Device {
     fn observe_leaving(&mut self, die: DieId, first: TransactionId) {
         let chip = self.flash.chip_of(die);
         let Some(observer) = &mut self.observer else { return };
-        let mut id = first;
-        while id != TransactionId::NONE {
-            let tr = &self.context.transactions[id];
-            observer.delisted(self.context.now, chip, id, tr);
-            id = tr.sibling;
+        let transactions = &self.context.transactions;
+        for id in pages_from(transactions, first) {
+            observer.delisted(self.context.now, chip, id, &transactions[id]);
         }
     }
 
@@ -130,11 +128,9 @@ impl Device {
     /// page.
     fn observe_data_of(&mut self, first: TransactionId) {
         let Some(observer) = &mut self.observer else { return };
-        let mut id = first;
-        while id != TransactionId::NONE {
-            let tr = &self.context.transactions[id];
+        let transactions = &self.context.transactions;
+        for tr in pages_from(transactions, first).map(|id| &transactions[id]) {
             observer.data_moves(tr, Time(self.flash.timing().data(tr.moved_sectors())));
-            id = tr.sibling;
         }
     }
 

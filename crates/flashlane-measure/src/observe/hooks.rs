@@ -12,7 +12,7 @@ use flashlane_device::cause::Cause;
 use flashlane_device::device::watcher::DieAt;
 use flashlane_device::event::Event;
 use flashlane_device::flash::Running;
-use flashlane_device::transaction::{Op, Source, Transaction, Transactions};
+use flashlane_device::transaction::{Op, Source, Transaction, Transactions, pages_from};
 
 impl Observer {
     /// A submission entry is about to be fetched. `at_limit`: the request takes the last place of
@@ -53,17 +53,8 @@ impl Observer {
         self.show_command(now, at, command, transactions, false);
         let now = now.0;
         let DieAt { channel, die } = at;
+        self.note_waits(now, at, command, transactions);
         let Some((account, credits)) = self.accounts() else { return };
-        let (mut pages, mut id) = (0, command.head);
-        let obstacle = Obstacle::Die { die, idle: Cause::Policy, culprit: account.device() };
-        while id != TransactionId::NONE {
-            let tr = &transactions[id];
-            if tr.source != Source::Gc {
-                account.note_queue(id, tr, now, obstacle);
-            }
-            pages += 1;
-            id = tr.sibling;
-        }
         let (sent, until) = (command.since.0, command.until.0);
         let times = (sent - now, until - now, until - now);
         if transactions[command.head].reads_again() {
@@ -71,29 +62,37 @@ impl Observer {
         } else {
             account.shadow_pages(die, command, transactions, credits, times);
         }
-        let mut last = None;
-        let mut index = 0;
-        id = command.head;
-        while id != TransactionId::NONE {
-            // For blame, the pages of the command had die and channel one after the other.
-            let tr = &transactions[id];
-            let cause = Cause::of_page(tr, command.op);
-            let flow = credits.culprit_of(tr);
-            let part = |end: u64| now + (end - now) / pages * index;
-            let logs = &mut account.logs;
-            logs.channels[channel.index()].push(part(sent), flow, State::Busy(Cause::Bus));
-            let log = &mut logs.dies[die.index()];
-            log.push(part(until), flow, State::Busy(cause));
-            last = Some((flow, cause));
-            index += 1;
-            id = tr.sibling;
-        }
+        let pages = pages_from(transactions, command.head).map(|id| &transactions[id]);
+        let works = pages.map(|tr| (credits.culprit_of(tr), Cause::of_page(tr, command.op)));
         let logs = &mut account.logs;
-        logs.channels[channel.index()].push(sent, FlowId::new(0), State::Idle);
+        let sends = works.clone().map(|(flow, _)| (flow, Cause::Bus));
+        logs.channels[channel.index()].push_shares((now, sent), sends);
         let log = &mut logs.dies[die.index()];
-        match last.filter(|_| command.op == Op::Read) {
-            Some((flow, cause)) => log.push(until, flow, State::Holds(cause)),
-            None => log.push(until, FlowId::new(0), State::Idle),
+        log.push_shares((now, until), works.clone());
+        if command.op == Op::Read
+            && let Some((flow, cause)) = works.last()
+        {
+            log.push(until, flow, State::Holds(cause));
+        }
+    }
+
+    /// The pages of a command waited until now, in a queue or in a register, for the work of their
+    /// die.
+    pub(super) fn note_waits(
+        &mut self,
+        now: u64,
+        at: DieAt,
+        command: &Running,
+        transactions: &Transactions,
+    ) {
+        let Some((account, _)) = self.accounts() else { return };
+        let culprit = account.device();
+        let obstacle = Obstacle::Die { die: at.die, idle: Cause::Policy, culprit };
+        for id in pages_from(transactions, command.head) {
+            let tr = &transactions[id];
+            if tr.source != Source::Gc {
+                account.note_queue(id, tr, now, obstacle);
+            }
         }
     }
 
@@ -136,7 +135,7 @@ impl Observer {
         let DieAt { channel, die } = at;
         let source = tr.source;
         if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now) {
-            timeline.transfer(channel, (now, now + duration), tr.flow, tr.request);
+            timeline.transfer(channel, (now, now + duration), "read data", tr.flow, tr.request);
         }
         self.data_moves(tr, Time(duration));
         let Some((account, credits)) = self.accounts() else { return };

@@ -5,7 +5,7 @@
 
 use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
-use flashlane::config::validate::validate;
+use flashlane::config::validate::{validate, validate_device};
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::{FlashSummary, Summary};
 use flashlane::{RunOptions, simulate};
@@ -186,6 +186,29 @@ pub(crate) fn whole_run(summary: &Summary) -> FlashSummary {
         write_amplification: programs as f64 / user_programs.max(1) as f64,
         ..FlashSummary::default()
     }
+}
+
+/// The problems of a device after these keys were set: a line for each of them, which begins
+/// with its place.
+pub(crate) fn problems(device: &str, sets: &[&str]) -> Vec<String> {
+    let sets = sets.iter().map(|&set| set.to_owned()).collect();
+    let overrides = Overrides { sets, ..Overrides::default() };
+    let device = device_from_toml(device, "device", &overrides).expect("well-formed").config;
+    validate_device(&device).iter().map(|p| format!("{}: {}", p.place, p.message)).collect()
+}
+
+/// A scenario with both kinds of pacing and of allocation, watched for blame and energy.
+pub(crate) fn watched_in_four_ways(base: &Scenario) -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for pacing in ["burst", "proportional"] {
+        for allocation in ["cwdp", "dynamic"] {
+            let mut scenario = base.set("ftl.gc.pacing", pacing).set("ftl.allocation", allocation);
+            scenario.options.observe.blame = true;
+            scenario.options.observe.energy = true;
+            scenarios.push(scenario);
+        }
+    }
+    scenarios
 }
 
 /// Runs several scenarios on two threads; results in order.

@@ -67,6 +67,20 @@ impl Log {
         self.points.push_back(Point { at, flow, state });
     }
 
+    /// Shares the span of a command out: its pages have the resource one after the other, each for
+    /// the same time. `pages`: flow and cause of each, at least one. Then the resource is idle.
+    pub(crate) fn push_shares(
+        &mut self,
+        (from, to): (u64, u64),
+        pages: impl Iterator<Item = (FlowId, Cause)> + Clone,
+    ) {
+        let count = pages.clone().count() as u64;
+        for (index, (flow, cause)) in (0..).zip(pages) {
+            self.push(from + (to - from) / count * index, flow, State::Busy(cause));
+        }
+        self.push(to, FlowId::new(0), State::Idle);
+    }
+
     /// Calls `visit` for every piece of a span in order of time, with its start, its end and its
     /// state.
     #[cfg(test)]

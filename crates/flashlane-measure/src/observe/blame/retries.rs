@@ -5,7 +5,7 @@ use flashlane_units::{DieId, TransactionId};
 use super::account::{Account, slot};
 use crate::observe::credit::Credits;
 use flashlane_device::flash::Running;
-use flashlane_device::transaction::Transactions;
+use flashlane_device::transaction::{Transactions, pages_from};
 
 impl Account {
     /// Notes that a die reads pages again: the command is on the channel for `sent` and takes
@@ -18,12 +18,9 @@ impl Account {
         credits: &Credits,
         (sent, took, held): (u64, u64, u64),
     ) {
-        let next = |&id: &TransactionId| {
-            Some(transactions[id].sibling).filter(|&id| id != TransactionId::NONE)
-        };
-        let command = || std::iter::successors(Some(command.head), next);
-        let pages = command().count() as u64;
-        for id in command() {
+        let command = pages_from(transactions, command.head);
+        let pages = command.clone().count() as u64;
+        for id in command {
             let flow = credits.culprit_of(&transactions[id]);
             let ready = slot(&mut self.transactions, id).shadow.end();
             let times = (sent / pages, took, held / pages);

@@ -6,7 +6,7 @@ use super::shadow::ShadowPage;
 use crate::observe::credit::Credits;
 use flashlane_device::cause::CAUSES;
 use flashlane_device::flash::Running;
-use flashlane_device::transaction::{Source, Transaction, Transactions};
+use flashlane_device::transaction::{Source, Transaction, Transactions, pages_from};
 use flashlane_units::{DieId, FlowId, RequestId, TransactionId};
 
 impl Account {
@@ -141,8 +141,8 @@ impl Account {
         self.shadows.enlisted(flow, request.as_ref(), page, now);
     }
 
-    /// Notes that a die got a command, which is on the channel for `sent` and takes `took`, and of
-    /// that holds its die for `held`. Its pages of one flow stay together in the shadow.
+    /// Notes that a die got a command. It is on the channel for `sent`, takes `took` in all,
+    /// and holds its die for `held` of that. Its pages of one flow stay together in the shadow.
     pub(crate) fn shadow_pages(
         &mut self,
         die: DieId,
@@ -151,15 +151,11 @@ impl Account {
         credits: &Credits,
         (sent, took, held): (u64, u64, u64),
     ) {
-        let next = |id: TransactionId| {
-            let id = transactions[id].sibling;
-            (id != TransactionId::NONE).then_some(id)
-        };
-        let from = |id| std::iter::successors(Some(id), |&id| next(id));
+        let from = |id| pages_from(transactions, id);
         let culprit = |id: TransactionId| credits.culprit_of(&transactions[id]);
         let pages = from(command.head).count() as u64;
-        let mut first = Some(command.head);
-        while let Some(head) = first {
+        let mut head = command.head;
+        while head != TransactionId::NONE {
             let flow = culprit(head);
             let same = || from(head).take_while(|&id| culprit(id) == flow);
             let ready = same().map(|id| slot(&mut self.transactions, id).shadow.ready()).max();
@@ -169,7 +165,7 @@ impl Account {
             for id in same() {
                 slot(&mut self.transactions, id).shadow.starts(times);
             }
-            first = same().last().and_then(next);
+            head = from(head).nth(same().count()).unwrap_or(TransactionId::NONE);
         }
     }
 

@@ -177,28 +177,18 @@ impl TimelineRecorder {
         }
     }
 
-    /// A page of read data crosses the channel.
+    /// Data crosses the channel by itself: that of a read, or of a program on its way into a
+    /// register.
     pub(crate) fn transfer(
         &mut self,
         channel: ChannelId,
         span: (u64, u64),
+        name: &'static str,
         flow: FlowId,
         request: RequestId,
     ) {
         let request = self.number(request);
-        self.push(Line::Channel(channel.get()), span, "read data", flow, request);
-    }
-
-    /// The data of a program crosses the channel on its way into a register.
-    pub(crate) fn program_data(
-        &mut self,
-        channel: ChannelId,
-        span: (u64, u64),
-        flow: FlowId,
-        request: RequestId,
-    ) {
-        let request = self.number(request);
-        self.push(Line::Channel(channel.get()), span, "program data", flow, request);
+        self.push(Line::Channel(channel.get()), span, name, flow, request);
     }
 
     /// The memory of the data cache serves an access. `request`: a handle, or `NONE`.
@@ -378,7 +368,13 @@ mod tests {
             &[page(PlaneId::new(1), Source::User)],
             false,
         );
-        recorder.transfer(ChannelId::new(0), (150, 160), FlowId::new(0), RequestId::new(5));
+        recorder.transfer(
+            ChannelId::new(0),
+            (150, 160),
+            "read data",
+            FlowId::new(0),
+            RequestId::new(5),
+        );
         recorder.command(
             (ChannelId::new(0), DieId::new(0)),
             Op::Program,
