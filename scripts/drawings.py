@@ -1,6 +1,7 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
-The numbers of `read.svg`, `retries.svg`, `superblocks.svg` and `word_lines.svg` are those of runs.
+The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg` and `slc_cliff.svg` are those
+of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +270,55 @@ def word_lines() -> Drawing:
     return drawing
 
 
+def slc_cliff() -> Drawing:
+    """The write speed of one tenant while it fills the SLC cache, goes around it, and waits for folding."""
+    one = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+    flash = {**dict.fromkeys(one, 1), "technology": "tlc", "pages_per_block": 96, "program_time": ["500us"]}
+    cache = {"size": "3MiB", "read_time": "20us", "program_time": "150us"}
+    ftl = {
+        "over_provisioning": "10%",
+        "mapping": {"ideal": True},
+        "precondition": {"enabled": False},
+        "gc": {"threshold": "4 blocks", "hard_threshold": "2 blocks"},
+    }
+    drive = fl.Device("tiny", flash=flash, ftl=ftl, slc_cache=cache, cache={"capacity": "0B"})
+    writer = fl.Flow(
+        "writer",
+        cache="off",
+        read_ratio=0.0,
+        address="streaming",
+        queue_depth=8,
+        size="4KiB",
+        align="4KiB",
+        requests=5500,
+    )
+    rows = fl.simulate(drive, [writer], states="off", requests=True).requests
+    assert rows is not None
+    ends = sorted(row["complete_ps"] for row in rows)
+    step = 110
+    edges = pairwise(ends[::step])
+    speeds = [step * 4096 / (end - start) * 1e6 for start, end in edges]
+    left, width, base, height, most = 60, 800, 250, 200, 30
+    drawing = Drawing("The three speeds of a long write into an SLC cache", 900, 300)
+    drawing.text(left, 30, "MB/s", anchor="start")
+    drawing.line((left, base - height), (left, base), (left + width, base))
+    for part in range(4):
+        y = base - height * part / 3
+        drawing.text(left - 8, y + 4, f"{most * part / 3:g}", anchor="end", small=True)
+    points = []
+    for number, speed in enumerate(speeds):
+        y = base - height * speed / most
+        points += [(left + width * at / len(speeds), y) for at in (number, number + 1)]
+    drawing.line(*points)
+    for x, y, words in [(115, 66, "into the cache"), (420, 184, "around it"), (765, 196, "folding")]:
+        drawing.text(x, y, words, small=True)
+    written = len(speeds) * step * 4096 / 1e6
+    for mb in range(0, int(written) + 1, 5):
+        drawing.text(left + width * mb / written, base + 16, f"{mb}", small=True)
+    drawing.text(left + width / 2, base + 36, "MB written", small=True)
+    return drawing
+
+
 def plane() -> Drawing:
     """The blocks of a plane."""
     drawing = Drawing("The blocks of a plane", 900, 236)
@@ -340,7 +391,7 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    for draw in (device, read, retries, superblocks, word_lines, plane, window):
+    for draw in (device, read, retries, superblocks, word_lines, slc_cliff, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
             path.write_text(picture, encoding="utf-8")

@@ -983,6 +983,37 @@ class UnitSummary(TypedDict):
     """Units that were read along with another unit of their page, without a sensing of their own."""
 
 
+class SlcCacheSummary(TypedDict):
+    """The SLC cache. Unit: pages of the flash, unless named otherwise."""
+
+    written: int
+    """Pages that the host wrote into the cache."""
+
+    direct: int
+    """Pages that the host wrote around the cache, into ordinary blocks."""
+
+    reads: int
+    """Reads of the host that the cache served."""
+
+    folds: int
+    """Blocks of the cache whose data began to move into ordinary blocks."""
+
+    idle_folds: int
+    """The folds that began in idle time (``slc_cache.fold_after``)."""
+
+    folded: int
+    """Valid pages of those blocks when it began."""
+
+    erases: int
+    """Erases of blocks in SLC mode. They are part of all erases."""
+
+    blocks: int
+    """Blocks in SLC mode at the end of the window."""
+
+    pages_per_block: int
+    """Pages of a block in SLC mode."""
+
+
 class WafOnlyFlow(TypedDict):
     """Pages programmed on behalf of a flow in a run without time."""
 
@@ -1201,6 +1232,9 @@ class Summary(TypedDict):
 
     units: NotRequired[UnitSummary | None]
     """Mapping units inside the window; left out where pages are mapped whole (``ftl.mapping.unit``)."""
+
+    slc_cache: NotRequired[SlcCacheSummary | None]
+    """The SLC cache inside the window; left out where there is none (``[slc_cache]``)."""
 
     energy: NotRequired[EnergySummary | None]
     """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""

@@ -995,6 +995,32 @@ class FlashConfig(TypedDict, total=False):
     """Which operations a more urgent one may interrupt."""
 
 
+class SlcCacheConfig(TypedDict, total=False):
+    """An SLC cache: the host writes into blocks whose cells hold one bit each, which is fast, and the
+    drive moves the data into ordinary blocks later. The cache takes its blocks from the free ones of each
+    plane and gives them back (a dynamic cache). Writes go around it where it is full."""
+
+    size: Required[ByteSize]
+    """Data that the blocks of the cache may hold, all together. Range: one block in SLC mode of each plane
+    to all blocks."""
+
+    free_share: Ratio
+    """Part of the free blocks of a plane that the cache may take: it shrinks as the drive fills. Free
+    blocks are those of the cache and those of the pool above ``ftl.gc.threshold``. Range: 1 %..=100 %.
+    Default: ``1.0``."""
+
+    read_time: Required[Span]
+    """tR of a page in SLC mode."""
+
+    program_time: Required[Span]
+    """tPROG of a page in SLC mode."""
+
+    fold_after: Span
+    """Idle time of the drive after which it folds the cache: it moves the data of full blocks into
+    ordinary ones, oldest first, until the host comes back or the cache is empty. Without the key, blocks
+    are folded only where a plane is short of free blocks. Range: 1 us..=1000 s."""
+
+
 ErrorModel: TypeAlias = Literal["mlc-3x", "mlc-2y", "tlc-3d", "custom"]
 """Presets of the raw bit error rate. Source: Kim, Choi and Min, 'Design Tradeoffs for SSD Reliability'
 (FAST 2019); the figures are from memory and unverified."""
@@ -1669,6 +1695,9 @@ class DeviceKeys(TypedDict, total=False):
 
     flash: FlashConfig
     """The flash memory."""
+
+    slc_cache: SlcCacheConfig
+    """Blocks in SLC mode that take the host's writes first. Without this section there are none."""
 
     errors: ErrorsConfig
     """Bit errors of the flash and their correction. Without this section there are none."""

@@ -302,6 +302,21 @@ fn bit_errors(summary: &Summary) -> String {
     )
 }
 
+/// The SLC cache, where there is one.
+fn slc_cache(summary: &Summary) -> String {
+    let Some(cache) = &summary.slc_cache else { return String::new() };
+    format!(
+        "SLC cache: {} pages written, {} around it, {} read; {} blocks folded ({} in idle time) with {} pages; {} blocks in use\n",
+        cache.written,
+        cache.direct,
+        cache.reads,
+        cache.folds,
+        cache.idle_folds,
+        cache.folded,
+        cache.blocks,
+    )
+}
+
 /// Mapping units, where several are programmed together.
 fn units(summary: &Summary) -> String {
     let Some(units) = &summary.units else { return String::new() };
@@ -368,6 +383,7 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
         of_first(seeds),
     ) + &processors
         + &bit_errors(summary)
+        + &slc_cache(summary)
         + &units(summary)
         + &after
 }

@@ -35,6 +35,7 @@ mod observe;
 mod pacing;
 mod page_types;
 mod rates;
+mod slc_cache;
 mod starved;
 mod steady;
 mod superblocks;

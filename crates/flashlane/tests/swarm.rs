@@ -131,6 +131,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
         || device.ftl.read_scrubbing.limit > 0
         || device.ftl.gc.idle_after.is_some()
         || device.ftl.superblock != Superblock::Block && device.ftl.gc.max_concurrent_per_plane > 1
+        || device.slc_cache.is_some()
         || device.errors.as_ref().is_some_and(|errors| errors.refresh_at.is_some())
         || device.ftl.mapping.kind == MappingKind::Hybrid
         || device.flash.technology == Technology::InPlace

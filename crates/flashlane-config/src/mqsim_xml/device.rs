@@ -77,6 +77,7 @@ pub(super) fn device(
         scheduler,
         isolation: Isolation::by_name("unified").expect("registered"),
         flash,
+        slc_cache: None,
         errors: None,
         energy: EnergyConfig::default(),
         endurance: EnduranceConfig::default(),

@@ -21,6 +21,7 @@ pub use crate::ftl::config::{
 };
 use crate::ftl::errors::ErrorSettings;
 pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, ErrorsConfig};
+pub use crate::ftl::slc_cache::config::SlcCacheConfig;
 pub use crate::ftl::superblocks::Superblock;
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
 pub use crate::interface::processors::ProcessorsConfig;
@@ -68,6 +69,9 @@ pub struct DeviceConfig {
     pub isolation: Isolation,
     /// The flash memory.
     pub flash: FlashConfig,
+    /// Blocks in SLC mode that take the host's writes first. Without this section there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheConfig>,
     /// Bit errors of the flash and their correction. Without this section there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorsConfig>,
@@ -95,6 +99,12 @@ impl DeviceConfig {
         self.ftl.mapping.unit.unwrap_or(self.flash.page_size)
     }
 
+    /// Pages of a block in SLC mode: one for each word line.
+    #[must_use]
+    pub fn slc_pages(&self) -> u32 {
+        self.flash.pages_per_block / self.flash.technology.page_types() as u32
+    }
+
     /// The parts of the configuration that the translation layer is built from.
     pub fn ftl_settings(&self) -> FtlSettings<'_> {
         FtlSettings {
@@ -103,6 +113,8 @@ impl DeviceConfig {
             in_place: self.flash.technology == Technology::InPlace,
             sets_move: self.isolation.moves(),
             errors: self.errors.as_ref().map(|errors| ErrorSettings { errors, flash: &self.flash }),
+            slc_cache: self.slc_cache.as_ref(),
+            slc_pages: self.slc_pages(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Idle time of the drive, in which paced collection goes on without writes (`ftl.gc.idle_after`).
+//! Idle time of the drive, in which paced collection goes on without writes
+//! (`ftl.gc.idle_after`) and the SLC cache is folded (`slc_cache.fold_after`).
 //!
 //! The drive is idle while no request is in it. There is one event under way at most: it looks
 //! whether the drive has been idle for long enough, and otherwise comes again when it would be.
@@ -6,9 +7,9 @@
 use flashlane_engine::Time;
 
 use super::Device;
+use crate::config::DeviceConfig;
 use crate::event::Event;
 use crate::ftl::Ftl;
-use crate::ftl::config::GcConfig;
 
 /// The watch on idle time.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +22,10 @@ pub(super) struct IdleWatch {
 }
 
 impl IdleWatch {
-    /// `None` if collection does not use idle time.
-    pub(super) fn new(gc: &GcConfig) -> Option<Self> {
-        let after = Time(gc.idle_after?.0);
+    /// `None` if the drive does nothing in idle time. Both keys have one value where both are given.
+    pub(super) fn new(device: &DeviceConfig) -> Option<Self> {
+        let fold_after = device.slc_cache.as_ref().and_then(|cache| cache.fold_after);
+        let after = Time(device.ftl.gc.idle_after.or(fold_after)?.0);
         Some(Self { after, since: Time::ZERO, set: false })
     }
 }

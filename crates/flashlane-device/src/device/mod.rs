@@ -164,10 +164,13 @@ impl Device {
             page_sectors: Divisor::new(geometry.sectors_per_page),
             check,
             decoders: Decoders::new(device),
-            idle: IdleWatch::new(&device.ftl.gc),
+            idle: IdleWatch::new(device),
             stop: None,
             failure: None,
         };
+        if let Some(cache) = &device.slc_cache {
+            made.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
+        }
         if made.decoders.is_some() {
             made.flash.decode();
         }

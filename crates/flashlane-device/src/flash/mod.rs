@@ -187,6 +187,11 @@ impl Flash {
         &self.timing
     }
 
+    /// The latencies, to be changed before the run.
+    pub(crate) fn timing_mut(&mut self) -> &mut FlashTiming {
+        &mut self.timing
+    }
+
     /// The counters since the start of the run.
     pub(crate) fn counters(&self) -> &FlashCounters {
         &self.counters

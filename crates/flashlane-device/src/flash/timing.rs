@@ -76,13 +76,15 @@ impl Cycles {
 pub struct Cells {
     /// Number of the first page in its block.
     pub page: u32,
+    /// True for a block in SLC mode (`ftl/slc_cache`).
+    pub slc: bool,
 }
 
 impl Cells {
     /// The cells of a page with this number in a block like any other.
     #[must_use]
     pub fn of_page(page: u32) -> Self {
-        Self { page }
+        Self { page, slc: false }
     }
 }
 
@@ -99,6 +101,8 @@ pub struct FlashTiming {
     /// tPROG by page in the block.
     program: Array<usize, u64>,
     erase: u64,
+    /// Array times of a read and of a program in SLC mode; 0 where no block is in it.
+    slc: [u64; 2],
     /// Memory that is written in place: array time of a read and of a write, by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
     /// Bus time of commands and addresses by operation and number of planes, `0..=planes_per_die`.
@@ -151,6 +155,7 @@ impl FlashTiming {
             small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),
             program: by_page(&flash.program_time, 0).into(),
             erase: flash.erase_time.0,
+            slc: [0; 2],
             in_place: in_place.then(|| {
                 [
                     accesses(flash.read_time[0], flash.read_unit, READY_DELAY),
@@ -194,6 +199,9 @@ impl FlashTiming {
     /// Array time of an operation on `sectors` sectors of page `page` of a block.
     #[inline(always)]
     pub(crate) fn array(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
+        if cells.slc {
+            return self.array_of_slc(op);
+        }
         let page = cells.page as usize;
         if let Some([read, write]) = &self.in_place {
             return if op == Op::Read { read } else { write }[sectors as usize];
@@ -203,6 +211,24 @@ impl FlashTiming {
             Op::Read if sectors.wrapping_sub(1) < self.small_sectors => self.small_read[page],
             Op::Read => self.read[page],
             Op::Program => self.program[page],
+            Op::Erase => self.erase,
+        }
+    }
+
+    /// Sets the times of pages in SLC mode.
+    pub(crate) fn allow_slc(&mut self, read: Span, program: Span) {
+        self.slc = [read.0 + READY_DELAY, program.0];
+    }
+
+    /// Array time of an operation on a page, or on a block, in SLC mode.
+    #[cold]
+    #[inline(never)]
+    fn array_of_slc(&self, op: Op) -> u64 {
+        let [read, program] = self.slc;
+        assert!(program > 0, "blocks in SLC mode have times of their own");
+        match op {
+            Op::Read => read,
+            Op::Program => program,
             Op::Erase => self.erase,
         }
     }

@@ -15,6 +15,7 @@ impl Ftl {
         self.audit_work(transactions);
         self.audit_chips(transactions);
         self.audit_pacing();
+        self.audit_slc_cache();
         self.audit_errors(now);
         self.audit_units(transactions);
         assert!(self.outcomes.is_empty(), "what happened is handed on");

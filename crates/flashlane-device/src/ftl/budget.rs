@@ -109,6 +109,8 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
         padding: geometry.units_per_program() - 1,
         ..PlaneBudget::default()
     };
+    // The cache may have an open block of its own for every flow.
+    let slc = u32::from(settings.slc_cache.is_some());
     let mut budgets = vec![empty; geometry.planes() as usize];
     let anywhere = settings.sets_move;
     if anywhere {
@@ -133,8 +135,8 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
                 continue;
             }
             budget.frontier_blocks += match ideal {
-                true => 2 + u32::from(settings.opens_frontiers_at_start()),
-                false => 4,
+                true => 2 + slc + u32::from(settings.opens_frontiers_at_start()),
+                false => 4 + slc,
             };
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::allocation::Allocation;
 use super::errors::ErrorSettings;
 use super::gc::Victim;
+use super::slc_cache::config::SlcCacheConfig;
 use super::superblocks::Superblock;
 use crate::compat::CompatConfig;
 use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing, Span};
@@ -80,6 +81,10 @@ pub struct FtlSettings<'a> {
     pub(crate) sets_move: bool,
     /// Bit errors, where they are modelled.
     pub(crate) errors: Option<ErrorSettings<'a>>,
+    /// The SLC cache, if there is one.
+    pub(crate) slc_cache: Option<&'a SlcCacheConfig>,
+    /// Pages of a block in SLC mode.
+    pub(crate) slc_pages: u32,
 }
 
 impl FtlSettings<'_> {

@@ -5,6 +5,7 @@ use super::errors::ErrorCounts;
 use super::hybrid::Hybrid;
 use super::moving::IsolationSummary;
 use super::scrubbing::Scrubbing;
+use super::slc_cache::SlcCounts;
 use super::units::UnitCounts;
 use flashlane_units::FlowId;
 
@@ -33,6 +34,8 @@ pub struct FtlCounts {
     pub errors: Option<ErrorCounts>,
     /// Units packed into pages; `None` where pages are mapped whole.
     pub units: Option<UnitCounts>,
+    /// The SLC cache; `None` where there is none.
+    pub slc_cache: Option<SlcCounts>,
     /// Merges with hybrid mapping: full, partial, switch.
     pub merges: [u64; 3],
     /// Translation pages written back.
@@ -54,6 +57,7 @@ impl Ftl {
                 + errors.map_or(0, |counts| counts.refreshes),
             errors,
             units: self.unit_counts(),
+            slc_cache: self.slc_counts(),
             merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),

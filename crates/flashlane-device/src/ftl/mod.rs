@@ -30,6 +30,7 @@ pub mod pages;
 mod partial;
 mod reads;
 mod scrubbing;
+pub mod slc_cache;
 mod state;
 pub mod superblocks;
 #[cfg(test)]
@@ -60,6 +61,7 @@ pub(crate) use outcome::{Outcome, Seen};
 use pages::PageTables;
 use partial::PartialWrites;
 use scrubbing::Scrubbing;
+use slc_cache::SlcCache;
 pub use state::{FrozenState, FtlState};
 use units::Units;
 
@@ -91,6 +93,8 @@ pub struct Ftl {
     pacing: Option<PacedJobs>,
     /// Units that are packed into pages; `None` where pages are mapped whole.
     units: Option<Units>,
+    /// Blocks that the host writes in SLC mode; `None` without a cache of them.
+    slc_cache: Option<SlcCache>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip whose pools are short of free blocks.
@@ -134,6 +138,10 @@ impl Ftl {
         let layout = &*superblocks::folded(settings, layout);
         let mut blocks = state.blocks;
         blocks.count_valid();
+        let slc_pages = settings.slc_pages;
+        if settings.slc_cache.is_some() {
+            blocks.allow_slc(slc_pages);
+        }
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sets_move = sets.is_some();
         assert_eq!(
@@ -170,6 +178,7 @@ impl Ftl {
             errors,
             pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
             units: Units::new(config, layout),
+            slc_cache: SlcCache::new(settings.slc_cache, layout, slc_pages),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),

@@ -57,6 +57,9 @@ impl Ftl {
             let blocks = &self.blocks;
             sets.host_read(flow, blocks.block_of(ppa), blocks, ctx.now);
         }
+        if self.slc_cache.is_some() {
+            self.count_slc_read(ppa);
+        }
         if self.units.is_some() && self.read_from_memory(ctx, id) {
             return false;
         }

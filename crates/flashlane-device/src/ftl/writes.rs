@@ -70,7 +70,10 @@ impl Ftl {
             let tr = &ctx.transactions[id];
             (tr.flow, tr.lpa, tr.mask(), tr.source)
         };
-        let (plane, stream) = self.plane_of_write(flow, lpa, source);
+        let (plane, mut stream) = self.plane_of_write(flow, lpa, source);
+        if self.slc_cache.is_some() && stream == Stream::Host {
+            stream = self.stream_of_write(flow, plane);
+        }
         let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = self.layer.hybrid().is_some();
         let ppa = match hybrid {
@@ -80,6 +83,7 @@ impl Ftl {
             false => self.blocks.allocate(plane, flow, stream, false),
         };
         let ppa = ppa.ok_or(plane)?;
+        self.count_slc_write(stream);
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;

@@ -91,6 +91,7 @@ pub fn summarise(
         processors: window.processors(),
         errors: window.errors(),
         units: window.units(),
+        slc_cache: window.slc_cache(),
         ..Summary::default()
     };
     energy::fill_in(&mut summary, window, device, run.logical_bytes);

@@ -9,7 +9,7 @@ use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
-    OutsideWindow, ProcessorsSummary, RequestCounts, UnitSummary,
+    OutsideWindow, ProcessorsSummary, RequestCounts, SlcCacheSummary, UnitSummary,
 };
 use flashlane_config::WindowRule;
 use flashlane_device::device::reading::FlowWork;
@@ -269,6 +269,13 @@ impl Span<'_> {
         let to = self.to.drive.ftl.errors?;
         let from = self.from.drive.ftl.errors.unwrap_or_default();
         Some(ErrorSummary::between(&from, &to))
+    }
+
+    /// The SLC cache; `None` where there is none.
+    pub(crate) fn slc_cache(&self) -> Option<SlcCacheSummary> {
+        let to = self.to.drive.ftl.slc_cache?;
+        let from = self.from.drive.ftl.slc_cache.unwrap_or_default();
+        Some(SlcCacheSummary::between(&from, &to))
     }
 
     /// The controller's processors; `None` where they are not modelled.

@@ -247,6 +247,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         scheduler: flashlane_device::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
+        slc_cache: None,
         errors: None,
         energy: flashlane_config::EnergyConfig::default(),
         endurance: flashlane_config::EnduranceConfig::default(),

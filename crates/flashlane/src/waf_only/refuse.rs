@@ -170,6 +170,11 @@ pub(crate) fn refuse(
         "found a rate, allowed: none; the age of data is a matter of time",
     );
     refuse(
+        device.slc_cache.is_some(),
+        "slc_cache",
+        "found the section, allowed: none; how far the cache is folded is a matter of time",
+    );
+    refuse(
         device.ftl.gc.idle_after.is_some(),
         "ftl.gc.idle_after",
         "found a time, allowed: none; idle time is a matter of time",

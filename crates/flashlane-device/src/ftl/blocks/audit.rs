@@ -25,12 +25,13 @@ impl Blocks {
             if let Some(stripes) = &self.stripes {
                 stripes.audit(block, b.issued, b.programmed);
             }
+            let pages = self.pages_in(b.stream);
             match b.state {
                 BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
-                BlockState::Open => assert!(b.allocated < self.pages_per_block.get()),
-                BlockState::Full => assert_eq!(b.allocated, self.pages_per_block.get()),
+                BlockState::Open => assert!(b.allocated < pages),
+                BlockState::Full => assert_eq!(b.allocated, pages),
                 // Hybrid mapping collects blocks that are not full.
-                BlockState::Collected => assert!(b.allocated <= self.pages_per_block.get()),
+                BlockState::Collected => assert!(b.allocated <= pages),
             }
         }
     }

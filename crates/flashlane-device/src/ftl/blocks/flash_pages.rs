@@ -22,7 +22,8 @@ impl Blocks {
     /// The cells of a page, as far as the time of the flash depends on them.
     #[inline]
     pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        Cells { page: self.flash_page_of(ppa) }
+        let slc = self.slc_pages > 0 && self.is_slc(ppa);
+        Cells { page: self.flash_page_of(ppa), slc }
     }
 
     /// The cells of a command for these pages, which have one number in their blocks: the first
@@ -30,6 +31,7 @@ impl Blocks {
     /// the command takes as long as its slowest page.
     #[inline]
     pub(crate) fn cells_of(&self, mut pages: impl Iterator<Item = Ppa>) -> Cells {
-        self.cells(pages.next().expect("a command has a page"))
+        let first = self.cells(pages.next().expect("a command has a page"));
+        if first.slc { self.slowest_cells(first, pages) } else { first }
     }
 }

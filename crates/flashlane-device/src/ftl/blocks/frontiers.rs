@@ -6,12 +6,12 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 use super::{BlockState, Blocks, Stream};
 
 /// Write frontiers of a flow on a plane.
-pub(super) const STREAMS: usize = 5;
+pub(super) const STREAMS: usize = 6;
 
 impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
-    fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
+    pub(super) fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
         let flow = u32::from(flow.get()) & self.own_frontiers;
         (plane.get() * self.flows + flow) as usize * STREAMS + stream as usize
     }

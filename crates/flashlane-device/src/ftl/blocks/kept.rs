@@ -9,8 +9,8 @@ use super::{Block, BlockState, Blocks, Plane, Stream};
 
 const STATES: [BlockState; 4] =
     [BlockState::Free, BlockState::Open, BlockState::Full, BlockState::Collected];
-const STREAMS: [Stream; 5] =
-    [Stream::Host, Stream::Gc, Stream::Mapping, Stream::GcMapping, Stream::Relocated];
+const STREAMS: [Stream; 6] =
+    [Stream::Host, Stream::Gc, Stream::Mapping, Stream::GcMapping, Stream::Relocated, Stream::Slc];
 
 impl Blocks {
     /// Appends what preconditioning left behind. Nothing is under way.
@@ -80,12 +80,13 @@ fn put_plane(plane: &Plane, out: &mut Vec<u32>) {
         parked,
         unparking,
         programs,
+        slc,
         filled,
         erases_max,
         erases_min,
     } = plane;
     let busy = *gc_wanted || *urgent || *unparking || !parked.is_empty();
-    assert!(!busy && (*jobs, *programs) == (0, 0), "nothing is under way");
+    assert!(!busy && (*jobs, *programs, *slc) == (0, 0, 0), "nothing is under way");
     out.extend([*free, *owed, *filled, *erases_max, *erases_min, *virgin, *sequence]);
     let mut worn: Vec<_> = by_wear.iter().map(|&Reverse(entry)| entry).collect();
     worn.sort_unstable();

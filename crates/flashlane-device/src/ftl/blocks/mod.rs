@@ -9,6 +9,7 @@ mod kept;
 mod limits;
 mod pool;
 mod precondition;
+mod slc;
 mod visible;
 
 use std::ops::Range;
@@ -52,6 +53,8 @@ pub enum Stream {
     /// Pages that collection moves to another chip: a frontier of its own, so that they cannot use
     /// up what the reserve gave to the collection there.
     Relocated,
+    /// Pages that the host writes into the SLC cache.
+    Slc,
 }
 
 impl Stream {
@@ -64,7 +67,7 @@ impl Stream {
     pub(crate) fn moved(self) -> Self {
         match self {
             Self::Mapping | Self::GcMapping => Self::GcMapping,
-            Self::Host | Self::Gc | Self::Relocated => Self::Gc,
+            Self::Host | Self::Gc | Self::Relocated | Self::Slc => Self::Gc,
         }
     }
 }
@@ -122,6 +125,8 @@ pub struct Plane {
     pub(crate) unparking: bool,
     /// Programs queued or under way.
     pub(crate) programs: u32,
+    /// Blocks in SLC mode.
+    pub(crate) slc: u32,
     /// Blocks filled so far; wraps.
     pub filled: u32,
     /// Erases of the most erased block.
@@ -152,6 +157,10 @@ pub struct Blocks {
     /// Pages, as they are mapped, that a program writes.
     units_per_program: u32,
     wear_leveling: bool,
+    /// Pages of a block in SLC mode; 0 where no block is ever in it.
+    slc_pages: u32,
+    /// Erases of blocks in SLC mode.
+    slc_erases: u64,
     /// Free blocks that only collection may take.
     reserve: u32,
     /// True if a full frontier is replaced at once, and not by the next write.
@@ -186,6 +195,7 @@ impl Blocks {
             parked: List::default(),
             unparking: false,
             programs: 0,
+            slc: 0,
             filled: 0,
             erases_max: 0,
             erases_min: 0,
@@ -204,6 +214,8 @@ impl Blocks {
             units_per_page: geometry.units_per_page,
             units_per_program: geometry.units_per_program(),
             wear_leveling,
+            slc_pages: 0,
+            slc_erases: 0,
             reserve,
             eager_frontiers: false,
             owe_below: 0,
@@ -333,7 +345,10 @@ impl Blocks {
     }
 
     /// The numbers of the blocks of a plane.
-    fn numbers_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + use<> {
+    pub(in crate::ftl) fn numbers_of(
+        &self,
+        plane: PlaneId,
+    ) -> impl Iterator<Item = BlockId> + use<> {
         self.range_of_plane(plane).map(BlockId::at)
     }
 
@@ -358,12 +373,13 @@ impl Blocks {
     #[inline(always)]
     fn take_page(&mut self, block: BlockId) -> Ppa {
         let pages = self.pages_per_block.get();
+        let last = self.pages_in(self.blocks[block].stream);
         let open = &mut self.blocks[block];
         let page = open.allocated;
         open.allocated += 1;
         open.valid += 1;
         self.valid[open.flow.index()] += 1;
-        if open.allocated == pages {
+        if open.allocated == last {
             open.state = BlockState::Full;
             self.full.filled(block, open.valid);
         }

@@ -33,6 +33,7 @@ impl Blocks {
         if state.free < self.owe_below {
             state.owed = (state.owed + 1).min(COLLECTIONS_OWED_MAX);
         }
+        state.slc += u32::from(stream == Stream::Slc);
         let pool = &mut state.pool;
         let block = if pool.virgin < self.blocks_per_plane.get() {
             pool.virgin += 1;
@@ -60,6 +61,7 @@ impl Blocks {
         let erased = &mut self.blocks[block];
         erased.erases += 1;
         let erases = erased.erases;
+        self.slc_erases += u64::from(erased.stream == Stream::Slc);
         let state = &mut self.planes[plane];
         state.erases_max = state.erases_max.max(erases);
         self.put_empty_block(block);
@@ -72,11 +74,12 @@ impl Blocks {
         assert_ne!(erased.state, BlockState::Free, "a block is freed once");
         assert_eq!(erased.valid, 0, "no block is erased with valid data");
         assert_eq!(erased.reads, 0, "no block is erased under a read");
-        let erases = erased.erases;
+        let (erases, slc) = (erased.erases, erased.stream == Stream::Slc);
         *erased = Block { erases, ..Block::default() };
         self.settle(block);
         let state = &mut self.planes[plane];
         state.free += 1;
+        state.slc -= u32::from(slc);
         let pool = &mut state.pool;
         if self.wear_leveling {
             pool.by_wear.push(Reverse((erases, pool.sequence, block)));

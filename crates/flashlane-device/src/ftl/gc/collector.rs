@@ -91,6 +91,9 @@ impl Ftl {
 
     /// The block of the plane to empty next; `None` where no block can be collected now.
     pub(in crate::ftl) fn select_victim(&mut self, plane: PlaneId) -> Option<BlockId> {
+        if let Some(oldest) = self.block_to_fold(plane) {
+            return Some(oldest);
+        }
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));

@@ -36,6 +36,8 @@ pub(in crate::ftl) enum JobKind {
     Wear,
     /// Read scrubbing and refresh: the block was read too often, or has too many errors.
     Scrubbing,
+    /// The SLC cache is folded in idle time.
+    Folding,
 }
 
 impl Job {
@@ -66,7 +68,10 @@ impl Ftl {
     ) {
         self.erase_is_awaited(plane);
         let state = self.begin_job(plane, block);
-        let (flow, valid) = (state.flow, state.valid);
+        let (flow, valid, stream) = (state.flow, state.valid, state.stream);
+        if stream == Stream::Slc {
+            self.count_fold(valid, kind);
+        }
         let job = self.jobs.insert(Job { block, moves: valid, erasing: false, erases: 0, kind });
         self.tell(Seen::Collection { plane: self.first_plane(plane), job, owner: flow, valid });
         if self.pacing.is_some() && kind == JobKind::Collection && valid > 0 {
@@ -299,6 +304,7 @@ impl Ftl {
             self.level_wear(ctx, plane);
         }
         self.collect(ctx, plane);
+        self.fold_on(ctx, plane);
     }
 }
 

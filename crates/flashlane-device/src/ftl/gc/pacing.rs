@@ -218,10 +218,13 @@ impl Ftl {
     /// The host has left the drive idle for long enough: blocks in collection are emptied without
     /// waiting for writes.
     pub(crate) fn idle_begins(&mut self, ctx: &mut Context) {
-        self.pacing.as_mut().expect("only paced collection waits for idle time").idle = true;
-        for plane in self.blocks.planes.numbers() {
-            self.go_on(ctx, plane);
+        if let Some(paced) = &mut self.pacing {
+            paced.idle = true;
+            for plane in self.blocks.planes.numbers() {
+                self.go_on(ctx, plane);
+            }
         }
+        self.folding_begins(ctx);
     }
 
     /// The host uses the drive again.
@@ -230,6 +233,7 @@ impl Ftl {
         if let Some(paced) = &mut self.pacing {
             paced.idle = false;
         }
+        self.folding_ends();
     }
 
     /// Checks the blocks whose pages wait for writes.

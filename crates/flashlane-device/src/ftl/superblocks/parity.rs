@@ -69,7 +69,9 @@ impl Ftl {
         }
         match state.stream {
             Stream::Mapping | Stream::GcMapping => self.table().flow_of(lpa.get()),
-            Stream::Host | Stream::Gc | Stream::Relocated => self.blocks.owner_of(block, lpa),
+            Stream::Host | Stream::Gc | Stream::Relocated | Stream::Slc => {
+                self.blocks.owner_of(block, lpa)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ mod device;
 mod errors;
 mod fairness;
 mod flow;
+mod slc_cache;
 mod units;
 
 use schemars::JsonSchema;
@@ -23,6 +24,7 @@ pub use flashlane_device::scheduler::overhead::SchedulerOverhead;
 pub use flow::{
     AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
 };
+pub use slc_cache::SlcCacheSummary;
 pub use units::UnitSummary;
 
 /// Schema name written into every summary.
@@ -133,6 +135,9 @@ pub struct Summary {
     /// (`ftl.mapping.unit`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<UnitSummary>,
+    /// The SLC cache inside the window; left out where there is none (`[slc_cache]`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

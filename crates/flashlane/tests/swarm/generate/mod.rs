@@ -2,6 +2,7 @@
 //! flows, small sizes first, because that is where room runs out.
 
 mod device;
+mod slc_cache;
 mod word_lines;
 mod workload;
 
@@ -135,6 +136,7 @@ pub(crate) fn case(seed: u64) -> Case {
     device::units(seed, &mut device, &workload);
     word_lines::word_lines(seed, &mut device, &workload);
     device::cache_program(seed, &mut device);
+    slc_cache::slc_cache(seed, &mut device, &workload);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {

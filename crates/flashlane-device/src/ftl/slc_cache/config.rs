@@ -1,0 +1,34 @@
+//! The configuration of the SLC cache.
+
+use flashlane_units::{ByteSize, Ratio, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An SLC cache: the host writes into blocks whose cells hold one bit each, which is fast, and the
+/// drive moves the data into ordinary blocks later. The cache takes its blocks from the free ones
+/// of each plane and gives them back (a dynamic cache). Writes go around it where it is full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlcCacheConfig {
+    /// Data that the blocks of the cache may hold, all together. Range: one block in SLC mode of
+    /// each plane to all blocks.
+    pub size: ByteSize,
+    /// Part of the free blocks of a plane that the cache may take: it shrinks as the drive fills.
+    /// Free blocks are those of the cache and those of the pool above `ftl.gc.threshold`. Range:
+    /// 1 %..=100 %.
+    #[serde(default = "all")]
+    pub free_share: Ratio,
+    /// tR of a page in SLC mode.
+    pub read_time: Span,
+    /// tPROG of a page in SLC mode.
+    pub program_time: Span,
+    /// Idle time of the drive after which it folds the cache: it moves the data of full blocks into
+    /// ordinary ones, oldest first, until the host comes back or the cache is empty. Without the
+    /// key, blocks are folded only where a plane is short of free blocks. Range: 1 us..=1000 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_after: Option<Span>,
+}
+
+fn all() -> Ratio {
+    Ratio(1.0)
+}
