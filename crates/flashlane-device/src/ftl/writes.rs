@@ -70,20 +70,17 @@ impl Ftl {
             let tr = &ctx.transactions[id];
             (tr.flow, tr.lpa, tr.mask(), tr.source)
         };
-        let (plane, mut stream) = self.plane_of_write(flow, lpa, source);
-        if self.slc_cache.is_some() && stream == Stream::Host {
-            stream = self.stream_of_write(flow, plane);
-        }
+        let (plane, stream) = self.plane_of_write(flow, lpa, source);
         let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = self.layer.hybrid().is_some();
         let ppa = match hybrid {
             // No write overtakes a write that waits for a merge, so that streams stay in order.
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
+            false if self.slc_cache.is_some() => self.allocate_cached(plane, flow, stream),
             false => self.blocks.allocate(plane, flow, stream, false),
         };
         let ppa = ppa.ok_or(plane)?;
-        self.count_slc_write(stream);
         let tr = &mut ctx.transactions[id];
         let waited = tr.lap(now);
         tr.chain.mapping += waited;

@@ -373,13 +373,13 @@ impl Blocks {
     #[inline(always)]
     fn take_page(&mut self, block: BlockId) -> Ppa {
         let pages = self.pages_per_block.get();
-        let last = self.pages_in(self.blocks[block].stream);
+        let of_slc = self.slc_pages;
         let open = &mut self.blocks[block];
         let page = open.allocated;
         open.allocated += 1;
         open.valid += 1;
         self.valid[open.flow.index()] += 1;
-        if open.allocated == last {
+        if open.allocated == pages || open.allocated == of_slc && open.stream == Stream::Slc {
             open.state = BlockState::Full;
             self.full.filled(block, open.valid);
         }

@@ -102,26 +102,29 @@ impl SlcCache {
 }
 
 impl Ftl {
-    /// The stream of a host write to a plane: the cache, or ordinary blocks.
+    /// Allocates a page for a write on a drive with a cache. Pages of the host go to the cache, or
+    /// around it to ordinary blocks.
     #[cold]
     #[inline(never)]
-    pub(super) fn stream_of_write(&self, flow: FlowId, plane: PlaneId) -> Stream {
-        let cache = self.slc_cache.as_ref().expect("the drive has an SLC cache");
+    pub(super) fn allocate_cached(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        stream: Stream,
+    ) -> Option<Ppa> {
         let threshold = self.layer.collector().map_or(0, |collector| collector.threshold);
-        let goes = self.blocks.is_open(plane, flow, Stream::Slc)
-            || cache.may_grow(&self.blocks, plane, threshold);
-        if goes { Stream::Slc } else { Stream::Host }
-    }
-
-    /// A host write has its page.
-    #[inline]
-    pub(super) fn count_slc_write(&mut self, stream: Stream) {
-        let Some(cache) = &mut self.slc_cache else { return };
-        match stream {
-            Stream::Slc => cache.counts.written += 1,
-            Stream::Host => cache.counts.direct += 1,
-            _ => {}
+        let cache = self.slc_cache.as_mut().expect("the drive has an SLC cache");
+        if stream != Stream::Host {
+            return self.blocks.allocate(plane, flow, stream, false);
         }
+        let inside = self.blocks.is_open(plane, flow, Stream::Slc)
+            || cache.may_grow(&self.blocks, plane, threshold);
+        let stream = if inside { Stream::Slc } else { Stream::Host };
+        let ppa = self.blocks.allocate(plane, flow, stream, false);
+        assert!(ppa.is_some() || !inside, "the cache has room where it takes a page");
+        cache.counts.written += u64::from(inside);
+        cache.counts.direct += u64::from(ppa.is_some() && !inside);
+        ppa
     }
 
     /// A host read has found its page.
