@@ -997,17 +997,23 @@ class FlashConfig(TypedDict, total=False):
 
 class SlcCacheConfig(TypedDict, total=False):
     """An SLC cache: the host writes into blocks whose cells hold one bit each, which is fast, and the
-    drive moves the data into ordinary blocks later. The cache takes its blocks from the free ones of each
-    plane and gives them back (a dynamic cache). Writes go around it where it is full."""
+    drive moves the data into ordinary blocks later. Blocks of the static part are always in SLC mode. The
+    dynamic part takes its blocks from the free ones of each plane and gives them back. Writes go around
+    the cache where it is full."""
 
-    size: Required[ByteSize]
-    """Data that the blocks of the cache may hold, all together. Range: one block in SLC mode of each plane
-    to all blocks."""
+    size: ByteSize
+    """Data that the blocks of the dynamic part may hold, all together. Range: 0, or one block in SLC mode
+    of each plane to all blocks. Default: ``0B``."""
+
+    static_size: ByteSize
+    """Data that the blocks of the static part hold. These blocks never hold pages of an ordinary one, and
+    are part of over-provisioning. Range: 0, or one block in SLC mode of each plane to half of all blocks.
+    Default: ``0B``."""
 
     free_share: Ratio
-    """Part of the free blocks of a plane that the cache may take: it shrinks as the drive fills. Free
-    blocks are those of the cache and those of the pool above ``ftl.gc.threshold``. Range: 1 %..=100 %.
-    Default: ``1.0``."""
+    """Part of the free blocks of a plane that the dynamic part may take: it shrinks as the drive fills.
+    Free blocks are those of the dynamic part and those of the pool above ``ftl.gc.threshold``. Range: 1
+    %..=100 %. Default: ``1.0``."""
 
     read_time: Required[Span]
     """tR of a page in SLC mode."""

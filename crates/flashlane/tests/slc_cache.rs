@@ -143,6 +143,53 @@ fn the_share_of_free_blocks_bounds_the_cache() {
     }
 }
 
+/// Blocks of the static part are used first, are not folded under pressure, and are filled again
+/// after idle time.
+#[test]
+fn the_static_part_stays_apart() {
+    // Four of 64 blocks. The others have to suffice for the logical pages.
+    let sets = [
+        "slc_cache.size=0B",
+        "slc_cache.static_size=512KiB",
+        "slc_cache.fold_after=5ms",
+        "ftl.over_provisioning=30%",
+    ];
+    let mut drive = drive(64, &sets);
+    let ends = write_pages(&mut drive, Time::ZERO, 0..4700);
+    let found = cache_of(&mut drive);
+    assert_eq!((found.written, found.folds, found.blocks), (128, 0, 4), "{found:?}");
+    // Each page is written twice, so that ordinary blocks are collected.
+    let ends = write_pages(&mut drive, Time(ends[4699] + 100 * US), 0..2000);
+    let found = cache_of(&mut drive);
+    assert_eq!((found.written, found.folds), (128, 0), "{found:?}");
+    assert!(drive.summary().expect("a summary").flash.erases > 4);
+    let mut none = Vec::new();
+    let later = Time(ends[1999] + 3000 * 1000 * US);
+    drive.advance(later, &mut none).expect("no error");
+    let found = cache_of(&mut drive);
+    assert_eq!((found.folds, found.idle_folds, found.erases, found.blocks), (4, 4, 4, 0));
+    write_pages(&mut drive, later, 0..200);
+    assert_eq!(cache_of(&mut drive).written, 256, "four blocks again");
+}
+
+/// With copyback a page that is folded never crosses the channel.
+#[test]
+fn copyback_folds_on_the_die() {
+    let mut drive = drive(64, &["slc_cache.fold_after=5ms", "ftl.gc.copyback=true"]);
+    let ends = write_pages(&mut drive, Time::ZERO, 0..512);
+    let begun = ends[511] + 5000 * US;
+    // Commands of a read and of a program, without data.
+    let moved = SLC_READ + 290_000 + 20_000 + PROGRAM + 361_000;
+    let work = 16 * (SLC_PAGES * moved + ERASE);
+    let mut none = Vec::new();
+    drive.advance(Time(begun + work * 99 / 100), &mut none).expect("no error");
+    assert!(cache_of(&mut drive).erases < 16, "folding takes its time");
+    drive.advance(Time(begun + work * 101 / 100), &mut none).expect("no error");
+    let late = cache_of(&mut drive);
+    assert_eq!((late.erases, late.idle_folds, late.blocks), (16, 16, 0), "{late:?}");
+    assert_eq!(drive.summary().expect("a summary").flash.copybacks, 512);
+}
+
 const MIXED: &str = r#"
 [[flow]]
 name = "cached"
@@ -188,6 +235,7 @@ fn everything_beside_the_cache_still_holds() {
         scenarios
             .push(base.set("ftl.mapping.ideal", false).set("ftl.mapping.cmt_capacity", "8KiB"));
         scenarios.push(base.set("ftl.read_scrubbing.limit", 500).set("flash.cache_program", true));
+        scenarios.push(base.set("slc_cache.static_size", "1MiB").set("ftl.gc.copyback", true));
     }
     for summary in run_all(&scenarios) {
         let cache = summary.slc_cache.expect("the drive has a cache");
@@ -216,12 +264,13 @@ fn what_the_cache_does_not_work_with_is_refused_by_name() {
         ),
         ("ftl.mapping.unit=4KiB", "an ftl.mapping.unit smaller than the page"),
         ("ftl.superblock=drive", "not with superblocks"),
-        ("ftl.gc.copyback=true", "ftl.gc.copyback"),
         ("ftl.gc.victim=none", "victim none"),
         ("isolation=upi", "isolation policies that move sets of chips"),
         ("errors.model=tlc-3d", "[errors]"),
-        ("slc_cache.size=100KiB", "found 100KiB, allowed: 524288 to 33554432 bytes"),
+        ("slc_cache.size=100KiB", "found 100KiB, allowed: 0 or 524288 to 33554432 bytes"),
         ("slc_cache.size=64MiB", "one to 64 blocks in SLC mode of each plane"),
+        ("slc_cache.size=0B", "found 0 and no static_size"),
+        ("slc_cache.static_size=17MiB", "one to 32 blocks in SLC mode of each plane"),
         ("slc_cache.free_share=0%", "slc_cache.free_share"),
         ("slc_cache.program_time=0us", "slc_cache.program_time"),
         ("slc_cache.fold_after=1ns", "slc_cache.fold_after"),

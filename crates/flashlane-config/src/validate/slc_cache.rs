@@ -36,19 +36,26 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     }
 }
 
-/// Checks that the cache has a block of each plane, and no more than all of them.
+/// Checks that each part of the cache has no block or one of each plane, and not too many.
 fn check_size(rules: &mut Rules, device: &DeviceConfig, cache: &SlcCacheConfig) {
     let (geometry, pages) = (device.geometry(), device.slc_pages());
-    let planes = geometry.planes();
-    let blocks = blocks_of_plane(cache, geometry.page_bytes(), pages, planes);
-    let most = u64::from(geometry.blocks_per_plane);
-    rules.require((1..=most).contains(&blocks), "slc_cache.size", || {
-        let block = u64::from(pages) * geometry.page_bytes() * u64::from(planes);
-        format!(
-            "found {}, allowed: {block} to {} bytes, one to {most} blocks in SLC mode of each plane",
-            cache.size,
-            block * most
-        )
+    let all = u64::from(geometry.blocks_per_plane);
+    for (key, size, most) in
+        [("size", cache.size, all), ("static_size", cache.static_size, all / 2)]
+    {
+        let blocks = blocks_of_plane(size, geometry, pages);
+        let allowed = size.0 == 0 || (1..=most).contains(&blocks);
+        rules.require(allowed, format!("slc_cache.{key}"), || {
+            let block = u64::from(pages * geometry.planes()) * geometry.page_bytes();
+            format!(
+                "found {size}, allowed: 0 or {block} to {} bytes, one to {most} blocks in SLC mode \
+                 of each plane",
+                block * most
+            )
+        });
+    }
+    rules.require(cache.size.0 + cache.static_size.0 > 0, "slc_cache.size", || {
+        "found 0 and no static_size, allowed: one of both above 0".to_owned()
     });
 }
 
@@ -65,7 +72,6 @@ fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static str> + use<> 
         (units, "an ftl.mapping.unit smaller than the page"),
         (ftl.mapping.kind == MappingKind::Hybrid, "hybrid mapping, which has log blocks"),
         (ftl.superblock != Superblock::Block, "superblocks"),
-        (ftl.gc.copyback, "ftl.gc.copyback, which copies pages of one mode"),
         (matches!(ftl.gc.victim, Victim::None(_)), "victim none, which takes no time"),
         (device.isolation.moves(), "isolation policies that move sets of chips"),
         (device.errors.is_some(), "[errors], whose rates are those of ordinary pages"),

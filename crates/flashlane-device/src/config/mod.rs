@@ -21,6 +21,7 @@ pub use crate::ftl::config::{
 };
 use crate::ftl::errors::ErrorSettings;
 pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, ErrorsConfig};
+use crate::ftl::slc_cache::SlcSettings;
 pub use crate::ftl::slc_cache::config::SlcCacheConfig;
 pub use crate::ftl::superblocks::Superblock;
 pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
@@ -113,8 +114,10 @@ impl DeviceConfig {
             in_place: self.flash.technology == Technology::InPlace,
             sets_move: self.isolation.moves(),
             errors: self.errors.as_ref().map(|errors| ErrorSettings { errors, flash: &self.flash }),
-            slc_cache: self.slc_cache.as_ref(),
-            slc_pages: self.slc_pages(),
+            slc_cache: self
+                .slc_cache
+                .as_ref()
+                .map(|cache| SlcSettings::new(cache, self.geometry(), self.slc_pages())),
         }
     }
 }

@@ -102,15 +102,16 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
     let layout = &*folded;
     let geometry = layout.geometry;
     let ideal = !settings.config.mapping.is_cached();
+    // The SLC cache may have an open block of its own for every flow.
+    let slc = u32::from(settings.slc_cache.is_some());
+    let static_blocks = settings.slc_cache.map_or(0, |cache| cache.static_blocks);
     let empty = PlaneBudget {
         reserve_blocks: gc_reserve(settings.config, geometry.blocks_per_plane),
-        blocks: geometry.blocks_per_plane,
+        blocks: geometry.blocks_per_plane - static_blocks,
         pages_per_block: geometry.pages_per_block,
         padding: geometry.units_per_program() - 1,
         ..PlaneBudget::default()
     };
-    // The cache may have an open block of its own for every flow.
-    let slc = u32::from(settings.slc_cache.is_some());
     let mut budgets = vec![empty; geometry.planes() as usize];
     let anywhere = settings.sets_move;
     if anywhere {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::allocation::Allocation;
 use super::errors::ErrorSettings;
 use super::gc::Victim;
-use super::slc_cache::config::SlcCacheConfig;
+use super::slc_cache::SlcSettings;
 use super::superblocks::Superblock;
 use crate::compat::CompatConfig;
 use flashlane_units::{BlockShare, ByteSize, Ratio, Sharing, Span};
@@ -82,9 +82,7 @@ pub struct FtlSettings<'a> {
     /// Bit errors, where they are modelled.
     pub(crate) errors: Option<ErrorSettings<'a>>,
     /// The SLC cache, if there is one.
-    pub(crate) slc_cache: Option<&'a SlcCacheConfig>,
-    /// Pages of a block in SLC mode.
-    pub(crate) slc_pages: u32,
+    pub(crate) slc_cache: Option<SlcSettings>,
 }
 
 impl FtlSettings<'_> {

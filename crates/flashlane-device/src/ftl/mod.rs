@@ -138,9 +138,8 @@ impl Ftl {
         let layout = &*superblocks::folded(settings, layout);
         let mut blocks = state.blocks;
         blocks.count_valid();
-        let slc_pages = settings.slc_pages;
-        if settings.slc_cache.is_some() {
-            blocks.allow_slc(slc_pages);
+        if let Some(slc) = settings.slc_cache {
+            blocks.allow_slc(slc.pages);
         }
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sets_move = sets.is_some();
@@ -178,7 +177,7 @@ impl Ftl {
             errors,
             pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
             units: Units::new(config, layout),
-            slc_cache: SlcCache::new(settings.slc_cache, layout, slc_pages),
+            slc_cache: settings.slc_cache.map(SlcCache::new),
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),

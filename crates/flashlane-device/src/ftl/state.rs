@@ -143,6 +143,9 @@ impl FtlState {
         if let Some(folded) = &folded {
             blocks.fold(Stripes::new(folded), geometry.pages_per_block);
         }
+        if let Some(slc) = settings.slc_cache {
+            blocks.keep_static(slc.static_blocks);
+        }
         if settings.opens_frontiers_at_start() {
             for (index, flow) in (0..).map(FlowId::new).zip(&layout.flows) {
                 flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));

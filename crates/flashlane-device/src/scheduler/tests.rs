@@ -53,7 +53,6 @@ impl Stage {
             sets_move: false,
             errors: None,
             slc_cache: None,
-            slc_pages: 0,
         };
         let state = FtlState::new(settings, &layout, 1_000);
         let ftl = Ftl::new(settings, &layout, state, None, vec![2], 1);

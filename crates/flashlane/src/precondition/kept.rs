@@ -24,7 +24,8 @@ use sha2::{Digest, Sha256};
 use twox_hash::XxHash3_64;
 
 use crate::digest::{InputFiles, fingerprints, hex};
-use flashlane_config::{DeviceConfig, WorkloadConfig};
+use flashlane_config::units::{ByteSize, Ratio, Span};
+use flashlane_config::{DeviceConfig, SlcCacheConfig, WorkloadConfig};
 use flashlane_device::compat::CompatConfig;
 use flashlane_device::ftl::{FrozenState, FtlState};
 use flashlane_device::layout::Layout;
@@ -247,12 +248,24 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         scheduler: flashlane_device::config::default_scheduler(),
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
-        slc_cache: None,
+        slc_cache: device.slc_cache.as_ref().and_then(decisive_cache),
         errors: None,
         energy: flashlane_config::EnergyConfig::default(),
         endurance: flashlane_config::EnduranceConfig::default(),
         compat: device.compat.clone(),
     }
+}
+
+/// What an SLC cache means for the state at the start: the blocks of its static part.
+fn decisive_cache(cache: &SlcCacheConfig) -> Option<SlcCacheConfig> {
+    (cache.static_size.0 > 0).then(|| SlcCacheConfig {
+        size: ByteSize(0),
+        static_size: cache.static_size,
+        free_share: Ratio(1.0),
+        read_time: Span(1),
+        program_time: Span(1),
+        fold_after: None,
+    })
 }
 
 fn digest(footprint: &Footprint) -> String {

@@ -29,7 +29,9 @@ impl Blocks {
             match b.state {
                 BlockState::Free => assert_eq!(b.allocated, 0, "free block {block} is erased"),
                 BlockState::Open => assert!(b.allocated < pages),
-                BlockState::Full => assert_eq!(b.allocated, pages),
+                BlockState::Full => {
+                    assert_eq!(b.allocated, pages, "full block {block} has all of its pages");
+                }
                 // Hybrid mapping collects blocks that are not full.
                 BlockState::Collected => assert!(b.allocated <= pages),
             }

@@ -29,7 +29,8 @@ impl Blocks {
         let mut block = self.frontiers[at];
         if block == BlockId::NONE {
             let reserve = if privileged { 0 } else { self.host_reserve(plane) };
-            if self.planes[plane].free <= reserve {
+            // The SLC cache has looked before whether there is a block for it.
+            if self.planes[plane].free <= reserve && stream != Stream::Slc {
                 return None;
             }
             block = self.take_block(plane, flow, stream);

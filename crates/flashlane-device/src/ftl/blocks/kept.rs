@@ -81,6 +81,8 @@ fn put_plane(plane: &Plane, out: &mut Vec<u32>) {
         unparking,
         programs,
         slc,
+        // All static blocks are empty, as on a new drive.
+        static_free: _,
         filled,
         erases_max,
         erases_min,

@@ -12,6 +12,7 @@ mod precondition;
 mod slc;
 mod visible;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use flashlane_engine::{Array, Divisor, List};
@@ -125,8 +126,10 @@ pub struct Plane {
     pub(crate) unparking: bool,
     /// Programs queued or under way.
     pub(crate) programs: u32,
-    /// Blocks in SLC mode.
+    /// Blocks of the dynamic part of the SLC cache.
     pub(crate) slc: u32,
+    /// Empty blocks of its static part.
+    pub(crate) static_free: VecDeque<BlockId>,
     /// Blocks filled so far; wraps.
     pub filled: u32,
     /// Erases of the most erased block.
@@ -157,6 +160,8 @@ pub struct Blocks {
     /// Pages, as they are mapped, that a program writes.
     units_per_program: u32,
     wear_leveling: bool,
+    /// Blocks of a plane but for the static part of the SLC cache, which has the last ones.
+    ordinary_blocks: u32,
     /// Pages of a block in SLC mode; 0 where no block is ever in it.
     slc_pages: u32,
     /// Erases of blocks in SLC mode.
@@ -196,6 +201,7 @@ impl Blocks {
             unparking: false,
             programs: 0,
             slc: 0,
+            static_free: VecDeque::new(),
             filled: 0,
             erases_max: 0,
             erases_min: 0,
@@ -214,6 +220,7 @@ impl Blocks {
             units_per_page: geometry.units_per_page,
             units_per_program: geometry.units_per_program(),
             wear_leveling,
+            ordinary_blocks: geometry.blocks_per_plane,
             slc_pages: 0,
             slc_erases: 0,
             reserve,
@@ -349,7 +356,8 @@ impl Blocks {
         &self,
         plane: PlaneId,
     ) -> impl Iterator<Item = BlockId> + use<> {
-        self.range_of_plane(plane).map(BlockId::at)
+        let first = self.first_block(plane).get();
+        (first..first + self.blocks_per_plane.get()).map(BlockId::new)
     }
 
     /// The pages of a block, in order.
@@ -361,10 +369,10 @@ impl Blocks {
 
     fn range_of_plane(&self, plane: PlaneId) -> Range<usize> {
         let first = self.first_block(plane).index();
-        first..first + self.blocks_per_plane.get() as usize
+        first..first + self.ordinary_blocks as usize
     }
 
-    /// The blocks of a plane.
+    /// The blocks of a plane, without those of the static part of the SLC cache.
     pub(crate) fn of_plane(&self, plane: PlaneId) -> &[Block] {
         &(*self.blocks)[self.range_of_plane(plane)]
     }

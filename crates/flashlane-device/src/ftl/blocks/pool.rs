@@ -27,7 +27,13 @@ impl Blocks {
     /// Takes a free block out of the pool.
     pub(crate) fn take_block(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
         let base = self.first_block(plane);
+        let ordinary = self.ordinary_blocks;
         let state = &mut self.planes[plane];
+        if stream == Stream::Slc
+            && let Some(block) = state.static_free.pop_front()
+        {
+            return self.open_block(block, flow, stream);
+        }
         assert!(state.free > 0, "a block is taken from a pool that has one");
         state.free -= 1;
         if state.free < self.owe_below {
@@ -35,7 +41,7 @@ impl Blocks {
         }
         state.slc += u32::from(stream == Stream::Slc);
         let pool = &mut state.pool;
-        let block = if pool.virgin < self.blocks_per_plane.get() {
+        let block = if pool.virgin < ordinary {
             pool.virgin += 1;
             base.plus(pool.virgin - 1)
         } else if self.wear_leveling {
@@ -43,6 +49,12 @@ impl Blocks {
         } else {
             pool.by_age.pop_front().expect("free blocks are counted")
         };
+        self.open_block(block, flow, stream)
+    }
+
+    /// Opens an empty block.
+    #[inline]
+    fn open_block(&mut self, block: BlockId, flow: FlowId, stream: Stream) -> BlockId {
         let taken = &mut self.blocks[block];
         assert_eq!(taken.state, BlockState::Free, "a pool holds free blocks");
         *taken = Block {
@@ -62,8 +74,10 @@ impl Blocks {
         erased.erases += 1;
         let erases = erased.erases;
         self.slc_erases += u64::from(erased.stream == Stream::Slc);
-        let state = &mut self.planes[plane];
-        state.erases_max = state.erases_max.max(erases);
+        if !self.is_static(block) {
+            let state = &mut self.planes[plane];
+            state.erases_max = state.erases_max.max(erases);
+        }
         self.put_empty_block(block);
     }
 
@@ -77,7 +91,13 @@ impl Blocks {
         let (erases, slc) = (erased.erases, erased.stream == Stream::Slc);
         *erased = Block { erases, ..Block::default() };
         self.settle(block);
+        let fixed = self.is_static(block);
         let state = &mut self.planes[plane];
+        if fixed {
+            assert!(slc, "a static block is in SLC mode");
+            state.static_free.push_back(block);
+            return;
+        }
         state.free += 1;
         state.slc -= u32::from(slc);
         let pool = &mut state.pool;

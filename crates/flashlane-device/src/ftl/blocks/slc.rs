@@ -2,10 +2,41 @@
 
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
-use super::{Blocks, Stream};
+use super::{Blocks, Plane, Stream};
 use crate::flash::timing::Cells;
 
 impl Blocks {
+    /// Keeps the last blocks of each plane for the static part of the SLC cache. The drive is empty.
+    pub(in crate::ftl) fn keep_static(&mut self, blocks: u32) {
+        let all = self.blocks_per_plane.get();
+        assert!(blocks < all, "ordinary blocks are left");
+        self.ordinary_blocks = all - blocks;
+        for plane in self.planes.numbers() {
+            let first = self.first_block(plane);
+            let state = &mut self.planes[plane];
+            state.free -= blocks;
+            state.static_free = (self.ordinary_blocks..all).map(|n| first.plus(n)).collect();
+        }
+    }
+
+    /// True for a block of the static part of the SLC cache.
+    pub(in crate::ftl) fn is_static(&self, block: BlockId) -> bool {
+        self.blocks_per_plane.remainder(block.get()) >= self.ordinary_blocks
+    }
+
+    /// True if the static part of the SLC cache has an empty block on a plane.
+    #[inline]
+    pub(in crate::ftl) fn has_empty_static(&self, plane: PlaneId) -> bool {
+        !self.planes[plane].static_free.is_empty()
+    }
+
+    /// Blocks in SLC mode now.
+    pub(in crate::ftl) fn in_slc_mode(&self) -> u32 {
+        let fixed = self.blocks_per_plane.get() - self.ordinary_blocks;
+        let of_plane = |plane: &Plane| plane.slc + fixed - plane.static_free.len() as u32;
+        self.planes.iter().map(of_plane).sum()
+    }
+
     /// Lets blocks be used in SLC mode, with this number of pages.
     pub(in crate::ftl) fn allow_slc(&mut self, pages: u32) {
         assert!(pages > 0 && pages <= self.pages_per_block.get(), "SLC mode has fewer pages");

@@ -91,7 +91,7 @@ impl Ftl {
 
     /// The block of the plane to empty next; `None` where no block can be collected now.
     pub(in crate::ftl) fn select_victim(&mut self, plane: PlaneId) -> Option<BlockId> {
-        if let Some(oldest) = self.block_to_fold(plane) {
+        if let Some(oldest) = self.block_to_fold(plane, true) {
             return Some(oldest);
         }
         let blocks = &self.blocks;

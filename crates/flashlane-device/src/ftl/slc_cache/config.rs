@@ -5,17 +5,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An SLC cache: the host writes into blocks whose cells hold one bit each, which is fast, and the
-/// drive moves the data into ordinary blocks later. The cache takes its blocks from the free ones
-/// of each plane and gives them back (a dynamic cache). Writes go around it where it is full.
+/// drive moves the data into ordinary blocks later. Blocks of the static part are always in SLC mode.
+/// The dynamic part takes its blocks from the free ones of each plane and gives them back. Writes go
+/// around the cache where it is full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCacheConfig {
-    /// Data that the blocks of the cache may hold, all together. Range: one block in SLC mode of
-    /// each plane to all blocks.
+    /// Data that the blocks of the dynamic part may hold, all together. Range: 0, or one block in
+    /// SLC mode of each plane to all blocks.
+    #[serde(default)]
     pub size: ByteSize,
-    /// Part of the free blocks of a plane that the cache may take: it shrinks as the drive fills.
-    /// Free blocks are those of the cache and those of the pool above `ftl.gc.threshold`. Range:
-    /// 1 %..=100 %.
+    /// Data that the blocks of the static part hold. These blocks never hold pages of an ordinary
+    /// one, and are part of over-provisioning. Range: 0, or one block in SLC mode of each plane to
+    /// half of all blocks.
+    #[serde(default)]
+    pub static_size: ByteSize,
+    /// Part of the free blocks of a plane that the dynamic part may take: it shrinks as the drive
+    /// fills. Free blocks are those of the dynamic part and those of the pool above
+    /// `ftl.gc.threshold`. Range: 1 %..=100 %.
     #[serde(default = "all")]
     pub free_share: Ratio,
     /// tR of a page in SLC mode.

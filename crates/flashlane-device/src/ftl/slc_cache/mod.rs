@@ -3,27 +3,30 @@
 //!
 //! A block in SLC mode has one page for each word line, a third of the pages with three bits a
 //! cell, and pages with times of their own. The host's writes to a plane go to the open block of the
-//! cache there. A new block is opened while the plane has free blocks above the threshold of
-//! collection, and the cache has not reached its size or its share. Otherwise the write goes to an
-//! ordinary block. Folding is the collection of a block of the cache: its valid pages move to
-//! ordinary blocks. Where a plane is short of free blocks, the oldest full block of the cache is the
-//! next victim, before the policy is asked; a drive that the host leaves idle folds as well.
+//! cache there. The next one is an empty block of the static part, which has the last blocks of each
+//! plane. If there is none, the dynamic part takes a free block while the plane has free blocks above
+//! the threshold of collection, and the part has not reached its size or its share. Otherwise the
+//! write goes to an ordinary block. Folding is the collection of a block of the cache: its valid
+//! pages move to ordinary blocks. Where a plane is short of free blocks, the oldest full block of the
+//! dynamic part is the next victim, before the policy is asked; a drive that the host leaves idle
+//! folds both parts.
 //!
-//! Invariants: a block is in SLC mode exactly while its stream is [`Stream::Slc`]; the blocks of a
-//! plane in SLC mode are counted, and never more than the cache may have there.
+//! Invariants: a block is in SLC mode exactly while its stream is [`Stream::Slc`]. The blocks of the
+//! dynamic part are counted by plane, and never more than it may have there. Blocks of the static
+//! part are in SLC mode or empty, and in no pool of free blocks.
 //!
 //! Source: the write caches that makers of consumer drives describe in their data sheets
 //! (TurboWrite, nCache). Their rules are not published; the ones above are ours.
 
 pub(crate) mod config;
 
-use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
+use flashlane_units::{BlockId, ByteSize, FlowId, PlaneId, Ppa};
 
 use super::Ftl;
 use super::blocks::{BlockState, Blocks, Stream};
 use super::gc::JobKind;
 use crate::context::Context;
-use crate::layout::Layout;
+use crate::layout::Geometry;
 use config::SlcCacheConfig;
 
 /// One, as a share of free blocks.
@@ -52,52 +55,63 @@ pub struct SlcCounts {
     pub pages_per_block: u32,
 }
 
-/// What the cache decides with.
+/// The cache, as the translation layer is built with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlcSettings {
+    /// Pages of a block in SLC mode.
+    pub(crate) pages: u32,
+    /// Blocks of each plane in the static part.
+    pub(crate) static_blocks: u32,
+    /// Blocks of each plane that the dynamic part may have.
+    dynamic_blocks: u32,
+    /// Part of a plane's free blocks that the dynamic part may have, of [`WHOLE`].
+    share: u64,
+}
+
+impl SlcSettings {
+    pub(crate) fn new(config: &SlcCacheConfig, geometry: Geometry, pages: u32) -> Self {
+        let blocks = |size| {
+            let blocks = blocks_of_plane(size, geometry, pages);
+            blocks.min(u64::from(geometry.blocks_per_plane)) as u32
+        };
+        Self {
+            pages,
+            static_blocks: blocks(config.static_size),
+            dynamic_blocks: blocks(config.size),
+            share: (config.free_share.0 * WHOLE as f64).round() as u64,
+        }
+    }
+}
+
+/// Blocks of each plane that hold this much data in SLC mode. `pages`: those of such a block.
+#[must_use]
+pub fn blocks_of_plane(size: ByteSize, geometry: Geometry, pages: u32) -> u64 {
+    size.0 / (geometry.page_bytes() * u64::from(pages * geometry.planes())).max(1)
+}
+
+/// The cache in a run.
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
-    /// Blocks of a plane that the cache may have.
-    blocks_max: u32,
-    /// Part of a plane's free blocks that the cache may have, of [`WHOLE`].
-    share: u64,
+    settings: SlcSettings,
     /// True while the drive folds in idle time.
     idle: bool,
     counts: SlcCounts,
 }
 
-/// Blocks of each plane that a cache of this size may have.
-#[must_use]
-pub fn blocks_of_plane(config: &SlcCacheConfig, page_bytes: u64, pages: u32, planes: u32) -> u64 {
-    config.size.0 / (page_bytes * u64::from(pages) * u64::from(planes)).max(1)
-}
-
 impl SlcCache {
-    /// The cache of a drive whose blocks have `pages` pages in SLC mode; `None` without a cache.
-    pub(super) fn new(
-        config: Option<&SlcCacheConfig>,
-        layout: &Layout,
-        pages: u32,
-    ) -> Option<Self> {
-        let config = config?;
-        let geometry = layout.geometry;
-        let blocks = blocks_of_plane(config, geometry.page_bytes(), pages, geometry.planes());
-        assert!(blocks > 0, "the cache has a block on every plane");
-        Some(Self {
-            blocks_max: blocks.min(u64::from(geometry.blocks_per_plane)) as u32,
-            share: (config.free_share.0 * WHOLE as f64).round() as u64,
-            idle: false,
-            counts: SlcCounts::default(),
-        })
+    pub(super) fn new(settings: SlcSettings) -> Self {
+        Self { settings, idle: false, counts: SlcCounts::default() }
     }
 
-    /// True if the cache may take one more block of a plane. `threshold`: the plane collects with
-    /// fewer free blocks than this.
+    /// True if the dynamic part may take one more block of a plane. `threshold`: the plane collects
+    /// with fewer free blocks than this.
     fn may_grow(&self, blocks: &Blocks, plane: PlaneId, threshold: u32) -> bool {
         let (taken, free) = (blocks.planes[plane].slc, blocks.planes[plane].free);
-        if free <= threshold || taken >= self.blocks_max {
+        if free <= threshold || taken >= self.settings.dynamic_blocks {
             return false;
         }
         let room = u64::from(taken) + u64::from(free - threshold);
-        u64::from(taken + 1) * WHOLE <= room * self.share
+        u64::from(taken + 1) * WHOLE <= room * self.settings.share
     }
 }
 
@@ -118,6 +132,7 @@ impl Ftl {
             return self.blocks.allocate(plane, flow, stream, false);
         }
         let inside = self.blocks.is_open(plane, flow, Stream::Slc)
+            || self.blocks.has_empty_static(plane)
             || cache.may_grow(&self.blocks, plane, threshold);
         let stream = if inside { Stream::Slc } else { Stream::Host };
         let ppa = self.blocks.allocate(plane, flow, stream, false);
@@ -137,15 +152,20 @@ impl Ftl {
         }
     }
 
-    /// The oldest full block of the cache on a plane; `None` where there is none.
-    pub(super) fn block_to_fold(&self, plane: PlaneId) -> Option<BlockId> {
-        if self.slc_cache.is_none() || self.blocks.planes[plane].slc == 0 {
+    /// The oldest full block of the cache on a plane, or of its dynamic part alone; `None` where
+    /// there is none.
+    pub(super) fn block_to_fold(&self, plane: PlaneId, dynamic_only: bool) -> Option<BlockId> {
+        self.slc_cache.as_ref()?;
+        if dynamic_only && self.blocks.planes[plane].slc == 0 {
             return None;
         }
         let filled = self.blocks.planes[plane].filled;
         let full = |block: &BlockId| {
             let state = self.blocks.block(*block);
-            state.stream == Stream::Slc && state.state == BlockState::Full && state.quiet()
+            state.stream == Stream::Slc
+                && state.state == BlockState::Full
+                && state.quiet()
+                && !(dynamic_only && self.blocks.is_static(*block))
         };
         let age = |block: &BlockId| filled.wrapping_sub(self.blocks.block(*block).filled);
         self.blocks.numbers_of(plane).filter(full).max_by_key(age)
@@ -167,7 +187,7 @@ impl Ftl {
         {
             return;
         }
-        if let Some(block) = self.block_to_fold(plane) {
+        if let Some(block) = self.block_to_fold(plane, false) {
             self.gc_invocations += 1;
             self.start_job(ctx, plane, block, JobKind::Folding);
         }
@@ -195,7 +215,7 @@ impl Ftl {
         let counts = self.slc_cache.as_ref()?.counts;
         Some(SlcCounts {
             erases: self.blocks.slc_erases(),
-            blocks: self.blocks.planes.iter().map(|plane| plane.slc).sum(),
+            blocks: self.blocks.in_slc_mode(),
             pages_per_block: self.blocks.slc_pages(),
             ..counts
         })
@@ -203,11 +223,20 @@ impl Ftl {
 
     /// Checks the cache, for audits.
     pub(super) fn audit_slc_cache(&self) {
+        let (most, fixed) = self
+            .slc_cache
+            .as_ref()
+            .map_or((0, 0), |cache| (cache.settings.dynamic_blocks, cache.settings.static_blocks));
         for (plane, state) in self.blocks.planes.numbered() {
-            let most = self.slc_cache.as_ref().map_or(0, |cache| cache.blocks_max);
             assert!(state.slc <= most, "the SLC cache of plane {plane} has at most its blocks");
-            let found = self.blocks.of_plane(plane).iter().filter(|b| b.stream == Stream::Slc);
-            assert_eq!(found.count(), state.slc as usize, "blocks of plane {plane} in SLC mode");
+            let slc = |block: &BlockId| self.blocks.block(*block).stream == Stream::Slc;
+            let found = self.blocks.numbers_of(plane).filter(slc).count();
+            let inside = state.slc + fixed - state.static_free.len() as u32;
+            assert_eq!(found, inside as usize, "blocks of plane {plane} in SLC mode");
+            for &block in &state.static_free {
+                let empty = self.blocks.block(block).state == BlockState::Free;
+                assert!(empty && self.blocks.is_static(block), "block {block} is empty and static");
+            }
         }
     }
 }

@@ -22,15 +22,15 @@ fn force_slc_cache(draw: &mut Draw, device: &mut DeviceConfig, workload: &Worklo
     if flash.technology == Technology::Slc && flash.read_time.len() == 1 {
         flash.technology = draw.pick(&[Technology::Mlc, Technology::Tlc, Technology::Qlc]);
     }
-    if draw.chance(0.7) {
-        with.ftl.gc.copyback = false;
-    }
     let geometry = with.geometry();
     let block = u64::from(with.slc_pages()) * geometry.page_bytes() * u64::from(geometry.planes());
     let blocks = draw.scale(1, u64::from(geometry.blocks_per_plane));
     let fold_after = draw.chance(0.5).then(|| Span(draw.scale(US, 10 * MS)));
+    let fixed = draw.between(0, u64::from(geometry.blocks_per_plane / 8));
+    let (dynamic, fixed) = draw.pick(&[(blocks, 0), (blocks, fixed), (0, fixed.max(1))]);
     with.slc_cache = Some(SlcCacheConfig {
-        size: ByteSize(block * blocks),
+        size: ByteSize(block * dynamic),
+        static_size: ByteSize(block * fixed),
         free_share: Ratio(draw.scale(1, 100) as f64 / 100.0),
         read_time: Span(draw.scale(US, 100 * US)),
         program_time: Span(draw.scale(US, 1000 * US)),
