@@ -56,7 +56,7 @@ fn write_pages(drive: &mut Drive, at: Time, pages: std::ops::Range<u64>) -> Vec<
             drive.submit(now, 0, Command::write(8 * next, 8), next).expect("accepted");
             next += 1;
         }
-        now = now + Time(100 * US);
+        now += Time(100 * US);
         drive.advance(now, &mut done).expect("the writes end");
     }
     done.iter().map(|completion| completion.at().0).collect()
@@ -66,10 +66,10 @@ fn cache_of(drive: &mut Drive) -> SlcCacheSummary {
     drive.summary().expect("a summary").slc_cache.expect("the drive has a cache")
 }
 
-/// The speed falls when the cache is full, and again when free blocks are few. The cache takes 2,048
-/// pages; then ordinary blocks are written until the threshold of 4 free blocks; then every block
-/// needs a fold. Three folds free three blocks and fill one, so that two blocks of the host cost
-/// three blocks' work and three erases.
+/// The speed falls when the cache is full, and again when free blocks are few. The cache takes
+/// 2,048 pages; then ordinary blocks are written until the threshold of 4 free blocks; then every
+/// block needs a fold. Three folds free three blocks and fill one, so that two blocks of the host
+/// cost three blocks' work and three erases.
 #[test]
 fn a_long_write_has_three_speeds() {
     let mut drive = drive(256, &[]);

@@ -63,7 +63,6 @@ pub(super) fn device(
         Thresholds { soft: line, hard: hard_line },
         &mut notes,
     );
-
     warn_of_idle((host_section, device), interface.kind, ftl.gc.preemptible, &mut notes);
     notes.warn_of_defaults("tags that are missing take MQSim's own defaults");
     let config = DeviceConfig {

@@ -22,7 +22,7 @@ pub(super) struct IdleWatch {
 }
 
 impl IdleWatch {
-    /// `None` if the drive does nothing in idle time. Both keys have one value where both are given.
+    /// `None` if the drive does nothing in idle time. Where both keys are given, they are equal.
     pub(super) fn new(device: &DeviceConfig) -> Option<Self> {
         let fold_after = device.slc_cache.as_ref().and_then(|cache| cache.fold_after);
         let after = Time(device.ftl.gc.idle_after.or(fold_after)?.0);

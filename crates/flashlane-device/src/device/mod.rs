@@ -168,13 +168,18 @@ impl Device {
             stop: None,
             failure: None,
         };
-        if let Some(cache) = &device.slc_cache {
-            made.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
-        }
-        if made.decoders.is_some() {
-            made.flash.decode();
-        }
+        made.prepare_flash(device);
         made
+    }
+
+    /// Turns on what the flash of some drives has.
+    fn prepare_flash(&mut self, device: &DeviceConfig) {
+        if let Some(cache) = &device.slc_cache {
+            self.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
+        }
+        if self.decoders.is_some() {
+            self.flash.decode();
+        }
     }
 
     /// Makes the system end with an error soon after `stop` becomes true.

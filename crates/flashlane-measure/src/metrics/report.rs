@@ -65,8 +65,6 @@ pub fn summarise(
         saturated: flows.iter().any(|flow| flow.saturated),
         overload: Vec::new(),
         starved: flows.iter().any(|flow| flow.starved),
-        wall_s: 0.0,
-        precondition_wall_s: 0.0,
         events: run.events,
         requests_per_wall_s: 0.0,
         peak_rss_bytes: 0,

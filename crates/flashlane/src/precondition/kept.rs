@@ -258,7 +258,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
 
 /// What an SLC cache means for the state at the start: the blocks of its static part.
 fn decisive_cache(cache: &SlcCacheConfig) -> Option<SlcCacheConfig> {
-    (cache.static_size.0 > 0).then(|| SlcCacheConfig {
+    (cache.static_size.0 > 0).then_some(SlcCacheConfig {
         size: ByteSize(0),
         static_size: cache.static_size,
         free_share: Ratio(1.0),

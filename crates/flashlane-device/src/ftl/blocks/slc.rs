@@ -6,7 +6,8 @@ use super::{Blocks, Plane, Stream};
 use crate::flash::timing::Cells;
 
 impl Blocks {
-    /// Keeps the last blocks of each plane for the static part of the SLC cache. The drive is empty.
+    /// Keeps the last blocks of each plane for the static part of the SLC cache. The drive is
+    /// empty.
     pub(in crate::ftl) fn keep_static(&mut self, blocks: u32) {
         let all = self.blocks_per_plane.get();
         assert!(blocks < all, "ordinary blocks are left");

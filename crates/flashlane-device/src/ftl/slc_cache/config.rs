@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An SLC cache: the host writes into blocks whose cells hold one bit each, which is fast, and the
-/// drive moves the data into ordinary blocks later. Blocks of the static part are always in SLC mode.
-/// The dynamic part takes its blocks from the free ones of each plane and gives them back. Writes go
-/// around the cache where it is full.
+/// drive moves the data into ordinary blocks later. Blocks of the static part are always in SLC
+/// mode. The dynamic part takes its blocks from the free ones of each plane and gives them back.
+/// Writes go around the cache where it is full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCacheConfig {

@@ -2,18 +2,18 @@
 //! (`[slc_cache]`).
 //!
 //! A block in SLC mode has one page for each word line, a third of the pages with three bits a
-//! cell, and pages with times of their own. The host's writes to a plane go to the open block of the
-//! cache there. The next one is an empty block of the static part, which has the last blocks of each
-//! plane. If there is none, the dynamic part takes a free block while the plane has free blocks above
-//! the threshold of collection, and the part has not reached its size or its share. Otherwise the
-//! write goes to an ordinary block. Folding is the collection of a block of the cache: its valid
-//! pages move to ordinary blocks. Where a plane is short of free blocks, the oldest full block of the
-//! dynamic part is the next victim, before the policy is asked; a drive that the host leaves idle
-//! folds both parts.
+//! cell, and pages with times of their own. The host's writes to a plane go to the open block of
+//! the cache there. The next one is an empty block of the static part, which has the last blocks of
+//! each plane. If there is none, the dynamic part takes a free block while the plane has free
+//! blocks above the threshold of collection, and the part has not reached its size or its share.
+//! Otherwise the write goes to an ordinary block. Folding is the collection of a block of the
+//! cache: its valid pages move to ordinary blocks. Where a plane is short of free blocks, the
+//! oldest full block of the dynamic part is the next victim, before the policy is asked; a drive
+//! that the host leaves idle folds both parts.
 //!
-//! Invariants: a block is in SLC mode exactly while its stream is [`Stream::Slc`]. The blocks of the
-//! dynamic part are counted by plane, and never more than it may have there. Blocks of the static
-//! part are in SLC mode or empty, and in no pool of free blocks.
+//! Invariants: a block is in SLC mode exactly while its stream is [`Stream::Slc`]. The blocks of
+//! the dynamic part are counted by plane, and never more than it may have there. Blocks of the
+//! static part are in SLC mode or empty, and in no pool of free blocks.
 //!
 //! Source: the write caches that makers of consumer drives describe in their data sheets
 //! (TurboWrite, nCache). Their rules are not published; the ones above are ours.

@@ -1,0 +1,36 @@
+//! The streams of writes: pages of each go to blocks of their own.
+
+/// Which write frontier a page comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stream {
+    /// Pages that the host writes.
+    #[default]
+    Host,
+    /// Pages that collection copies.
+    Gc,
+    /// Translation pages that are written back.
+    Mapping,
+    /// Translation pages that collection copies: a frontier of its own, so that write-backs cannot
+    /// use up what the reserve gave to collection.
+    GcMapping,
+    /// Pages that collection moves to another chip: a frontier of its own, so that they cannot use
+    /// up what the reserve gave to the collection there.
+    Relocated,
+    /// Pages that the host writes into the SLC cache.
+    Slc,
+}
+
+impl Stream {
+    /// True for data of the host, written or moved.
+    pub(crate) fn is_data(self) -> bool {
+        !matches!(self, Self::Mapping | Self::GcMapping)
+    }
+
+    /// The stream for pages that collection copies out of a block of this stream.
+    pub(crate) fn moved(self) -> Self {
+        match self {
+            Self::Mapping | Self::GcMapping => Self::GcMapping,
+            Self::Host | Self::Gc | Self::Relocated | Self::Slc => Self::Gc,
+        }
+    }
+}
