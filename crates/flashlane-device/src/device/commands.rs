@@ -37,8 +37,8 @@ impl Device {
         }
         self.flash.issue(&mut self.context, at.die, batch, cells, interrupts);
         if self.observer.is_some() {
-            self.observe_command(at.die);
-            self.observe_program_data(at.die);
+            let first = self.scheduler.command().pages[0];
+            self.observe_sent(at.die, first);
         }
     }
 
@@ -60,8 +60,7 @@ impl Device {
         }
         self.flash.issue_page(&mut self.context, at.die, (id, op), sectors, cells, lone);
         if self.observer.is_some() {
-            self.observe_command(at.die);
-            self.observe_program_data(at.die);
+            self.observe_sent(at.die, id);
         }
     }
 

@@ -17,6 +17,8 @@ pub(crate) enum DieState {
     DataOut,
     /// Pages in the registers of the die's planes wait for their program commands.
     Copyback,
+    /// Planes read, each by itself.
+    Reading,
 }
 
 /// A die with its chip and channel.

@@ -16,6 +16,7 @@ pub mod config;
 mod copyback;
 mod die;
 pub(crate) mod page_types;
+mod plane_reads;
 mod retries;
 mod sets;
 mod suspension;
@@ -36,6 +37,7 @@ pub(crate) use command::{ArrayEnd, PageSectors};
 pub(crate) use copyback::CopybackPages;
 pub(crate) use die::DiePlace;
 use die::{Die, DieState};
+use plane_reads::PlaneReads;
 use retries::Retries;
 use sets::DieSets;
 use timing::FlashTiming;
@@ -117,6 +119,8 @@ pub(crate) struct Flash {
     registers: bool,
     /// Cache registers; `None` where dies take no program while they run another.
     held: Option<Array<DieId, Held>>,
+    /// Reads by plane; `None` where a die reads as a whole.
+    reads: Option<Box<PlaneReads>>,
 }
 
 impl Flash {
@@ -164,7 +168,8 @@ impl Flash {
             ),
             wanted: Array::of(0, geometry.channels as usize),
             interruptible: suspension::interruptible(&config.suspend, compat)
-                | u8::from(config.cache_program) << Op::Program as u8,
+                | u8::from(config.cache_program) << Op::Program as u8
+                | u8::from(config.independent_plane_reads) << Op::Read as u8,
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),
@@ -179,6 +184,9 @@ impl Flash {
             scan_at_once: compat.scan_at_once,
             retries: None,
             held: cache_program::registers(config.cache_program, geometry.dies() as usize),
+            reads: config
+                .independent_plane_reads
+                .then(|| PlaneReads::new(geometry.planes(), geometry.planes_per_die)),
         }
     }
 
@@ -224,17 +232,21 @@ impl Flash {
     /// The first transaction of the command that a die runs in its array, or that an idle die has
     /// suspended.
     pub(crate) fn running(&self, die: DieId, now: Time) -> Option<TransactionId> {
+        let sensed = self.sensed_by(die);
         let die = &self.dies[die];
-        let running = die.works_at(now).then_some(die.head);
+        let running = die.works_at(now).then_some(die.head).or(sensed);
         running.or_else(|| die.paused().map(|suspended| suspended.head))
     }
 
     /// Remaining time of the array operation that a die runs, or that an idle die has suspended.
     /// Unit: picoseconds.
     pub(crate) fn busy(&self, die: DieId, now: Time) -> u64 {
+        let reads = self.plane_time_left(die, now);
         let die = &self.dies[die];
         if die.works_at(now) {
             die.until.saturating_sub(now).0
+        } else if reads > 0 {
+            reads
         } else {
             die.paused().map_or(0, |suspended| suspended.left)
         }
@@ -243,6 +255,7 @@ impl Flash {
     /// Remaining time until a die has served all that it has begun. Unit: picoseconds.
     pub(crate) fn service_left(&self, die: DieId, now: Time, transactions: &Transactions) -> u64 {
         let held = self.held_time(die);
+        let (reads, on_planes) = (self.plane_time_left(die, now), self.pages_on_planes(die));
         let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
@@ -258,6 +271,7 @@ impl Flash {
                     die.until.saturating_sub(now).0 + pages.map(data).sum::<u64>()
                 }
                 DieState::DataOut => of_data(die.data_left),
+                DieState::Reading => reads + of_data(on_planes),
             }
     }
 
@@ -313,12 +327,12 @@ impl Flash {
             count
         };
         self.dies
-            .iter()
-            .map(|die| {
-                let running = if die.state == DieState::DataOut {
-                    die.data_left as usize
-                } else {
-                    chain(die.head)
+            .numbered()
+            .map(|(id, die)| {
+                let running = match die.state {
+                    DieState::DataOut => die.data_left as usize,
+                    DieState::Reading => self.pages_on_planes(id) as usize,
+                    _ => chain(die.head),
                 };
                 running + chain(die.registers) + die.suspended.map_or(0, |s| chain(s.head))
             })

@@ -432,6 +432,20 @@ pub(super) fn cache_program(seed: u64, device: &mut DeviceConfig) {
     }
 }
 
+/// Independent reads of planes where the rest allows them, on some drives. Drawn apart, so that the
+/// rest is what it was before.
+pub(super) fn plane_reads(seed: u64, device: &mut DeviceConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.plane_reads", 0));
+    if !draw.chance(0.4) {
+        return;
+    }
+    let mut with = device.clone();
+    with.flash.independent_plane_reads = true;
+    if !validate_device(&with).iter().any(|p| p.place == "flash.independent_plane_reads") {
+        *device = with;
+    }
+}
+
 /// Superblocks where the rest allows them, on some drives. Drawn apart, so that the rest is what it
 /// was before.
 pub(super) fn superblocks(seed: u64, device: &mut DeviceConfig, workload: &WorkloadConfig) {

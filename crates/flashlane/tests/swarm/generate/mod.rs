@@ -135,6 +135,7 @@ pub(crate) fn case(seed: u64) -> Case {
     device::units(seed, &mut device, &workload);
     word_lines::word_lines(seed, &mut device, &workload);
     device::cache_program(seed, &mut device);
+    device::plane_reads(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {

@@ -10,7 +10,7 @@ use crate::ftl::view::FlashView;
 use crate::rule::ensure;
 use crate::scheduler::bench::{Bench, FLOWS, Work};
 use crate::scheduler::policy::{Scheduling, SchedulingPolicy};
-use crate::scheduler::view::is_ready;
+use crate::scheduler::view::{Beside, is_ready};
 use crate::transaction::{Op, Source, Transaction};
 
 /// All commands that were issued, in order.
@@ -51,8 +51,16 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn new(config: &Scheduling, planes: u32, seed: u64, in_order: bool) -> Self {
-        let bench = Bench::new(4, planes);
+    /// `by_plane`: planes read independently.
+    pub(super) fn new(
+        config: &Scheduling,
+        planes: u32,
+        seed: u64,
+        in_order: bool,
+        by_plane: bool,
+    ) -> Self {
+        let mut bench = Bench::new(4, planes);
+        bench.reads_by_plane = by_plane;
         let dies = bench.geometry.dies() as usize;
         Self {
             in_order,
@@ -70,6 +78,11 @@ impl Trial {
             left: 0,
             arrival: BTreeMap::new(),
         }
+    }
+
+    /// True if the policy gives dies reads beside other reads.
+    pub(super) fn reads_beside(&self) -> bool {
+        self.policy.reads_beside()
     }
 
     fn work(&mut self) -> Work {
@@ -154,6 +167,8 @@ impl Trial {
             command.len() <= self.bench.geometry.planes_per_die as usize,
             "at most one transaction a plane"
         );
+        let alone = self.bench.reads_by_plane && first.op == Op::Read;
+        ensure!(!alone || command.len() == 1, "planes that read independently read one page each");
         for (at, &id) in command.iter().enumerate() {
             let tr = self.bench.transactions[id];
             ensure!(self.queued.remove(&id) == Some(die), "it issues what waits there, once");
@@ -246,6 +261,36 @@ impl Trial {
                     die.get()
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// Offers a die that reads, where planes read independently: it may take reads of free planes.
+    fn read_beside(&mut self, die: DieId) -> Result<(), String> {
+        let Some(running) = self.running[die].clone() else { return Ok(()) };
+        let planes = self.bench.geometry.planes_per_die;
+        let plane = |&id: &TransactionId| self.bench.transactions[id].plane.get() % planes;
+        let closed = running.command.iter().map(|id| 1 << plane(id)).sum::<u32>();
+        if closed.count_ones() == planes {
+            return Ok(());
+        }
+        self.bench.beside = Beside { reads: true, closed };
+        let suspended = self.suspended[die.index()].is_some();
+        let formed = self.bench.view(|view| match suspended {
+            true => self.policy.interrupt(die, view),
+            false => self.policy.take_read_beside(die, view),
+        });
+        self.bench.beside = Beside::default();
+        ensure!(formed != self.bench.batch.is_empty(), "it says whether it formed a command");
+        let apart = self.bench.batch.iter().all(|id| {
+            let tr = &self.bench.transactions[*id];
+            closed >> (tr.plane.get() % planes) & 1 == 0
+        });
+        ensure!(apart, "it reads on free planes");
+        self.settle(die, Op::Read)?;
+        if formed && let Some(now) = &mut self.running[die] {
+            now.command.extend(&running.command);
+            now.until = now.until.max(running.until);
         }
         Ok(())
     }
@@ -346,8 +391,13 @@ impl Trial {
         for at in 0..self.running.len() as u32 {
             let die = (first + at) % self.running.len() as u32;
             self.bench.urgent = self.rng.below(4) == 0;
+            let reads = |running: &Running| running.op == Op::Read;
             if self.running[DieId::new(die)].is_none() {
                 self.serve(DieId::new(die))?;
+            } else if self.bench.reads_by_plane
+                && self.running[DieId::new(die)].as_ref().is_some_and(reads)
+            {
+                self.read_beside(DieId::new(die))?;
             } else if self.rng.below(3) == 0 {
                 self.interrupt(DieId::new(die))?;
             }
