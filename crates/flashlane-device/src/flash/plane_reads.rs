@@ -8,8 +8,7 @@
 //! Invariants: a plane reads one page at a time. No plane reads while its die programs or erases,
 //! unless the operation is suspended. A die that reads is in the set `changing` of its chip exactly
 //! while one of its planes could take a read.
-//! Sources: data sheets of 3D NAND name the command (asynchronous independent plane read); Kim et
-//! al. (ISSCC 2018) and later papers of that conference describe such chips.
+//! Source: US patent 11,989,458 (asynchronous independent plane read); `docs/model-flash.md`.
 
 use flashlane_engine::{Array, Time};
 use flashlane_units::{ChipId, DieId, PlaneId, TransactionId};

@@ -464,9 +464,8 @@ impl Queues {
     pub fn form_read(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<bool> {
         self.cancel_stale(die, kind, view);
         let read = |id: TransactionId| view.transactions[id].op == Op::Read;
-        let goes = |&id: &TransactionId| {
-            view.is_ready(&view.transactions[id]) && !view.is_stale(id)
-        };
+        let goes =
+            |&id: &TransactionId| view.is_ready(&view.transactions[id]) && !view.is_stale(id);
         if self.iter(die, kind).take_while(|&id| read(id)).any(|id| goes(&id)) {
             return Some(self.form(die, kind, None, view));
         }
