@@ -132,36 +132,12 @@ impl Flash {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let small = |number: u32| u8::try_from(number).expect("a valid geometry");
-        let chip = |die| geometry.chip_of_die(die);
-        let die = |die: DieId| Die {
-            chip: chip(die),
-            die_in_chip: small(die.get() % geometry.dies_per_chip),
-            chip_in_channel: small(geometry.way_of(chip(die))),
-            channel: geometry.channel_of(chip(die)),
-            state: DieState::Idle,
-            head: TransactionId::NONE,
-            op: Op::Read,
-            epoch: 0,
-            data_left: 0,
-            sectors: 0,
-            until: Time::ZERO,
-            since: Time::ZERO,
-            whole: 0,
-            interruptible: Time::ZERO,
-            suspended: None,
-            spare: 0,
-            suspended_before: 0,
-            holds_suspended: false,
-            awaited: false,
-            registers: TransactionId::NONE,
-        };
         let dies = geometry.chips_per_channel * geometry.dies_per_chip;
         let channel = Channel::new(dies, compat.data_before_commands);
         Self {
             timing: FlashTiming::new(config, compat),
             channels: Array::of(channel, geometry.channels as usize),
-            dies: DieId::first(geometry.dies()).map(die).collect(),
+            dies: DieId::first(geometry.dies()).map(|die| Die::new(die, geometry)).collect(),
             sets: Array::of(
                 DieSets { idle: u32::MAX, changing: 0, waiting: 0, interrupting: 0 },
                 geometry.chips() as usize,

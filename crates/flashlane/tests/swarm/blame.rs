@@ -80,6 +80,22 @@ fn sample() -> Vec<f64> {
     all
 }
 
+/// Planes that read independently: a read waits for its plane, and a program for all of them.
+#[test]
+fn blame_is_the_difference_where_planes_read_independently() {
+    for (depth, ratio) in [(8, "1.0"), (24, "1.0"), (8, "0.9")] {
+        let mut drawn = loops([depth; 2]);
+        drawn.workload =
+            drawn.workload.replace("read_ratio = 1.0", &format!("read_ratio = {ratio}"));
+        drawn.sets.push("flash.independent_plane_reads=true".to_owned());
+        let pairs = pairs(&drawn).expect("it runs");
+        println!("depth {depth}, reads {ratio}: {pairs:?}");
+        for pair in pairs {
+            assert!((pair.ratio() - 1.0).abs() < 0.15, "depth {depth}, reads {ratio}: {pair:?}");
+        }
+    }
+}
+
 #[test]
 fn blame_is_the_difference_in_a_fixed_sample() {
     // The rule that charged by who had the die gave 1.55 here.

@@ -205,9 +205,9 @@ impl Shadows {
         (&mut alone.dies[parts], &mut alone.channels[channel])
     }
 
-    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command. The command
-    /// is on the channel for `sent` and takes `took`, and these pages account for `share` of that.
-    /// Returns the times at which the pages have the die and are done.
+    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command. The
+    /// command is on the channel for `sent` and takes `took`, and these pages account for `share`
+    /// of that. Returns the times at which the pages have the die and are done.
     pub(super) fn command(
         &mut self,
         flow: FlowId,

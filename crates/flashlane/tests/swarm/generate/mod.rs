@@ -2,6 +2,7 @@
 //! flows, small sizes first, because that is where room runs out.
 
 mod device;
+mod dies;
 mod word_lines;
 mod workload;
 
@@ -134,8 +135,8 @@ pub(crate) fn case(seed: u64) -> Case {
     device::errors(seed, &mut device);
     device::units(seed, &mut device, &workload);
     word_lines::word_lines(seed, &mut device, &workload);
-    device::cache_program(seed, &mut device);
-    device::plane_reads(seed, &mut device);
+    dies::cache_program(seed, &mut device);
+    dies::plane_reads(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     let warmup = match draw.between(0, 7) {

@@ -1,5 +1,8 @@
 //! A random workload on a bench, with every rule checked at every step.
 
+#[path = "beside.rs"]
+mod beside;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_engine::{Array, Rng, Time};
@@ -10,7 +13,7 @@ use crate::ftl::view::FlashView;
 use crate::rule::ensure;
 use crate::scheduler::bench::{Bench, FLOWS, Work};
 use crate::scheduler::policy::{Scheduling, SchedulingPolicy};
-use crate::scheduler::view::{Beside, is_ready};
+use crate::scheduler::view::is_ready;
 use crate::transaction::{Op, Source, Transaction};
 
 /// All commands that were issued, in order.
@@ -78,11 +81,6 @@ impl Trial {
             left: 0,
             arrival: BTreeMap::new(),
         }
-    }
-
-    /// True if the policy gives dies reads beside other reads.
-    pub(super) fn reads_beside(&self) -> bool {
-        self.policy.reads_beside()
     }
 
     fn work(&mut self) -> Work {
@@ -261,36 +259,6 @@ impl Trial {
                     die.get()
                 );
             }
-        }
-        Ok(())
-    }
-
-    /// Offers a die that reads, where planes read independently: it may take reads of free planes.
-    fn read_beside(&mut self, die: DieId) -> Result<(), String> {
-        let Some(running) = self.running[die].clone() else { return Ok(()) };
-        let planes = self.bench.geometry.planes_per_die;
-        let plane = |&id: &TransactionId| self.bench.transactions[id].plane.get() % planes;
-        let closed = running.command.iter().map(|id| 1 << plane(id)).sum::<u32>();
-        if closed.count_ones() == planes {
-            return Ok(());
-        }
-        self.bench.beside = Beside { reads: true, closed };
-        let suspended = self.suspended[die.index()].is_some();
-        let formed = self.bench.view(|view| match suspended {
-            true => self.policy.interrupt(die, view),
-            false => self.policy.take_read_beside(die, view),
-        });
-        self.bench.beside = Beside::default();
-        ensure!(formed != self.bench.batch.is_empty(), "it says whether it formed a command");
-        let apart = self.bench.batch.iter().all(|id| {
-            let tr = &self.bench.transactions[*id];
-            closed >> (tr.plane.get() % planes) & 1 == 0
-        });
-        ensure!(apart, "it reads on free planes");
-        self.settle(die, Op::Read)?;
-        if formed && let Some(now) = &mut self.running[die] {
-            now.command.extend(&running.command);
-            now.until = now.until.max(running.until);
         }
         Ok(())
     }
