@@ -98,9 +98,14 @@ pub(super) fn check_cache_program(rules: &mut Rules, device: &DeviceConfig) {
     });
 }
 
-/// Rules of independent reads of planes.
+/// Rules of independent reads of planes, and of cache read.
 pub(super) fn check_plane_reads(rules: &mut Rules, device: &DeviceConfig) {
     let (flash, compat) = (&device.flash, &device.compat);
+    rules.require(flash.independent_plane_reads || !flash.cache_read, "flash.cache_read", || {
+        "found true, allowed: true with flash.independent_plane_reads = true only, since each plane \
+         has a cache register of its own"
+            .to_owned()
+    });
     if !flash.independent_plane_reads {
         return;
     }

@@ -86,6 +86,9 @@ impl Device {
         self.flash.look_at_sensing(&mut self.context, channel);
         if self.channel_busy(channel) {
             self.await_channel(channel);
+        } else if self.flash.caches_reads() {
+            // The plane may begin another read, which goes before its data.
+            self.channel_free(channel);
         } else if !self.move_data(channel) {
             self.flash.await_sensing(channel, &mut self.context.events);
         }

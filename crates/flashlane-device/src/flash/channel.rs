@@ -310,7 +310,7 @@ impl Flash {
         tr.chain.bus += moved;
         let (source, plane) = (tr.source, tr.plane);
         if self.reads_by_plane() {
-            self.plane_gave_data(plane, cx.now);
+            self.plane_gave_data(cx, plane);
         }
         (id, source, self.die_of(plane))
     }

@@ -82,6 +82,11 @@ pub struct FlashConfig {
     /// `sprinkler` and `sprinkler-fairness`.
     #[serde(default, skip_serializing_if = "is_off")]
     pub independent_plane_reads: bool,
+    /// A plane senses the next page while the data of the last one crosses the channel (ONFI: read
+    /// cache, 31h). Only with `independent_plane_reads`: each plane has a cache register of its
+    /// own.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub cache_read: bool,
     /// Shorter times for reads of small parts of a page.
     pub small_read: Option<SmallReadConfig>,
     /// With `in-place`: bytes of one array read. A larger access takes `read_time` for each.
@@ -141,6 +146,7 @@ impl FlashConfig {
             program_time: Vec::new(),
             cache_program: false,
             independent_plane_reads: false,
+            cache_read: false,
             small_read: None,
             read_unit: None,
             write_unit: None,

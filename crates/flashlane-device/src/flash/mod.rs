@@ -160,9 +160,9 @@ impl Flash {
             scan_at_once: compat.scan_at_once,
             retries: None,
             held: cache_program::registers(config.cache_program, geometry.dies() as usize),
-            reads: config
-                .independent_plane_reads
-                .then(|| PlaneReads::new(geometry.planes(), geometry.planes_per_die)),
+            reads: config.independent_plane_reads.then(|| {
+                PlaneReads::new(geometry.planes(), geometry.planes_per_die, config.cache_read)
+            }),
         }
     }
 

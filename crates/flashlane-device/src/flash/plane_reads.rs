@@ -5,9 +5,13 @@
 //! data. A plane that reads does not keep the other planes of the die from reading. Programs and
 //! erases need the whole die: they begin when all of its planes are free.
 //!
-//! Invariants: a plane reads one page at a time. No plane reads while its die programs or erases,
-//! unless the operation is suspended. A die that reads is in the set `changing` of its chip exactly
-//! while one of its planes could take a read.
+//! With `flash.cache_read` a plane has a cache register beside its data register. The data of a
+//! page goes there when the page is sensed, if the register is empty. So the plane senses the next
+//! page while the last one crosses the channel. (ONFI: read cache random, 31h.)
+//!
+//! Invariants: a plane senses one page at a time, and no register is filled before it is empty. No
+//! plane reads while its die programs or erases, unless the operation is suspended. A die that
+//! reads is in the set `changing` of its chip exactly while one of its planes could take a read.
 //! Source: US patent 11,989,458 (asynchronous independent plane read); `docs/model-flash.md`.
 
 use flashlane_engine::{Array, Time};
@@ -21,12 +25,15 @@ use crate::transaction::{Op, Transactions, pages_from};
 /// What a plane reads.
 #[derive(Clone, Copy, Debug)]
 struct PlaneRead {
-    /// The page that is sensed. `NONE`: nothing is.
+    /// The page that is sensed, or that waits in the data register until the cache register is
+    /// empty. `NONE`: there is none.
     head: TransactionId,
     /// Start and end of the array operation.
     since: Time,
     until: Time,
-    /// True if the plane holds data that has not left the die.
+    /// True if the page is sensed, and waits for the cache register.
+    sensed: bool,
+    /// True if the plane holds data that waits for the channel, or is on it.
     holds_data: bool,
 }
 
@@ -34,16 +41,24 @@ const NOTHING: PlaneRead = PlaneRead {
     head: TransactionId::NONE,
     since: Time::ZERO,
     until: Time::ZERO,
+    sensed: false,
     holds_data: false,
 };
 
 impl PlaneRead {
+    /// True if the array works.
     fn senses(&self) -> bool {
-        self.head != TransactionId::NONE
+        self.head != TransactionId::NONE && !self.sensed
     }
 
+    /// True if the plane does nothing.
     fn is_free(&self) -> bool {
-        !self.senses() && !self.holds_data
+        self.pages() == 0
+    }
+
+    /// Pages that the plane senses or holds.
+    fn pages(&self) -> u32 {
+        u32::from(self.head != TransactionId::NONE) + u32::from(self.holds_data)
     }
 }
 
@@ -52,12 +67,14 @@ impl PlaneRead {
 pub(super) struct PlaneReads {
     planes: Array<PlaneId, PlaneRead>,
     per_die: u32,
+    /// True if planes have cache registers.
+    cached: bool,
 }
 
 impl PlaneReads {
     /// The planes of a drive, which are free.
-    pub(super) fn new(planes: u32, per_die: u32) -> Box<Self> {
-        Box::new(Self { planes: Array::of(NOTHING, planes as usize), per_die })
+    pub(super) fn new(planes: u32, per_die: u32, cached: bool) -> Box<Self> {
+        Box::new(Self { planes: Array::of(NOTHING, planes as usize), per_die, cached })
     }
 
     fn first(&self, die: DieId) -> PlaneId {
@@ -71,14 +88,19 @@ impl PlaneReads {
         &all[first..first + self.per_die as usize]
     }
 
-    /// The planes of a die that are not free, one bit each.
-    fn busy(&self, die: DieId) -> u32 {
-        (0..).zip(self.of(die)).map(|(at, plane)| u32::from(!plane.is_free()) << at).sum()
+    /// True if the plane could begin a read.
+    fn is_open(&self, plane: &PlaneRead) -> bool {
+        plane.head == TransactionId::NONE && (self.cached || !plane.holds_data)
     }
 
-    /// True if some plane of the die is free.
-    fn has_free(&self, die: DieId) -> bool {
-        self.of(die).iter().any(PlaneRead::is_free)
+    /// The planes of a die that cannot begin a read, one bit each.
+    fn closed(&self, die: DieId) -> u32 {
+        (0..).zip(self.of(die)).map(|(at, plane)| u32::from(!self.is_open(plane)) << at).sum()
+    }
+
+    /// True if some plane of the die could begin a read.
+    fn has_open(&self, die: DieId) -> bool {
+        self.of(die).iter().any(|plane| self.is_open(plane))
     }
 }
 
@@ -87,6 +109,11 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn reads_by_plane(&self) -> bool {
         self.reads.is_some()
+    }
+
+    /// True if a plane may sense a page while it holds data.
+    pub(crate) fn caches_reads(&self) -> bool {
+        self.reads.as_ref().is_some_and(|reads| reads.cached)
     }
 
     /// True if a die reads, plane by plane.
@@ -104,8 +131,8 @@ impl Flash {
             now.saturating_sub(suspended.since).0 < it.spare
                 && self.gives_way(suspended.op, false, suspended.left)
         });
-        let open = it.state == DieState::Reading && stays && reads.has_free(die);
-        open.then(|| reads.busy(die))
+        let open = it.state == DieState::Reading && stays && reads.has_open(die);
+        open.then(|| reads.closed(die))
     }
 
     /// The dies of a chip that may take a read for which something waits: idle ones, and those that
@@ -144,8 +171,9 @@ impl Flash {
         let state = &mut self.dies[die];
         let takes = matches!(state.state, DieState::Idle | DieState::Reading);
         assert!(takes, "no plane of die {die} reads while the die does something else");
-        assert!(reads.planes[plane].is_free(), "plane {plane} does one thing at a time");
-        reads.planes[plane] = PlaneRead { head, since: sent, until, holds_data: false };
+        let before = reads.planes[plane];
+        assert!(reads.is_open(&before), "plane {plane} does one thing at a time");
+        reads.planes[plane] = PlaneRead { head, since: sent, until, ..before };
         (state.state, state.op) = (DieState::Reading, Op::Read);
         let at = state.place(die);
         let others = self.sets[at.chip].idle | 1 << at.die_in_chip;
@@ -157,14 +185,15 @@ impl Flash {
         self.hold_channel(cx, at.channel, (sent, place), time.bus, awaited);
     }
 
-    /// Notes whether a die that reads has a free plane.
+    /// Notes whether a die that reads has a plane that could begin a read.
     fn note_open(&mut self, die: DieId) {
-        let open = self.reads.as_ref().is_some_and(|reads| reads.has_free(die));
+        let open = self.reads.as_ref().is_some_and(|reads| reads.has_open(die));
         let place = self.place_of(die);
         self.note(place, false, open);
     }
 
-    /// A plane of a die has sensed its page, up to `end`: the data waits for the channel.
+    /// A plane of a die has sensed its page, up to `end`: the data waits for the channel, or for
+    /// the cache register.
     #[cold]
     #[inline(never)]
     pub(super) fn plane_has_read(
@@ -179,26 +208,41 @@ impl Flash {
         let plane = reads.first(die).plus(at as u32);
         let PlaneRead { head, since, .. } = reads.planes[plane];
         self.plane_stops(die, (since, end), head, transactions);
+        transactions[head].worked(since, end);
         let reads = self.reads.as_mut().expect("planes read independently");
-        reads.planes[plane].head = TransactionId::NONE;
-        reads.planes[plane].holds_data = true;
-        let tr = &mut transactions[head];
-        tr.worked(since, end);
-        let class = channel::class_of(tr.source);
-        let channel = self.dies[die].channel;
-        self.channels[channel].push_data(class, head);
+        let it = &mut reads.planes[plane];
+        it.sensed = true;
+        if !it.holds_data {
+            self.hand_over(plane, transactions);
+            self.note_open(die);
+        }
     }
 
-    /// The data of a plane is in the controller, so that the plane is free.
+    /// The data that a plane has sensed leaves its data register, and waits for the channel.
+    fn hand_over(&mut self, plane: PlaneId, transactions: &Transactions) {
+        let channel = self.dies[self.die_of(plane)].channel;
+        let reads = self.reads.as_mut().expect("planes read independently");
+        let it = &mut reads.planes[plane];
+        assert!(it.sensed && !it.holds_data, "a register of plane {plane} is empty before");
+        (it.sensed, it.holds_data) = (false, true);
+        let id = std::mem::replace(&mut it.head, TransactionId::NONE);
+        let class = channel::class_of(transactions[id].source);
+        self.channels[channel].push_data(class, id);
+    }
+
+    /// The data of a plane is in the controller. The next page may leave the data register.
     #[cold]
     #[inline(never)]
-    pub(super) fn plane_gave_data(&mut self, plane: PlaneId, now: Time) {
+    pub(super) fn plane_gave_data(&mut self, cx: &Context, plane: PlaneId) {
         let die = self.die_of(plane);
         let reads = self.reads.as_mut().expect("planes read independently");
         let it = &mut reads.planes[plane];
-        assert!(it.holds_data && !it.senses(), "plane {plane} gives its data away");
+        assert!(it.holds_data, "plane {plane} gives its data away");
         it.holds_data = false;
-        self.served_suspended(die, now);
+        if it.sensed {
+            self.hand_over(plane, &cx.transactions);
+        }
+        self.served_suspended(die, cx.now);
     }
 
     /// A page of read data has left a die whose planes read independently. True if the die is free
@@ -207,8 +251,7 @@ impl Flash {
     #[inline(never)]
     pub(super) fn plane_is_free(&mut self, die: DieId) -> bool {
         assert!(self.is_reading(die), "die {die} gives its data away");
-        let busy = self.reads.as_ref().map_or(0, |reads| reads.busy(die));
-        if busy != 0 {
+        if self.pages_on_planes(die) > 0 {
             self.note_open(die);
             return false;
         }
@@ -241,7 +284,8 @@ impl Flash {
 
     /// Pages that the planes of a die read or hold.
     pub(super) fn pages_on_planes(&self, die: DieId) -> u32 {
-        self.reads.as_ref().map_or(0, |reads| reads.busy(die).count_ones())
+        let planes = self.reads.iter().flat_map(|reads| reads.of(die));
+        planes.map(PlaneRead::pages).sum()
     }
 
     /// Remaining time of the longest read that the planes of a die sense. Unit: picoseconds.
@@ -261,15 +305,17 @@ impl Flash {
     pub(super) fn audit_planes(&self, id: DieId, transactions: &Transactions) {
         let Some(reads) = &self.reads else { return };
         let die = &self.dies[id];
-        let busy = reads.busy(id);
+        let busy = !reads.of(id).iter().all(PlaneRead::is_free);
         let reading = die.state == DieState::Reading;
-        assert_eq!(reading, busy != 0, "no plane of die {id} reads while the die does more");
+        assert_eq!(reading, busy, "no plane of die {id} reads while the die does more");
         let alone = !matches!(die.state, DieState::Array) || die.op != Op::Read;
         assert!(alone, "the planes of die {id} read by themselves");
         let open = self.sets[die.chip].changing >> die.die_in_chip & 1 != 0;
-        assert!(!reading || open == reads.has_free(id), "it is known where die {id} may read");
+        assert!(!reading || open == reads.has_open(id), "it is known where die {id} may read");
         for (at, plane) in (0..).zip(reads.of(id)) {
-            assert!(!plane.senses() || !plane.holds_data, "a plane does one thing at a time");
+            let pages = plane.pages();
+            assert!(pages <= 1 || reads.cached, "a plane of die {id} does one thing at a time");
+            assert!(!plane.sensed || pages == 2, "a page of die {id} waits for a full register");
             for page in pages_from(transactions, plane.head) {
                 let tr = &transactions[page];
                 let here = tr.op == Op::Read && tr.plane == reads.first(id).plus(at);

@@ -131,7 +131,7 @@ impl Account {
         if flash.independent_plane_reads {
             let planes = flash.planes_per_die as usize;
             made.logs.planes = Some(PlaneLogs::new(dies, planes));
-            made.shadows.read_by_plane(planes);
+            made.shadows.read_by_plane(planes, flash.cache_read);
         }
         made
     }

@@ -95,13 +95,16 @@ impl Logs {
     ) {
         let Some(planes) = &mut self.planes else { return };
         let readers = &mut planes.readers[die.index()];
-        let at = readers.iter().position(|reader| reader.plane == plane);
-        let at = at.expect("a plane gives what it has read");
+        let of_plane = |reader: &Reader| reader.plane == plane;
+        let at = readers.iter().position(of_plane).expect("a plane gives what it has read");
         readers.remove(at);
         let next = readers.first().copied();
-        let log = &mut planes.logs[plane.index()];
-        log.push(now, flow, State::Busy(cause));
-        log.push(end, FlowId::new(0), State::Idle);
+        // With cache read, the plane may work on another page already.
+        if !readers.iter().any(of_plane) {
+            let log = &mut planes.logs[plane.index()];
+            log.push(now, flow, State::Busy(cause));
+            log.push(end, FlowId::new(0), State::Idle);
+        }
         if at == 0 {
             let log = &mut self.dies[die.index()];
             log.push(now, flow, State::Busy(cause));

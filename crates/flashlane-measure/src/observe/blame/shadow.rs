@@ -107,6 +107,8 @@ pub(super) struct Shadows {
     channels: usize,
     /// Parts of a die that read by themselves: its planes, or 1.
     parts: usize,
+    /// True if a plane is free while its data crosses the channel.
+    cached: bool,
 }
 
 /// Moves a time by a signed difference.
@@ -123,12 +125,12 @@ impl Shadows {
     /// Shadows of a run in which nothing has happened.
     pub(super) fn new(open_loops: &[bool], dies: usize, channels: usize) -> Self {
         let flows = vec![Alone::default(); open_loops.len()];
-        Self { flows, open_loops: open_loops.to_vec(), dies, channels, parts: 1 }
+        Self { flows, open_loops: open_loops.to_vec(), dies, channels, parts: 1, cached: false }
     }
 
-    /// From now on, the planes of each die read independently.
-    pub(super) fn read_by_plane(&mut self, planes: usize) {
-        self.parts = planes;
+    /// From now on, the planes of each die read independently. `cached`: they have cache registers.
+    pub(super) fn read_by_plane(&mut self, planes: usize, cached: bool) {
+        (self.parts, self.cached) = (planes, cached);
     }
 
     /// The parts of a die that a page needs: its plane for a read, where planes read by themselves;
@@ -238,11 +240,14 @@ impl Shadows {
         page: &mut ShadowPage,
         duration: u64,
     ) {
+        let cached = self.cached;
         let (die, channel) = self.places(flow, parts);
         let start = channel.earliest(page.end, duration);
         page.end = start + duration;
         channel.book(start, page.end);
-        die.iter_mut().for_each(|part| part.book(page.start, page.end));
+        if !cached {
+            die.iter_mut().for_each(|part| part.book(page.start, page.end));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What dies do beside one another: cache program, independent reads of planes.
+//! Cache program, independent reads of planes, and cache read.
 
 use flashlane::config::DeviceConfig;
 use flashlane::config::validate::validate_device;
@@ -33,6 +33,7 @@ pub(super) fn plane_reads(seed: u64, device: &mut DeviceConfig) {
     }
     let mut with = device.clone();
     with.flash.independent_plane_reads = true;
+    with.flash.cache_read = draw.chance(0.5);
     if !validate_device(&with).iter().any(|p| p.place == "flash.independent_plane_reads") {
         *device = with;
     }
