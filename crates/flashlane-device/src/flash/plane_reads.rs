@@ -175,6 +175,7 @@ impl Flash {
         assert!(reads.is_open(&before), "plane {plane} does one thing at a time");
         reads.planes[plane] = PlaneRead { head, since: sent, until, ..before };
         (state.state, state.op) = (DieState::Reading, Op::Read);
+        state.sectors = sectors as u16;
         let at = state.place(die);
         let others = self.sets[at.chip].idle | 1 << at.die_in_chip;
         self.note_open(die);
