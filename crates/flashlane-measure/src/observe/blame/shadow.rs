@@ -217,11 +217,13 @@ impl Shadows {
         ready: u64,
         (sent, took, share): (u64, u64, u64),
     ) -> (u64, u64) {
+        // A read command of a plane goes before data that waits for the channel.
+        let goes_first = parts.len() < self.parts;
         let (die, channel) = self.places(flow, parts);
         let mut start = ready;
         for _ in 0..4 {
             let free = die.iter().fold(start, |start, part| part.earliest(start, share));
-            let free = channel.earliest(free, sent);
+            let free = if goes_first { free } else { channel.earliest(free, sent) };
             if free == start {
                 break;
             }
