@@ -978,6 +978,16 @@ class FlashConfig(TypedDict, total=False):
     ``suspend.program``, ``ftl.gc.copyback``, or the schedulers ``flin``, ``sprinkler`` and ``sprinkler-
     fairness``."""
 
+    independent_plane_reads: bool
+    """The planes of a die read independently (asynchronous independent plane read): each reads one page at
+    any address, with a start of its own. Programs and erases occupy the whole die, as before. Not with
+    ``in-place``, ``ftl.gc.copyback``, ``[errors]``, or the schedulers ``flin``, ``sprinkler`` and
+    ``sprinkler-fairness``."""
+
+    cache_read: bool
+    """A plane senses the next page while the data of the last one crosses the channel (ONFI: read cache,
+    31h). Only with ``independent_plane_reads``: each plane has a cache register of its own."""
+
     small_read: SmallReadConfig
     """Shorter times for reads of small parts of a page."""
 

@@ -34,6 +34,7 @@ mod mqsim_xml;
 mod observe;
 mod pacing;
 mod page_types;
+mod plane_reads;
 mod rates;
 mod slc_cache;
 mod starved;

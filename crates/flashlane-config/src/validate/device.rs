@@ -74,6 +74,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         }
     }
     media::check_cache_program(rules, device);
+    media::check_plane_reads(rules, device);
     pacing::check(rules, device);
     superblocks::check(rules, device);
     errors::check(rules, device);

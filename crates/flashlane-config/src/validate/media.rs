@@ -98,6 +98,43 @@ pub(super) fn check_cache_program(rules: &mut Rules, device: &DeviceConfig) {
     });
 }
 
+/// Rules of independent reads of planes, and of cache read.
+pub(super) fn check_plane_reads(rules: &mut Rules, device: &DeviceConfig) {
+    let (flash, compat) = (&device.flash, &device.compat);
+    rules.require(flash.independent_plane_reads || !flash.cache_read, "flash.cache_read", || {
+        "found true, allowed: true with flash.independent_plane_reads = true only, since each plane \
+         has a cache register of its own"
+            .to_owned()
+    });
+    if !flash.independent_plane_reads {
+        return;
+    }
+    for (found, with) in [
+        (flash.technology == Technology::InPlace, "memory that is written in place"),
+        (device.ftl.gc.copyback, "ftl.gc.copyback, whose dies read as a whole"),
+        (device.errors.is_some(), "[errors], whose dies read pages again as a whole"),
+        (compat.class_rotation, "compat.class_rotation"),
+        (compat.one_die_per_dispatch, "compat.one_die_per_dispatch"),
+        (compat.scan_at_once, "compat.scan_at_once"),
+    ] {
+        rules.require(!found, "flash.independent_plane_reads", || {
+            format!("found true, allowed: false with {with}")
+        });
+    }
+    if !rules.problems.is_empty() {
+        return;
+    }
+    let fills = device.scheduler.reads_beside(device.geometry(), 1);
+    rules.require(fills, "flash.independent_plane_reads", || {
+        format!(
+            "found true, allowed: false with scheduler {}, which gives a die its next read when it \
+             is idle; true with fcfs, host-first, read-priority, out-of-order and \
+             priority-out-of-order",
+            device.scheduler.name()
+        )
+    });
+}
+
 /// Rules of the suspension of programs and erases.
 pub(super) fn check_suspension(rules: &mut Rules, suspend: &SuspendConfig) {
     for (name, time) in [

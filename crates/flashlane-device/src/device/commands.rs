@@ -37,8 +37,8 @@ impl Device {
         }
         self.flash.issue(&mut self.context, at.die, batch, cells, interrupts);
         if self.observer.is_some() {
-            self.observe_command(at.die);
-            self.observe_program_data(at.die);
+            let first = self.scheduler.command().pages[0];
+            self.observe_sent(at.die, first);
         }
     }
 
@@ -60,8 +60,7 @@ impl Device {
         }
         self.flash.issue_page(&mut self.context, at.die, (id, op), sectors, cells, lone);
         if self.observer.is_some() {
-            self.observe_command(at.die);
-            self.observe_program_data(at.die);
+            self.observe_sent(at.die, id);
         }
     }
 
@@ -87,6 +86,9 @@ impl Device {
         self.flash.look_at_sensing(&mut self.context, channel);
         if self.channel_busy(channel) {
             self.await_channel(channel);
+        } else if self.flash.caches_reads() {
+            // The plane may begin another read, which goes before its data.
+            self.channel_free(channel);
         } else if !self.move_data(channel) {
             self.flash.await_sensing(channel, &mut self.context.events);
         }

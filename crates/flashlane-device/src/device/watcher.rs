@@ -60,6 +60,9 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// A die got a command: its transactions waited until now.
     fn command(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
 
+    /// A plane of a die got a read of its own, whose transaction waited until now.
+    fn plane_read(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions);
+
     /// The data of a page crosses its channel for `time`, together with its command.
     fn data_moves(&mut self, tr: &Transaction, time: Time);
 

@@ -63,6 +63,22 @@ impl Device {
         DieAt { channel: self.flash.place_of(die).channel, die }
     }
 
+    /// A die or one of its planes got a command with that first page, whose transactions waited
+    /// until now.
+    #[cold]
+    pub(crate) fn observe_sent(&mut self, die: DieId, first: TransactionId) {
+        let Transaction { op, plane, .. } = self.context.transactions[first];
+        if op != Op::Read || !self.flash.reads_by_plane() {
+            self.observe_command(die);
+            self.observe_program_data(die);
+            return;
+        }
+        let (at, command) = (self.die_at(die), self.flash.read_of(plane));
+        self.observe_leaving(die, command.head);
+        let Some(observer) = &mut self.observer else { return };
+        observer.plane_read(self.context.now, at, &command, &self.context.transactions);
+    }
+
     /// A die got a command, whose transactions waited until now.
     #[cold]
     pub(crate) fn observe_command(&mut self, die: DieId) {

@@ -54,6 +54,9 @@ impl Flash {
             }
         }
         debug_assert!(since <= now, "work ends after it began");
+        if self.reads_by_plane() {
+            works_since = works_since.min(self.planes_read_since(chip));
+        }
         let account = &mut self.chips[chip];
         account.busy += now.0 - works_since.max(account.stopped.0);
         account.stopped = now;
@@ -67,6 +70,34 @@ impl Flash {
             self.charge_pages(chip, head, whole, transactions);
         }
         tr.source
+    }
+
+    /// A plane of a die has read a page by itself, from `since` to `end`. The page is charged for
+    /// the whole time, whatever other planes do meanwhile. The ends of a chip must come in order of
+    /// time.
+    pub(super) fn plane_stops(
+        &mut self,
+        die: DieId,
+        (since, end): (Time, Time),
+        id: TransactionId,
+        transactions: &Transactions,
+    ) {
+        let chip = self.dies[die].chip;
+        let first = self.first_die(chip);
+        let mut works_since = self.planes_read_since(chip);
+        for die in (0..self.dies_per_chip()).map(|at| &self.dies[first.plus(at)]) {
+            if die.state == DieState::Array {
+                works_since = works_since.min(die.since.0);
+            }
+        }
+        debug_assert!(works_since <= since.0 && since <= end, "work ends after it began");
+        let account = &mut self.chips[chip];
+        account.busy += end.0 - works_since.max(account.stopped.0);
+        account.stopped = end;
+        let (tr, whole) = (&transactions[id], u128::from((end - since).0));
+        let by = account_of(tr.source);
+        account.by_source[by] += whole;
+        self.by_flow[tr.flow][by] += whole;
     }
 
     /// Time up to `at` for which each channel was taken. A use counts when it begins, so the rest
@@ -84,10 +115,11 @@ impl Flash {
     pub(crate) fn busy_chips(&self, at: Time) -> Vec<u64> {
         let dies = self.dies.chunks(self.dies_per_chip.get() as usize);
         let mut spans = Vec::new();
-        let busy = |(account, dies): (&ChipAccount, &[Die])| {
+        let busy = |((chip, account), dies): ((ChipId, &ChipAccount), &[Die])| {
             let works = dies.iter().filter(|die| die.state == DieState::Array);
             spans.clear();
             spans.extend(works.map(|die| (die.since, die.until.min(at))));
+            spans.extend(self.sensing_of_chip(chip).map(|(since, until)| (since, until.min(at))));
             // An end may be counted late, when another die has begun after a pause of the chip.
             // Therefore the union of the spans counts, without the pause.
             spans.sort_unstable();
@@ -98,7 +130,7 @@ impl Flash {
             }
             busy
         };
-        self.chips.iter().zip(dies).map(busy).collect()
+        self.chips.numbered().zip(dies).map(busy).collect()
     }
 
     /// Calls `add` with the work of each operation under way at `at`, since operations count only
@@ -117,6 +149,12 @@ impl Flash {
                 let tr = &transactions[id];
                 add(chip, tr.flow.index(), account_of(tr.source), part);
             }
+        }
+        for (id, since, until) in self.sensing().filter(|&(_, since, _)| since < at) {
+            let tr = &transactions[id];
+            let chip = self.chip_of(self.die_of(tr.plane)).index();
+            let part = u128::from((until.min(at) - since).0);
+            add(chip, tr.flow.index(), account_of(tr.source), part);
         }
     }
 

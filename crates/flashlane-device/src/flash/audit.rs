@@ -15,6 +15,7 @@ impl Flash {
             self.assert_woken(id, now);
             self.audit_awaited(id, die, now);
             self.audit_register(id, die, transactions);
+            self.audit_planes(id, transactions);
             assert_eq!(
                 die.holds_suspended,
                 die.suspended.is_some(),

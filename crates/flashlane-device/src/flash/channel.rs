@@ -18,6 +18,16 @@ pub(super) const MAPPING: usize = 0;
 pub(super) const USER: usize = 1;
 pub(super) const COLLECTION: usize = 2;
 
+/// The class of read data of a source.
+#[inline]
+pub(super) fn class_of(source: Source) -> usize {
+    match source {
+        Source::Mapping => MAPPING,
+        Source::User | Source::Cache => USER,
+        Source::Gc => COLLECTION,
+    }
+}
+
 /// A head start that no page of a lower class can make up for. Unit: pages.
 const STRICT: u64 = 1 << 62;
 
@@ -298,12 +308,19 @@ impl Flash {
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
         tr.chain.bus += moved;
-        (id, tr.source, self.die_of(tr.plane))
+        let (source, plane) = (tr.source, tr.plane);
+        if self.reads_by_plane() {
+            self.plane_gave_data(cx, plane);
+        }
+        (id, source, self.die_of(plane))
     }
 
     /// A page of read data has left its die. True if the die is free and has suspended something.
     #[inline(always)]
     pub(crate) fn data_left(&mut self, die: DieId) -> bool {
+        if self.reads_by_plane() {
+            return self.plane_is_free(die);
+        }
         let state = &mut self.dies[die];
         debug_assert!(state.state == DieState::DataOut, "die {die} gives its data away");
         state.data_left -= 1;

@@ -101,7 +101,12 @@ impl Flash {
         let Joined { head, sectors, data } = self.join_pages(cx, op, pages);
         bus += data;
         let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
-        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
+        let time = CommandTime { bus, settle };
+        if op == Op::Read && self.reads_by_plane() {
+            self.send_read(cx, die, command, time, false);
+        } else {
+            self.send_command(cx, die, command, time, false);
+        }
     }
 
     /// The pages of a command of `op` leave for their die.
@@ -139,7 +144,12 @@ impl Flash {
         }
         let sectors = sectors.all;
         let command = Command { op, head: id, sectors, cells, pages: 1, after: DieState::Idle };
-        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
+        let time = CommandTime { bus, settle: 0 };
+        if op == Op::Read && self.reads_by_plane() {
+            self.send_read(cx, die, command, time, lone);
+        } else {
+            self.send_command(cx, die, command, time, lone);
+        }
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die
@@ -280,13 +290,12 @@ impl Flash {
 
     /// Queues the pages of an array read that ended at `end` for the channel.
     pub(super) fn read_done(&mut self, transactions: &mut Transactions, die: DieId, end: Time) {
+        if self.reads_by_plane() {
+            return self.plane_has_read(transactions, die, end);
+        }
         let source = self.die_stops(die, end, transactions);
         let state = &mut self.dies[die];
-        let class = match source {
-            Source::Mapping => channel::MAPPING,
-            Source::User | Source::Cache => channel::USER,
-            Source::Gc => channel::COLLECTION,
-        };
+        let class = channel::class_of(source);
         let channel = &mut self.channels[state.channel];
         let mut pages = 0;
         let mut id = state.head;

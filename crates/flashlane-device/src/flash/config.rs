@@ -76,6 +76,17 @@ pub struct FlashConfig {
     /// and `sprinkler-fairness`.
     #[serde(default, skip_serializing_if = "is_off")]
     pub cache_program: bool,
+    /// The planes of a die read independently (asynchronous independent plane read): each reads one
+    /// page at any address, with a start of its own. Programs and erases occupy the whole die, as
+    /// before. Not with `in-place`, `ftl.gc.copyback`, `[errors]`, or the schedulers `flin`,
+    /// `sprinkler` and `sprinkler-fairness`.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub independent_plane_reads: bool,
+    /// A plane senses the next page while the data of the last one crosses the channel (ONFI: read
+    /// cache, 31h). Only with `independent_plane_reads`: each plane has a cache register of its
+    /// own.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub cache_read: bool,
     /// Shorter times for reads of small parts of a page.
     pub small_read: Option<SmallReadConfig>,
     /// With `in-place`: bytes of one array read. A larger access takes `read_time` for each.
@@ -134,6 +145,8 @@ impl FlashConfig {
             read_time: Vec::new(),
             program_time: Vec::new(),
             cache_program: false,
+            independent_plane_reads: false,
+            cache_read: false,
             small_read: None,
             read_unit: None,
             write_unit: None,

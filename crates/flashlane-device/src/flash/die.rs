@@ -3,6 +3,7 @@
 use flashlane_engine::Time;
 use flashlane_units::{ChannelId, ChipId, DieId, TransactionId};
 
+use crate::layout::Geometry;
 use crate::transaction::Op;
 
 /// Activity of a die.
@@ -17,6 +18,8 @@ pub(crate) enum DieState {
     DataOut,
     /// Pages in the registers of the die's planes wait for their program commands.
     Copyback,
+    /// Planes read, each by itself.
+    Reading,
 }
 
 /// A die with its chip and channel.
@@ -83,6 +86,34 @@ pub(crate) struct Die {
 const _: () = assert!(std::mem::offset_of!(Die, suspended) <= 64, "one cache line");
 
 impl Die {
+    /// An idle die.
+    pub(super) fn new(die: DieId, geometry: Geometry) -> Self {
+        let small = |number: u32| u8::try_from(number).expect("a valid geometry");
+        let chip = geometry.chip_of_die(die);
+        Self {
+            chip,
+            die_in_chip: small(die.get() % geometry.dies_per_chip),
+            chip_in_channel: small(geometry.way_of(chip)),
+            channel: geometry.channel_of(chip),
+            state: DieState::Idle,
+            head: TransactionId::NONE,
+            op: Op::Read,
+            epoch: 0,
+            data_left: 0,
+            sectors: 0,
+            until: Time::ZERO,
+            since: Time::ZERO,
+            whole: 0,
+            interruptible: Time::ZERO,
+            suspended: None,
+            spare: 0,
+            suspended_before: 0,
+            holds_suspended: false,
+            awaited: false,
+            registers: TransactionId::NONE,
+        }
+    }
+
     /// The place of the die with that number.
     #[inline(always)]
     pub(super) fn place(&self, die: DieId) -> DiePlace {

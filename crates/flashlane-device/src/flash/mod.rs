@@ -16,6 +16,7 @@ pub mod config;
 mod copyback;
 mod die;
 pub(crate) mod page_types;
+mod plane_reads;
 mod retries;
 mod sets;
 mod suspension;
@@ -36,6 +37,7 @@ pub(crate) use command::{ArrayEnd, PageSectors};
 pub(crate) use copyback::CopybackPages;
 pub(crate) use die::DiePlace;
 use die::{Die, DieState};
+use plane_reads::PlaneReads;
 use retries::Retries;
 use sets::DieSets;
 use timing::FlashTiming;
@@ -117,6 +119,8 @@ pub(crate) struct Flash {
     registers: bool,
     /// Cache registers; `None` where dies take no program while they run another.
     held: Option<Array<DieId, Held>>,
+    /// Reads by plane; `None` where a die reads as a whole.
+    reads: Option<Box<PlaneReads>>,
 }
 
 impl Flash {
@@ -128,43 +132,20 @@ impl Flash {
         geometry: Geometry,
         flows: usize,
     ) -> Self {
-        let small = |number: u32| u8::try_from(number).expect("a valid geometry");
-        let chip = |die| geometry.chip_of_die(die);
-        let die = |die: DieId| Die {
-            chip: chip(die),
-            die_in_chip: small(die.get() % geometry.dies_per_chip),
-            chip_in_channel: small(geometry.way_of(chip(die))),
-            channel: geometry.channel_of(chip(die)),
-            state: DieState::Idle,
-            head: TransactionId::NONE,
-            op: Op::Read,
-            epoch: 0,
-            data_left: 0,
-            sectors: 0,
-            until: Time::ZERO,
-            since: Time::ZERO,
-            whole: 0,
-            interruptible: Time::ZERO,
-            suspended: None,
-            spare: 0,
-            suspended_before: 0,
-            holds_suspended: false,
-            awaited: false,
-            registers: TransactionId::NONE,
-        };
         let dies = geometry.chips_per_channel * geometry.dies_per_chip;
         let channel = Channel::new(dies, compat.data_before_commands);
         Self {
             timing: FlashTiming::new(config, compat),
             channels: Array::of(channel, geometry.channels as usize),
-            dies: DieId::first(geometry.dies()).map(die).collect(),
+            dies: DieId::first(geometry.dies()).map(|die| Die::new(die, geometry)).collect(),
             sets: Array::of(
                 DieSets { idle: u32::MAX, changing: 0, waiting: 0, interrupting: 0 },
                 geometry.chips() as usize,
             ),
             wanted: Array::of(0, geometry.channels as usize),
             interruptible: suspension::interruptible(&config.suspend, compat)
-                | u8::from(config.cache_program) << Op::Program as u8,
+                | u8::from(config.cache_program) << Op::Program as u8
+                | u8::from(config.independent_plane_reads) << Op::Read as u8,
             chips: Array::of(ChipAccount::default(), geometry.chips() as usize),
             counters: FlashCounters::default(),
             by_flow: Array::of([0; 3], flows),
@@ -179,6 +160,9 @@ impl Flash {
             scan_at_once: compat.scan_at_once,
             retries: None,
             held: cache_program::registers(config.cache_program, geometry.dies() as usize),
+            reads: config.independent_plane_reads.then(|| {
+                PlaneReads::new(geometry.planes(), geometry.planes_per_die, config.cache_read)
+            }),
         }
     }
 
@@ -229,17 +213,21 @@ impl Flash {
     /// The first transaction of the command that a die runs in its array, or that an idle die has
     /// suspended.
     pub(crate) fn running(&self, die: DieId, now: Time) -> Option<TransactionId> {
+        let sensed = self.sensed_by(die);
         let die = &self.dies[die];
-        let running = die.works_at(now).then_some(die.head);
+        let running = die.works_at(now).then_some(die.head).or(sensed);
         running.or_else(|| die.paused().map(|suspended| suspended.head))
     }
 
     /// Remaining time of the array operation that a die runs, or that an idle die has suspended.
     /// Unit: picoseconds.
     pub(crate) fn busy(&self, die: DieId, now: Time) -> u64 {
+        let reads = self.plane_time_left(die, now);
         let die = &self.dies[die];
         if die.works_at(now) {
             die.until.saturating_sub(now).0
+        } else if reads > 0 {
+            reads
         } else {
             die.paused().map_or(0, |suspended| suspended.left)
         }
@@ -248,6 +236,7 @@ impl Flash {
     /// Remaining time until a die has served all that it has begun. Unit: picoseconds.
     pub(crate) fn service_left(&self, die: DieId, now: Time, transactions: &Transactions) -> u64 {
         let held = self.held_time(die);
+        let (reads, on_planes) = (self.plane_time_left(die, now), self.pages_on_planes(die));
         let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));
@@ -263,6 +252,7 @@ impl Flash {
                     die.until.saturating_sub(now).0 + pages.map(data).sum::<u64>()
                 }
                 DieState::DataOut => of_data(die.data_left),
+                DieState::Reading => reads + of_data(on_planes),
             }
     }
 
@@ -318,12 +308,12 @@ impl Flash {
             count
         };
         self.dies
-            .iter()
-            .map(|die| {
-                let running = if die.state == DieState::DataOut {
-                    die.data_left as usize
-                } else {
-                    chain(die.head)
+            .numbered()
+            .map(|(id, die)| {
+                let running = match die.state {
+                    DieState::DataOut => die.data_left as usize,
+                    DieState::Reading => self.pages_on_planes(id) as usize,
+                    _ => chain(die.head),
                 };
                 running + chain(die.registers) + die.suspended.map_or(0, |s| chain(s.head))
             })

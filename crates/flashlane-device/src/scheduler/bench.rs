@@ -8,7 +8,7 @@ use flashlane_units::RequestId;
 use flashlane_units::{DieId, FlowId, Lpa, PlaneId, TransactionId};
 
 use super::policy::SchedulingPolicy;
-use super::view::{Rules, View};
+use super::view::{Beside, Rules, View};
 use crate::compat::CompatConfig;
 use crate::flash::Flash;
 use crate::flash::config::FlashConfig;
@@ -61,6 +61,10 @@ pub(crate) struct Bench {
     pub(crate) cancelled: Vec<TransactionId>,
     /// True if collection goes before user work.
     pub(crate) urgent: bool,
+    /// What the die that is asked does meanwhile.
+    pub(crate) beside: Beside,
+    /// True if each plane reads by itself.
+    pub(crate) reads_by_plane: bool,
     next_lpa: Lpa,
     /// Number of migrations so far; each moves a page out of a block of its own.
     migrations: u32,
@@ -90,6 +94,8 @@ impl Bench {
             batch: Vec::new(),
             cancelled: Vec::new(),
             urgent: false,
+            beside: Beside::default(),
+            reads_by_plane: false,
             next_lpa: Lpa::new(0),
             migrations: 0,
         }
@@ -106,10 +112,12 @@ impl Bench {
             flash: &self.flash,
             urgent: self.urgent,
             hold_writes: false,
+            beside: self.beside,
             rules: &Rules {
                 ordered: true,
                 preemptible: !self.urgent,
                 planes_per_die: self.geometry.planes_per_die,
+                reads_by_plane: self.reads_by_plane,
             },
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,

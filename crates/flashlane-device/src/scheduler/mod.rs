@@ -35,7 +35,7 @@ use accounts::QueueAccount;
 use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
 use policy::{AnyPolicy, SchedulingPolicy};
-use view::{Rules, View};
+use view::{Beside, Rules, View};
 use visit::{Rest, Visit};
 
 /// Takes the place of a handle where several transactions became ready.
@@ -119,6 +119,8 @@ pub(crate) struct Scheduler {
     flows: Array<FlowId, QueueAccount>,
     chips_per_channel: u32,
     rules: Rules,
+    /// What the die that is asked does meanwhile.
+    beside: Beside,
     /// The command that is being formed, or was formed last.
     command: Command,
     /// Migrations that turned out pointless while a command was formed; they are settled later.
@@ -139,7 +141,7 @@ pub(crate) struct Scheduler {
     /// True if writes may interrupt an erase as well; otherwise only reads may.
     writes_interrupt: bool,
     /// True if whatever comes to a die may make the policy interrupt it, or give it a command
-    /// beside its program; otherwise only reads do.
+    /// beside another; otherwise only reads do.
     all_interrupt: bool,
     /// True if host writes wait for the erases of urgent collection.
     writes_wait: bool,
@@ -186,7 +188,9 @@ impl Scheduler {
                 ordered: !compat.unordered_programs && flash.technology != Technology::InPlace,
                 preemptible,
                 planes_per_die: geometry.planes_per_die,
+                reads_by_plane: flash.independent_plane_reads,
             },
+            beside: Beside::default(),
             command: Command::default(),
             cancelled: Vec::new(),
             interrupted: None,
@@ -199,7 +203,8 @@ impl Scheduler {
             writes_interrupt: flash.suspend.erase_for_write,
             all_interrupt: !policy.serves_what_waits()
                 || flash.suspend.erase_for_write
-                || flash.cache_program,
+                || flash.cache_program
+                || flash.independent_plane_reads,
             writes_wait: compat.writes_wait_for_erases,
             hold_writes: false,
             policy,
@@ -253,6 +258,7 @@ impl Scheduler {
             flash: at.flash,
             urgent,
             hold_writes: urgent && self.hold_writes,
+            beside: self.beside,
             rules: &self.rules,
             batch: &mut self.command.pages,
             cancelled: &mut self.cancelled,

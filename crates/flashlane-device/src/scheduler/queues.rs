@@ -58,6 +58,12 @@ impl Kind {
         self.0.checked_sub(Self::FIRST_WRITE).filter(|&class| class < 4)
     }
 
+    /// True for reads, of whatever source.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        self.0 <= Self::GC_READ.0
+    }
+
     /// True for programs, of whatever source.
     #[inline]
     pub fn is_program(self) -> bool {
@@ -366,7 +372,7 @@ impl Queues {
             return false;
         }
         let Some(leader) = self.lead(die, first, view) else { return false };
-        if view.rules.planes_per_die > 1 {
+        if view.rules.planes_per_die > 1 && !view.stays_alone() {
             self.join(die, first, leader, view);
             if let Some(second) = second
                 && (view.batch.len() as u32) < view.rules.planes_per_die
@@ -452,6 +458,23 @@ impl Queues {
         (depth, connected)
     }
 
+    /// Forms a command from the oldest read that can go, in a list of several kinds, if only reads
+    /// are before it. `None` if no read can go before something else: that is what the die does
+    /// next.
+    pub fn form_read(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<bool> {
+        self.cancel_stale(die, kind, view);
+        let read = |id: TransactionId| view.transactions[id].op == Op::Read;
+        let goes =
+            |&id: &TransactionId| view.is_ready(&view.transactions[id]) && !view.is_stale(id);
+        if self.iter(die, kind).take_while(|&id| read(id)).any(|id| goes(&id)) {
+            return Some(self.form(die, kind, None, view));
+        }
+        if !self.iter(die, kind).all(read) {
+            return None;
+        }
+        Some(false)
+    }
+
     /// Removes pointless migrations from the head of a line.
     pub fn cancel_stale(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) {
         while !self.is_empty(die, kind) && view.is_stale(self.front(die, kind)) {
@@ -472,7 +495,9 @@ impl Queues {
             );
             if traits.may_stay() && view.is_stale(id) {
                 self.take(die, kind, position, view.cancelled);
-            } else if !traits.may_stay() || view.is_ready(&view.transactions[id]) {
+            } else if !(traits.may_stay() || view.beside.reads)
+                || view.is_ready(&view.transactions[id])
+            {
                 let leader = self.take(die, kind, position, view.batch);
                 if traits.may_stay() {
                     // Behind collection, the next one waited long as well: its memory is far away.

@@ -16,6 +16,17 @@ pub(crate) struct Rules {
     /// True if user work may go before collection as long as there are blocks.
     pub(crate) preemptible: bool,
     pub(crate) planes_per_die: u32,
+    /// True if each plane reads by itself, so that a command reads a page of one plane.
+    pub(crate) reads_by_plane: bool,
+}
+
+/// What a die does while it is asked for its next command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// True if planes of the die read, so that it takes only reads.
+    pub(crate) reads: bool,
+    /// Planes of the die that take no read, one bit each.
+    pub(crate) closed: u32,
 }
 
 /// The parts of the device that a policy may see and touch when it decides.
@@ -30,6 +41,8 @@ pub struct View<'a> {
     /// True if host writes may not lead a command and never count as starving: the erase of a
     /// collection comes first.
     pub(crate) hold_writes: bool,
+    /// The die reads, and takes only reads.
+    pub(crate) beside: Beside,
     pub(crate) rules: &'a Rules,
     /// The command being formed: one transaction per plane.
     pub(crate) batch: &'a mut Vec<TransactionId>,
@@ -238,11 +251,26 @@ impl View<'_> {
     }
 
     /// True if nothing keeps the transaction in its queue. A program needs its old data, and its
-    /// page must be the next one of its block, unless order does not matter.
+    /// page must be the next one of its block, unless order does not matter. A die that reads takes
+    /// only reads of its free planes.
     #[inline]
     #[must_use]
     pub fn is_ready(&self, tr: &Transaction) -> bool {
-        is_ready(tr, self.rules.ordered, self.ftl)
+        is_ready(tr, self.rules.ordered, self.ftl) && !(self.beside.reads && self.is_shut_out(tr))
+    }
+
+    /// True if a die that reads cannot take the transaction now: it is no read, or its plane is not
+    /// free.
+    #[cold]
+    fn is_shut_out(&self, tr: &Transaction) -> bool {
+        let plane = tr.plane.get() % self.rules.planes_per_die;
+        tr.op != Op::Read || self.beside.closed >> plane & 1 != 0
+    }
+
+    /// True if the command that is being formed takes no further page: each plane reads by itself.
+    #[inline]
+    pub(crate) fn stays_alone(&self) -> bool {
+        self.rules.reads_by_plane && self.transactions[self.batch[0]].op == Op::Read
     }
 
     /// True if `id` may join the command that is being formed.
@@ -254,6 +282,7 @@ impl View<'_> {
         self.batch.iter().all(|&taken| self.transactions[taken].plane != tr.plane) && {
             let leader = &self.transactions[self.batch[0]];
             tr.op == leader.op
+                && !self.stays_alone()
                 && (tr.op == Op::Erase
                     || self.ftl.page_in_block(tr.ppa) == self.ftl.page_in_block(leader.ppa))
                 && self.is_ready(tr)

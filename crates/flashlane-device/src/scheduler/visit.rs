@@ -4,6 +4,7 @@ use flashlane_engine::Time;
 use flashlane_units::{ChannelId, ChipId, DieId};
 
 use super::policy::SchedulingPolicy;
+use super::view::Beside;
 use super::{Scheduler, Surroundings};
 use crate::flash::DiePlace;
 
@@ -103,7 +104,7 @@ impl Scheduler {
     /// among all commands.
     #[inline(always)]
     fn ask_for_read(&mut self, at: &mut Surroundings<'_>, visit: Visit, chip: ChipId) -> bool {
-        let set = at.flash.free_dies(chip);
+        let set = at.flash.readable_dies(chip);
         if set == 0 || visit.urgent || self.is_closed(at, chip) {
             return false;
         }
@@ -186,7 +187,8 @@ impl Scheduler {
             debug_assert!(!self.command.pages.is_empty(), "a command that was formed has a page");
             self.served(visit.channel, visit.way);
             self.may_interrupt_again(at, die);
-            (self.command.die, self.command.interrupts) = (die, !idle);
+            let interrupts = !idle && !at.flash.is_reading(die);
+            (self.command.die, self.command.interrupts) = (die, interrupts);
         } else if self.has_cancelled() {
             self.interrupt(Visit { die, ..visit }, rest);
         }
@@ -219,6 +221,9 @@ impl Scheduler {
     /// be the same die.
     #[inline(always)]
     fn serve_read(&mut self, at: &mut Surroundings<'_>, die: DieId) -> bool {
+        if self.rules.reads_by_plane && !at.flash.is_idle(die) {
+            return self.serve_reading(at, die, false);
+        }
         let reads = &mut self.reads_first[die];
         if *reads == self.reads_first_max {
             *reads = 0;
@@ -271,6 +276,9 @@ impl Scheduler {
         idle: bool,
         urgent: bool,
     ) -> bool {
+        if !idle && at.flash.is_reading(die) {
+            return self.serve_reading(at, die, urgent);
+        }
         if !idle && at.flash.takes_program(die) {
             return self.serve_register(at, die, urgent);
         }
@@ -304,6 +312,24 @@ impl Scheduler {
     fn serve_register(&mut self, at: &mut Surroundings<'_>, die: DieId, urgent: bool) -> bool {
         self.command.pages.clear();
         let formed = self.with_policy(at, urgent, |policy, view| policy.take_program(die, view));
+        debug_assert_eq!(formed, !self.command.pages.is_empty(), "a command has a page");
+        formed
+    }
+
+    /// Forms a read for a free plane of a die that reads on other planes, if that is what the die
+    /// would do next. While the die has suspended something, only reads that may interrupt go.
+    #[cold]
+    #[inline(never)]
+    fn serve_reading(&mut self, at: &mut Surroundings<'_>, die: DieId, urgent: bool) -> bool {
+        let Some(closed) = at.flash.closed_planes(die, at.now) else { return false };
+        self.command.pages.clear();
+        self.beside = Beside { reads: true, closed };
+        let suspended = at.flash.is_suspended(die);
+        let formed = self.with_policy(at, urgent, |policy, view| match suspended {
+            true => policy.interrupt(die, view),
+            false => policy.take_read_beside(die, view),
+        });
+        self.beside = Beside::default();
         debug_assert_eq!(formed, !self.command.pages.is_empty(), "a command has a page");
         formed
     }

@@ -67,6 +67,9 @@ impl Observer {
         let logs = &mut account.logs;
         let sends = works.clone().map(|(flow, _)| (flow, Cause::Bus));
         logs.channels[channel.index()].push_shares((now, sent), sends);
+        if command.op != Op::Read {
+            logs.occupy_planes(die, (now, until), works.clone());
+        }
         let log = &mut logs.dies[die.index()];
         log.push_shares((now, until), works.clone());
         if command.op == Op::Read
@@ -74,6 +77,32 @@ impl Observer {
         {
             log.push(until, flow, State::Holds(cause));
         }
+    }
+
+    /// A plane of a die got a read of its own, whose transaction waited until now.
+    #[cold]
+    pub(crate) fn plane_read(
+        &mut self,
+        now: Time,
+        at: DieAt,
+        command: &Running,
+        transactions: &Transactions,
+    ) {
+        let DieAt { channel, die } = at;
+        let tr = &transactions[command.head];
+        let times = (now.0, command.since.0, command.until.0);
+        if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now.0) {
+            timeline.plane_read((channel, die), times, Page::of(tr));
+        }
+        let (now, sent, until) = times;
+        self.note_waits(now, at, command, transactions);
+        let Some((account, credits)) = self.accounts() else { return };
+        let times = (sent - now, until - now, until - now);
+        account.shadow_pages(die, command, transactions, credits, times);
+        let (flow, cause) = (credits.culprit_of(tr), Cause::of_page(tr, Op::Read));
+        let sends = std::iter::once((flow, Cause::Bus));
+        account.logs.channels[channel.index()].push_shares((now, sent), sends);
+        account.logs.plane_reads((die, tr.plane), (now, until), (flow, cause));
     }
 
     /// The pages of a command waited until now, in a queue or in a register, for the work of their
@@ -86,10 +115,14 @@ impl Observer {
         transactions: &Transactions,
     ) {
         let Some((account, _)) = self.accounts() else { return };
-        let culprit = account.device();
-        let obstacle = Obstacle::Die { die: at.die, idle: Cause::Policy, culprit };
+        let (die, idle, culprit) = (at.die, Cause::Policy, account.device());
         for id in pages_from(transactions, command.head) {
             let tr = &transactions[id];
+            let obstacle = if tr.op == Op::Read && account.logs.are_of_planes() {
+                Obstacle::Plane { die, plane: tr.plane, idle, culprit }
+            } else {
+                Obstacle::Die { die, idle, culprit }
+            };
             if tr.source != Source::Gc {
                 account.note_queue(id, tr, now, obstacle);
             }
@@ -112,8 +145,7 @@ impl Observer {
         let mut id = command.head;
         while id != TransactionId::NONE {
             let tr = &transactions[id];
-            let Transaction { plane, flow, source, request, .. } = *tr;
-            pages.push(Page { plane, flow, source, request });
+            pages.push(Page::of(tr));
             id = tr.sibling;
         }
         let times = (now, command.since.0, command.until.0);
@@ -143,12 +175,16 @@ impl Observer {
             account.note_queue(id, tr, now, Obstacle::Channel { channel });
         }
         let flow = credits.culprit_of(tr);
-        account.shadow_transfer(id, (flow, die), duration);
+        account.shadow_transfer((id, tr), (flow, die), duration);
         let cause = Cause::of_page(tr, Op::Read);
         let end = now + duration;
         let log = &mut account.logs.channels[channel.index()];
         log.push(now, flow, State::Busy(Cause::Bus));
         log.push(end, FlowId::new(0), State::Idle);
+        if account.logs.are_of_planes() {
+            account.logs.plane_gives((die, tr.plane), (now, end), (flow, cause));
+            return;
+        }
         let log = &mut account.logs.dies[die.index()];
         log.push(now, flow, State::Busy(cause));
         log.push(end, flow, if more { State::Holds(cause) } else { State::Idle });
@@ -185,8 +221,11 @@ impl Observer {
         }
         let first = &transactions[command.head];
         let flow = credits.culprit_of(first);
+        let cause = Cause::of(first.source, command.op);
+        let span = (now, command.until.0);
+        account.logs.occupy_planes(die, span, std::iter::once((flow, cause)));
         let log = &mut account.logs.dies[die.index()];
-        log.push(now, flow, State::Busy(Cause::of(first.source, command.op)));
+        log.push(now, flow, State::Busy(cause));
         log.push(command.until.0, FlowId::new(0), State::Idle);
     }
 

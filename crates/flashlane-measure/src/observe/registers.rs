@@ -50,6 +50,7 @@ impl Observer {
         let Some((account, credits)) = self.accounts() else { return };
         let pages = pages_from(transactions, command.head).map(|id| &transactions[id]);
         let works = pages.map(|tr| (credits.culprit_of(tr), Cause::of_page(tr, command.op)));
+        account.logs.occupy_planes(at.die, (now, until), works.clone());
         account.logs.dies[at.die.index()].push_shares((now, until), works);
     }
 }

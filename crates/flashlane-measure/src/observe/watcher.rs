@@ -74,6 +74,11 @@ impl Watcher for Observer {
     }
 
     #[cold]
+    fn plane_read(&mut self, now: Time, at: DieAt, command: &Running, transactions: &Transactions) {
+        Self::plane_read(self, now, at, command, transactions);
+    }
+
+    #[cold]
     fn data_moves(&mut self, tr: &Transaction, time: Time) {
         Self::data_moves(self, tr, time);
     }

@@ -80,6 +80,27 @@ fn sample() -> Vec<f64> {
     all
 }
 
+/// Planes that read independently: a read waits for its plane, and a program for all of them. With
+/// cache read, a plane may hold a page while it senses another.
+#[test]
+fn blame_is_the_difference_where_planes_read_independently() {
+    let cases = [(8, "1.0"), (24, "1.0"), (8, "0.9")];
+    for cached in [false, true] {
+        for (depth, ratio) in cases {
+            let mut drawn = loops([depth; 2]);
+            let reads = format!("read_ratio = {ratio}");
+            drawn.workload = drawn.workload.replace("read_ratio = 1.0", &reads);
+            drawn.sets.push("flash.independent_plane_reads=true".to_owned());
+            drawn.sets.push(format!("flash.cache_read={cached}"));
+            for pair in pairs(&drawn).expect("it runs") {
+                let (name, off) = (format!("{cached}, {depth}, {ratio}"), pair.ratio() - 1.0);
+                println!("{name}: off by {off:.2}");
+                assert!(off.abs() < 0.15, "{name}: {pair:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn blame_is_the_difference_in_a_fixed_sample() {
     // The rule that charged by who had the die gave 1.55 here.

@@ -68,6 +68,19 @@ impl SchedulingPolicy for Fcfs {
         true
     }
 
+    /// Forms a read of the oldest transaction, if that is a read of a free plane.
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        self.queues.cancel_stale(die, ALL, view);
+        let oldest = self.queues.front(die, ALL);
+        oldest != TransactionId::NONE
+            && view.is_ready(&view.transactions[oldest])
+            && self.queues.form_in_order(die, ALL, view)
+    }
+
+    fn reads_beside(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }

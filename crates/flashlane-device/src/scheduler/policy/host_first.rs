@@ -90,6 +90,24 @@ impl SchedulingPolicy for HostFirst {
         true
     }
 
+    /// Forms a read of the oldest one that can go, unless something else is before it.
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        if self.queues.looks_for_starving(die, view.now) {
+            return false;
+        }
+        for kind in Self::order(view) {
+            match self.queues.form_read(die, kind, view) {
+                Some(false) => {}
+                formed => return formed.is_some(),
+            }
+        }
+        false
+    }
+
+    fn reads_beside(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, _: DieId, _: &mut View<'_>) -> bool {
         false
     }

@@ -89,6 +89,21 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         false
     }
 
+    /// Planes of the die read, and others are free (`flash.independent_plane_reads`): forms a
+    /// command of a read for a free plane, if that is what the die should do next. [`View::add`]
+    /// refuses everything else. While something else should come next, the policy returns false:
+    /// the die is idle when all of its planes have read.
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let _ = (die, view);
+        false
+    }
+
+    /// True if [`SchedulingPolicy::take_read_beside`] forms commands. Otherwise
+    /// `flash.independent_plane_reads` is refused.
+    fn reads_beside(&self) -> bool {
+        false
+    }
+
     /// The die runs a program or an erase, or is about to resume one that is suspended: forms a
     /// command of reads worth an interruption, with [`View::add`], or returns false. A policy that
     /// interrupts nothing always returns false.
@@ -178,6 +193,11 @@ impl Scheduling {
     /// Does [`SchedulingPolicy::fills_registers`] before there is a drive.
     pub fn fills_registers(&self, geometry: Geometry, flows: usize) -> bool {
         build(self, geometry, flows).fills_registers()
+    }
+
+    /// Does [`SchedulingPolicy::reads_beside`] before there is a drive.
+    pub fn reads_beside(&self, geometry: Geometry, flows: usize) -> bool {
+        build(self, geometry, flows).reads_beside()
     }
 
     /// Does [`SchedulingPolicy::collection_order`] before there is a drive.
@@ -305,6 +325,12 @@ impl SchedulingPolicy for AnyPolicy {
     }
     fn fills_registers(&self) -> bool {
         call!(self, fills_registers())
+    }
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        call!(self, take_read_beside(die, view))
+    }
+    fn reads_beside(&self) -> bool {
+        call!(self, reads_beside())
     }
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         call!(self, interrupt(die, view))

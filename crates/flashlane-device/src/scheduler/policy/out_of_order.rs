@@ -132,6 +132,26 @@ impl SchedulingPolicy for OutOfOrder {
         true
     }
 
+    /// Forms the first read of the plan that can go, unless a program or an erase is before it.
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        if self.queues.looks_for_starving(die, view.now) {
+            return false;
+        }
+        for &(first, second) in Self::plan(view) {
+            if !first.is_read() && !self.queues.is_empty(die, first) {
+                return false;
+            }
+            if first.is_read() && self.queues.form(die, first, second, view) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn reads_beside(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, Kind::MAPPING_READ, Some(Kind::user_read(ANY)), view)
             || self.queues.form(die, Kind::user_read(ANY), None, view)

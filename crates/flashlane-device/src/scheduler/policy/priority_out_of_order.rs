@@ -217,6 +217,26 @@ impl SchedulingPolicy for PriorityOutOfOrder {
         true
     }
 
+    /// Forms the first read of the plan that can go, unless a program or an erase is before it.
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        if self.queues.looks_for_starving(die, view.now) {
+            return false;
+        }
+        for step in self.plan(die, view).into_iter().flatten() {
+            if !step.0.is_read() && !self.queues.is_empty(die, step.0) {
+                return false;
+            }
+            if step.0.is_read() && self.form(die, step, view) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn reads_beside(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         let read = self.turns[die.index()][0]
             .class(|c| !self.queues.is_empty(die, Kind::user_read(c)))

@@ -91,6 +91,17 @@ impl SchedulingPolicy for ReadPriority {
         true
     }
 
+    /// Forms a read, if reads are the first that wait.
+    fn take_read_beside(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        let first =
+            self.order(die, view).into_iter().find(|&kind| !self.queues.is_empty(die, kind));
+        first == Some(READS) && self.queues.form(die, READS, None, view)
+    }
+
+    fn reads_beside(&self) -> bool {
+        true
+    }
+
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
         self.queues.form(die, READS, None, view)
     }

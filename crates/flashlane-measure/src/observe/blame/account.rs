@@ -13,6 +13,7 @@ pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
 use super::flash::FlashWaits;
 use super::place::Places;
+use super::planes::PlaneLogs;
 use super::shadow::{ShadowPage, ShadowRequest, Shadows};
 use super::weights::Weights;
 use crate::observe::completion_hook::Parts;
@@ -127,6 +128,11 @@ impl Account {
         }
         let dies = (flash.channels * dies_per_channel) as usize;
         made.shadows = Shadows::new(open_loops, dies, flash.channels as usize);
+        if flash.independent_plane_reads {
+            let planes = flash.planes_per_die as usize;
+            made.logs.planes = Some(PlaneLogs::new(dies, planes));
+            made.shadows.read_by_plane(planes, flash.cache_read);
+        }
         made
     }
 
@@ -280,8 +286,9 @@ impl Account {
     /// Forgets everything before `oldest`.
     pub(crate) fn trim(&mut self, oldest: u64) {
         self.untrimmed = 0;
-        let Logs { dies, channels, dram, .. } = &mut self.logs;
-        for log in dies.iter_mut().chain(channels).chain([dram]) {
+        let Logs { dies, channels, planes, dram, .. } = &mut self.logs;
+        let planes = planes.iter_mut().flat_map(|planes| &mut planes.logs);
+        for log in dies.iter_mut().chain(channels).chain(planes).chain([dram]) {
             log.trim(oldest);
         }
     }

@@ -1,9 +1,10 @@
 //! Charges waits: looks up in the logs of dies, channels and memory which flow had the resource
 //! that a piece of work waited for.
 
-use flashlane_units::{ChannelId, DieId, FlowId};
+use flashlane_units::{ChannelId, DieId, FlowId, PlaneId};
 
 use super::log::{Cursor, Log, Part, Point, State};
+use super::planes::PlaneLogs;
 use super::sums::{Charge, Sum, Tally};
 use super::weights::Weights;
 use flashlane_device::cause::{CAUSES, Cause};
@@ -22,6 +23,8 @@ pub(crate) enum Obstacle {
     /// A die. While the die and its channel are idle, the wait is charged to the given cause and
     /// culprit.
     Die { die: DieId, idle: Cause, culprit: FlowId },
+    /// A plane that reads by itself, as a die.
+    Plane { die: DieId, plane: PlaneId, idle: Cause, culprit: FlowId },
     /// A channel.
     Channel { channel: ChannelId },
     /// An obstacle whose culprit and cause are known at once.
@@ -37,6 +40,8 @@ const IDLE: u32 = u32::MAX;
 pub(crate) struct Logs {
     pub(crate) dies: Vec<Log>,
     pub(crate) channels: Vec<Log>,
+    /// Logs of planes; `None` where these do not read independently.
+    pub(super) planes: Option<PlaneLogs>,
     /// Log of the memory of the data cache.
     pub(crate) dram: Log,
     dies_per_channel: u32,
@@ -52,6 +57,7 @@ impl Logs {
         Self {
             dies: vec![Log::default(); (channels * dies_per_channel) as usize],
             channels: vec![Log::default(); channels as usize],
+            planes: None,
             dram: Log::default(),
             dies_per_channel,
             device: FlowId::at(flows),
@@ -71,17 +77,14 @@ impl Logs {
             }
             Obstacle::Die { die, idle, culprit } => {
                 let channel = &mut self.channels[(die.get() / self.dies_per_channel) as usize];
-                let die = &mut self.dies[die.index()];
-                let (span, idle) = ((from, to), cell(culprit, idle));
-                if die.is_long(from) || channel.is_long(from) {
-                    sum_up_die(die, channel, to);
-                    let tally = &mut self.tally;
-                    charge_die((die, channel), span, idle, &mut |charge| tally.add(charge));
-                    tally.hand_over(charges);
-                } else {
-                    let mut add = |charge: Charge| charges.add(charge.cell, charge.ps);
-                    charge_die((die, channel), span, idle, &mut add);
-                }
+                let logs = (&mut self.dies[die.index()], channel);
+                charge_place(logs, (from, to), cell(culprit, idle), &mut self.tally, charges);
+            }
+            Obstacle::Plane { die, plane, idle, culprit } => {
+                let channel = &mut self.channels[(die.get() / self.dies_per_channel) as usize];
+                let planes = self.planes.as_mut().expect("planes have logs");
+                let logs = (&mut planes.logs[plane.index()], channel);
+                charge_place(logs, (from, to), cell(culprit, idle), &mut self.tally, charges);
             }
         }
     }
@@ -90,6 +93,25 @@ impl Logs {
     pub(super) fn charge_dram(&mut self, from: u64, to: u64, charges: &mut Weights) {
         let idle = cell(self.device, Cause::Dram);
         charge_in_order(&mut self.dram, (from, to), idle, &mut self.tally, charges);
+    }
+}
+
+/// Charges a span to the work of a die or of a plane, and to that of its channel.
+fn charge_place(
+    (die, channel): (&mut Log, &mut Log),
+    span: (u64, u64),
+    idle: u32,
+    tally: &mut Tally,
+    charges: &mut Weights,
+) {
+    let (from, to) = span;
+    if die.is_long(from) || channel.is_long(from) {
+        sum_up_die(die, channel, to);
+        charge_die((die, channel), span, idle, &mut |charge| tally.add(charge));
+        tally.hand_over(charges);
+    } else {
+        let mut add = |charge: Charge| charges.add(charge.cell, charge.ps);
+        charge_die((die, channel), span, idle, &mut add);
     }
 }
 

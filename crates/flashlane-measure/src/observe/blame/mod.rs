@@ -6,6 +6,7 @@ mod flash;
 pub(crate) mod log;
 mod matrix;
 mod place;
+mod planes;
 mod retries;
 mod seconds;
 mod shadow;

@@ -24,7 +24,8 @@ impl Account {
             let flow = credits.culprit_of(&transactions[id]);
             let ready = slot(&mut self.transactions, id).shadow.end();
             let times = (sent / pages, took, held / pages);
-            let times = self.shadows.command(flow, die.index(), ready, times);
+            let parts = self.shadows.parts_of(die, &transactions[id]);
+            let times = self.shadows.command(flow, parts, ready, times);
             slot(&mut self.transactions, id).shadow.starts(times);
         }
     }

@@ -8,8 +8,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
-use flashlane_units::FlowId;
+use flashlane_device::transaction::{Op, Transaction};
+use flashlane_units::{DieId, FlowId};
 
 /// Spans that a calendar remembers.
 const SPANS: usize = 32;
@@ -103,6 +105,10 @@ pub(super) struct Shadows {
     open_loops: Vec<bool>,
     dies: usize,
     channels: usize,
+    /// Parts of a die that read by themselves: its planes, or 1.
+    parts: usize,
+    /// True if a plane is free while its data crosses the channel.
+    cached: bool,
 }
 
 /// Moves a time by a signed difference.
@@ -119,7 +125,23 @@ impl Shadows {
     /// Shadows of a run in which nothing has happened.
     pub(super) fn new(open_loops: &[bool], dies: usize, channels: usize) -> Self {
         let flows = vec![Alone::default(); open_loops.len()];
-        Self { flows, open_loops: open_loops.to_vec(), dies, channels }
+        Self { flows, open_loops: open_loops.to_vec(), dies, channels, parts: 1, cached: false }
+    }
+
+    /// From now on, the planes of each die read independently. `cached`: they have cache registers.
+    pub(super) fn read_by_plane(&mut self, planes: usize, cached: bool) {
+        (self.parts, self.cached) = (planes, cached);
+    }
+
+    /// The parts of a die that a page needs: its plane for a read, where planes read by themselves;
+    /// otherwise all.
+    pub(super) fn parts_of(&self, die: DieId, tr: &Transaction) -> Range<usize> {
+        let first = die.index() * self.parts;
+        if self.parts > 1 && tr.op == Op::Read {
+            tr.plane.index()..tr.plane.index() + 1
+        } else {
+            first..first + self.parts
+        }
     }
 
     /// True for flows whose requests arrive whether or not earlier ones are over.
@@ -173,38 +195,42 @@ impl Shadows {
         page.end = page.ready;
     }
 
-    /// The calendars of a die and of its channel.
-    fn places(&mut self, flow: FlowId, die: usize) -> (&mut Calendar, &mut Calendar) {
-        let (dies, channels) = (self.dies, self.channels);
+    /// The calendars of parts of a die, and that of its channel.
+    fn places(&mut self, flow: FlowId, parts: Range<usize>) -> (&mut [Calendar], &mut Calendar) {
+        let (dies, channels) = (self.dies * self.parts, self.channels);
         let alone = &mut self.flows[flow.index()];
         if alone.dies.is_empty() {
             alone.dies = vec![Calendar::default(); dies];
             alone.channels = vec![Calendar::default(); channels];
         }
-        (&mut alone.dies[die], &mut alone.channels[die * channels / dies])
+        let channel = parts.start * channels / dies;
+        (&mut alone.dies[parts], &mut alone.channels[channel])
     }
 
-    /// Gives pages of a flow that are ready at `ready` a die, as a part of a command. The command
-    /// is on the channel for `sent` and takes `took`, and these pages account for `share` of that.
-    /// Returns the times at which the pages have the die and are done.
+    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command. The
+    /// command is on the channel for `sent` and takes `took`, and these pages account for `share`
+    /// of that. Returns the times at which the pages have the die and are done.
     pub(super) fn command(
         &mut self,
         flow: FlowId,
-        die: usize,
+        parts: Range<usize>,
         ready: u64,
         (sent, took, share): (u64, u64, u64),
     ) -> (u64, u64) {
-        let (die, channel) = self.places(flow, die);
+        // A read command of a plane goes before data that waits for the channel.
+        let goes_first = parts.len() < self.parts;
+        let (die, channel) = self.places(flow, parts);
         let mut start = ready;
         for _ in 0..4 {
-            let free = channel.earliest(die.earliest(start, share), sent);
+            let free = die.iter().fold(start, |start, part| part.earliest(start, share));
+            let free = if goes_first { free } else { channel.earliest(free, sent) };
             if free == start {
                 break;
             }
             start = free;
         }
         channel.book(start, start + sent);
-        die.book(start, start + share);
+        die.iter_mut().for_each(|part| part.book(start, start + share));
         (start, start + took)
     }
 
@@ -212,15 +238,18 @@ impl Shadows {
     pub(super) fn transfer(
         &mut self,
         flow: FlowId,
-        die: usize,
+        parts: Range<usize>,
         page: &mut ShadowPage,
         duration: u64,
     ) {
-        let (die, channel) = self.places(flow, die);
+        let cached = self.cached;
+        let (die, channel) = self.places(flow, parts);
         let start = channel.earliest(page.end, duration);
         page.end = start + duration;
         channel.book(start, page.end);
-        die.book(page.start, page.end);
+        if !cached {
+            die.iter_mut().for_each(|part| part.book(page.start, page.end));
+        }
     }
 }
 
@@ -297,7 +326,7 @@ mod tests {
                 let request = shadows.request(flow, now, now);
                 let mut page = ShadowPage::default();
                 shadows.enlisted(flow, Some(&request), &mut page, now);
-                let times = shadows.command(flow, 0, page.ready(), (0, 100, 100));
+                let times = shadows.command(flow, 0..1, page.ready(), (0, 100, 100));
                 page.starts(times);
                 under_way.push_back((now, request, page));
             }

@@ -161,7 +161,8 @@ impl Account {
             let ready = same().map(|id| slot(&mut self.transactions, id).shadow.ready()).max();
             let share = held * same().count() as u64 / pages;
             let times = (sent, took, share);
-            let times = self.shadows.command(flow, die.index(), ready.unwrap_or(0), times);
+            let parts = self.shadows.parts_of(die, &transactions[head]);
+            let times = self.shadows.command(flow, parts, ready.unwrap_or(0), times);
             for id in same() {
                 slot(&mut self.transactions, id).shadow.starts(times);
             }
@@ -172,12 +173,13 @@ impl Account {
     /// Notes that the data of a read page crosses the channel.
     pub(crate) fn shadow_transfer(
         &mut self,
-        id: TransactionId,
+        (id, tr): (TransactionId, &Transaction),
         (flow, die): (FlowId, DieId),
         duration: u64,
     ) {
+        let parts = self.shadows.parts_of(die, tr);
         let page = &mut slot(&mut self.transactions, id).shadow;
-        self.shadows.transfer(flow, die.index(), page, duration);
+        self.shadows.transfer(flow, parts, page, duration);
     }
 
     /// Notes that the old data of a write is read: the write waits for it in the shadow as well.

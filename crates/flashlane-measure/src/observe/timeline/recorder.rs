@@ -6,7 +6,7 @@ use flashlane_units::{ChannelId, DieId, FlowId, PlaneId, RequestId, RequestOp};
 use super::{Slice, Timeline, TimelineOptions, Track};
 use flashlane_device::layout::Geometry;
 use flashlane_device::request::Request;
-use flashlane_device::transaction::{Op, Source};
+use flashlane_device::transaction::{Op, Source, Transaction};
 
 /// The line that a slice lies on during the run; in the order of the tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +37,14 @@ pub(crate) struct Page {
     pub(crate) source: Source,
     /// The request that the page is for, as a handle, or `NONE`.
     pub(crate) request: RequestId,
+}
+
+impl Page {
+    /// The page of a transaction.
+    pub(crate) fn of(tr: &Transaction) -> Self {
+        let Transaction { plane, flow, source, request, .. } = *tr;
+        Self { plane, flow, source, request }
+    }
 }
 
 /// Collects a timeline.
@@ -167,6 +175,25 @@ impl TimelineRecorder {
             }
         }
         self.running[die.index()] = (start, self.pieces.len() - start);
+    }
+
+    /// A plane of a die got a read of its own, which is on the channel from `now` to `sent` and in
+    /// the array from then to `until`.
+    pub(crate) fn plane_read(
+        &mut self,
+        (channel, die): (ChannelId, DieId),
+        (now, sent, until): (u64, u64, u64),
+        page: Page,
+    ) {
+        // Ends an operation that the read has suspended.
+        self.cut(die, now);
+        let request = self.number(page.request);
+        self.push(Line::Channel(channel.get()), (now, sent), "command", page.flow, request);
+        let line = match self.geometry.planes_per_die {
+            1 => Line::Die(die.get()),
+            _ => Line::Plane(page.plane.get()),
+        };
+        self.push(line, (sent, until), name_of(page.source, Op::Read), page.flow, request);
     }
 
     /// Ends the operation of the die at `now`, unless it has ended already.

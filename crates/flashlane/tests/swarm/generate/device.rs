@@ -414,24 +414,6 @@ pub(super) fn suspension(seed: u64, device: &mut DeviceConfig) {
     }
 }
 
-/// Cache program where the rest allows it, on some drives. Drawn apart, so that the rest is what it
-/// was before.
-pub(super) fn cache_program(seed: u64, device: &mut DeviceConfig) {
-    let mut draw = Draw(Rng::stream(seed, "swarm.cache_program", 0));
-    if !draw.chance(0.4) {
-        return;
-    }
-    let mut with = device.clone();
-    with.flash.cache_program = true;
-    // Otherwise few drives would have it.
-    if draw.chance(0.6) {
-        with.flash.suspend.program = false;
-    }
-    if !validate_device(&with).iter().any(|p| p.place == "flash.cache_program") {
-        *device = with;
-    }
-}
-
 /// Superblocks where the rest allows them, on some drives. Drawn apart, so that the rest is what it
 /// was before.
 pub(super) fn superblocks(seed: u64, device: &mut DeviceConfig, workload: &WorkloadConfig) {

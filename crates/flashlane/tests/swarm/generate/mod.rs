@@ -2,6 +2,7 @@
 //! flows, small sizes first, because that is where room runs out.
 
 mod device;
+mod dies;
 mod slc_cache;
 mod word_lines;
 mod workload;
@@ -135,7 +136,8 @@ pub(crate) fn case(seed: u64) -> Case {
     device::errors(seed, &mut device);
     device::units(seed, &mut device, &workload);
     word_lines::word_lines(seed, &mut device, &workload);
-    device::cache_program(seed, &mut device);
+    dies::cache_program(seed, &mut device);
+    dies::plane_reads(seed, &mut device);
     slc_cache::slc_cache(seed, &mut device, &workload);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);

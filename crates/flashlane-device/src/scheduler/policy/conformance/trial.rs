@@ -1,5 +1,8 @@
 //! A random workload on a bench, with every rule checked at every step.
 
+#[path = "beside.rs"]
+mod beside;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_engine::{Array, Rng, Time};
@@ -51,8 +54,16 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn new(config: &Scheduling, planes: u32, seed: u64, in_order: bool) -> Self {
-        let bench = Bench::new(4, planes);
+    /// `by_plane`: planes read independently.
+    pub(super) fn new(
+        config: &Scheduling,
+        planes: u32,
+        seed: u64,
+        in_order: bool,
+        by_plane: bool,
+    ) -> Self {
+        let mut bench = Bench::new(4, planes);
+        bench.reads_by_plane = by_plane;
         let dies = bench.geometry.dies() as usize;
         Self {
             in_order,
@@ -154,6 +165,8 @@ impl Trial {
             command.len() <= self.bench.geometry.planes_per_die as usize,
             "at most one transaction a plane"
         );
+        let alone = self.bench.reads_by_plane && first.op == Op::Read;
+        ensure!(!alone || command.len() == 1, "planes that read independently read one page each");
         for (at, &id) in command.iter().enumerate() {
             let tr = self.bench.transactions[id];
             ensure!(self.queued.remove(&id) == Some(die), "it issues what waits there, once");
@@ -346,8 +359,13 @@ impl Trial {
         for at in 0..self.running.len() as u32 {
             let die = (first + at) % self.running.len() as u32;
             self.bench.urgent = self.rng.below(4) == 0;
+            let reads = |running: &Running| running.op == Op::Read;
             if self.running[DieId::new(die)].is_none() {
                 self.serve(DieId::new(die))?;
+            } else if self.bench.reads_by_plane
+                && self.running[DieId::new(die)].as_ref().is_some_and(reads)
+            {
+                self.read_beside(DieId::new(die))?;
             } else if self.rng.below(3) == 0 {
                 self.interrupt(DieId::new(die))?;
             }

@@ -13,7 +13,7 @@ use crate::ftl::FtlState;
 use crate::ftl::blocks::Stream;
 use crate::ftl::view::FlashView;
 use crate::layout::Layout;
-use crate::scheduler::view::{Rules, is_ready};
+use crate::scheduler::view::{Beside, Rules, is_ready};
 use crate::transaction::Transactions;
 
 const US: u64 = 1_000_000;
@@ -86,7 +86,13 @@ impl Unit0 {
             flash: &self.flash,
             urgent: false,
             hold_writes: false,
-            rules: &Rules { ordered: false, preemptible: self.preemptible, planes_per_die: 2 },
+            beside: Beside::default(),
+            rules: &Rules {
+                ordered: false,
+                preemptible: self.preemptible,
+                planes_per_die: 2,
+                reads_by_plane: false,
+            },
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,
         };
