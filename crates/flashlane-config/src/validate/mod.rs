@@ -14,6 +14,7 @@ mod mqsim;
 mod pacing;
 mod superblocks;
 mod units;
+mod warps;
 mod word_lines;
 mod workload;
 
@@ -104,6 +105,7 @@ fn check_together(
 ) -> Vec<Problem> {
     workload::check_lists(&mut rules, &device.flash, workload);
     flow::check_cache(&mut rules, &device.cache, workload);
+    warps::check_queues(&mut rules, device, workload);
     if rules.problems.is_empty() {
         isolation::check_sets(&mut rules, device, workload);
     }

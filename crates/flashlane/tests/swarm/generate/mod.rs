@@ -2,6 +2,7 @@
 //! flows, small sizes first, because that is where room runs out.
 
 mod device;
+mod warps;
 mod word_lines;
 mod workload;
 
@@ -23,6 +24,9 @@ use flashlane_engine::Rng;
 
 #[allow(unused_imports, reason = "only the quick tests force errors")]
 pub(crate) use device::{force_errors, force_superblocks};
+
+#[allow(unused_imports, reason = "only the tests of recordings need it")]
+pub(crate) use warps::with_one_queue_pair;
 
 const KIB: u64 = 1 << 10;
 const NS: u64 = 1_000;
@@ -137,6 +141,7 @@ pub(crate) fn case(seed: u64) -> Case {
     device::cache_program(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
+    warps::warps(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {
         0 => Warmup::Time(draw.scale(US, MS)),
         1 => Warmup::Requests(draw.scale(1, 100)),
