@@ -113,6 +113,19 @@ fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
     QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
 }
 
+/// The idle scheduler of a device.
+fn scheduler(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Scheduler {
+    let made = Scheduler::new(
+        &device.scheduler,
+        &device.compat,
+        &device.flash,
+        device.ftl.gc.preemptible,
+        geometry,
+        flows,
+    );
+    made.with_turns(device.ftl.gc.read_wait_max().map(|span| Time(span.0)))
+}
+
 /// The class of each queue pair, from those of the flows.
 fn classes_of_queues(classes: &[u8], queue_pairs: &[u16]) -> Vec<u8> {
     let of_flow = |(&class, &pairs): (&u8, &u16)| std::iter::repeat_n(class, pairs.into());
@@ -149,15 +162,7 @@ impl Device {
             ),
             cache,
             ftl: Translation::new(ftl),
-            scheduler: Scheduler::new(
-                &device.scheduler,
-                &device.compat,
-                &device.flash,
-                device.ftl.gc.preemptible,
-                geometry,
-                layout.flows.len(),
-            )
-            .with_turns(device.ftl.gc.read_wait_max().map(|span| Time(span.0))),
+            scheduler: scheduler(device, geometry, classes.len()),
             flash: Flash::new(
                 &device.flash,
                 &device.compat,

@@ -8,6 +8,7 @@
 pub mod arbitration;
 pub mod config;
 mod firmware;
+pub(crate) mod fitted;
 pub(crate) mod nvme;
 pub mod processors;
 pub(crate) mod sata;

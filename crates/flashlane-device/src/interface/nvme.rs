@@ -9,9 +9,9 @@ use flashlane_units::{QueueId, RequestId};
 
 use super::arbitration::{self, Arbiter, QueueSet};
 use super::config::InterfaceConfig;
+use super::fitted::fitted;
 use crate::compat::CompatConfig;
 use crate::event::Event;
-use crate::host::queues::fitted;
 
 /// Doorbells of completions that are handled together. Their number matters only where a completion
 /// queue seems full.
@@ -90,7 +90,7 @@ impl Nvme {
         }
     }
 
-    /// Shrinks queues to their current size: [`FITTED_TOGETHER`] of them in each call.
+    /// Shrinks queues to their current size: some of them in each call.
     pub(super) fn fit(&mut self) {
         for pair in fitted(&mut self.queues, &mut self.next_fit) {
             pair.submission.fit();
