@@ -65,14 +65,18 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         "found a permutation beside several sizes, allowed: one size, which makes the blocks"
             .to_owned()
     });
+    check_jobs(rules, key, flow);
+    check_size(rules, &format!("{key}.size"), &flow.size);
+    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+fn check_jobs(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     if let Some(job) = &flow.fio {
         fio::check(rules, &format!("{key}.fio"), flow, job);
     }
     if let Some(config) = &flow.warps {
         warps::check(rules, &format!("{key}.warps"), flow, config);
     }
-    check_size(rules, &format!("{key}.size"), &flow.size);
-    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
 }
 
 fn check_region(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {

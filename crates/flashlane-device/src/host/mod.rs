@@ -1,6 +1,6 @@
 //! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the
-//! submission queues of each flow ([`queues`]) with the requests that wait for room in them, and the
-//! counts of submitted and completed requests.
+//! submission queues of each flow ([`queues`]) with the requests that wait for room in them, and
+//! the counts of submitted and completed requests.
 //!
 //! The host does not know how its requests reach the drive. The driver sends doorbells, and tells
 //! the host which entries the device has fetched and completed.

@@ -2,8 +2,8 @@
 //! and the entries that no doorbell has announced yet.
 //!
 //! Invariants: a submission queue holds at most `queue_depth - 1` entries, and further requests
-//! wait in order of arrival; fewer than `doorbell_batch` entries of a queue wait for a doorbell, and
-//! none longer than `doorbell_limit`.
+//! wait in order of arrival; fewer than `doorbell_batch` entries of a queue wait for a doorbell,
+//! and none longer than `doorbell_limit`.
 
 use flashlane_engine::{Array, Ring, Time};
 use flashlane_units::{QueueId, RequestId};

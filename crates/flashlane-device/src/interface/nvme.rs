@@ -208,8 +208,8 @@ impl Nvme {
         pair.arrived
     }
 
-    /// Takes the oldest completion of the queue that was held back, if there is room for it now. Its
-    /// place in the completion queue is taken.
+    /// Takes the oldest completion of the queue that was held back, if there is room for it now.
+    /// Its place in the completion queue is taken.
     pub(crate) fn next_held(&mut self, now: Time, queue: QueueId) -> Option<RequestId> {
         let places = self.completion_places;
         let pair = &mut self.queues[queue];

@@ -6,8 +6,8 @@ use flashlane_engine::Rng;
 
 use super::{Case, Draw, NS, US};
 
-/// Doorbells of some drives, and warps in place of some closed loops. Drawn apart, so that all other
-/// configurations are what they were before.
+/// Doorbells of some drives, and warps in place of some closed loops. Drawn apart, so that all
+/// other configurations are what they were before.
 pub(super) fn warps(seed: u64, device: &mut DeviceConfig, workload: &mut WorkloadConfig) {
     let mut draw = Draw(Rng::stream(seed, "swarm.warps", 0));
     let nvme = device.interface.kind == InterfaceKind::Nvme;
