@@ -38,6 +38,7 @@ pub(super) fn warps(seed: u64, device: &mut DeviceConfig, workload: &mut Workloa
 }
 
 /// The case with one queue pair for each flow, so that its submissions can be recorded.
+#[allow(dead_code, reason = "only the tests of recordings need it")]
 pub(crate) fn with_one_queue_pair(mut case: Case) -> Case {
     for flow in &mut case.workload.flows {
         let warps = flow.synthetic.as_mut().and_then(|synthetic| synthetic.warps.as_mut());
