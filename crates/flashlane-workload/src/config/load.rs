@@ -4,8 +4,8 @@ use super::FlowConfig;
 use super::warps::{WARP_READS_MAX, WARPS_MAX};
 
 impl FlowConfig {
-    /// Multiplies the load: rates, depths and warps are multiplied, gaps are divided. Flows of MQSim
-    /// files stay as they are.
+    /// Multiplies the load: rates, depths and warps are multiplied, gaps are divided. Flows of
+    /// MQSim files stay as they are.
     pub fn scale_load(&mut self, factor: f64) {
         let depth = |depth: &mut u32| {
             let scaled = libm::round(f64::from(*depth) * factor);

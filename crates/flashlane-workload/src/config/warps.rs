@@ -33,8 +33,8 @@ pub struct WarpsConfig {
     #[serde(default)]
     pub think: ThinkTimes,
     /// Queue pairs of the flow. Warp `w` uses number `w` modulo this for all of its requests.
-    /// Range: 1..=65535, and at most 65535 for all flows together. More than one only over NVMe. Default:
-    /// one.
+    /// Range: 1..=65535, and at most 65535 for all flows together. More than one only over NVMe.
+    /// Default: one.
     #[serde(default = "one")]
     pub queue_pairs: u16,
 }
