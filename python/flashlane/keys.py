@@ -41,6 +41,9 @@ class LinkConfig(TypedDict, total=False):
 InterfaceKind: TypeAlias = Literal["nvme", "sata"]
 """The protocol between host and drive."""
 
+Span: TypeAlias = str
+"""Text, such as ``75us``."""
+
 
 class RoundRobinConfig(TypedDict, total=False):
     """Parameters of round robin."""
@@ -71,9 +74,6 @@ ArbitrationTable = TypedDict(
 Arbitration: TypeAlias = (
     Literal["round-robin", "weighted-round-robin"] | ArbitrationTable | str | Mapping[str, Mapping[str, Any]]
 )
-
-Span: TypeAlias = str
-"""Text, such as ``75us``."""
 
 Frequency: TypeAlias = str
 """Text, such as ``1GHz``."""
@@ -147,6 +147,16 @@ class InterfaceConfig(TypedDict, total=False):
 
     queue_depth: int
     """Entries of each submission and completion queue. Range: 2..=65536. Default: ``65535``."""
+
+    doorbell_batch: int
+    """Entries of a submission queue for which the host writes the doorbell once. It writes the doorbell
+    when so many entries wait for it, or after ``doorbell_limit``. Completions have a doorbell each. Range:
+    1..=65535; 1 for a doorbell per entry, and in effect at most ``queue_depth - 1``. NVMe only. Default:
+    ``1``."""
+
+    doorbell_limit: Span
+    """Longest time for which an entry waits for others before the host writes the doorbell. No effect with
+    ``doorbell_batch = 1``. Range: 1ns..=10s. The default is Flashlane's assumption. Default: ``1us``."""
 
     queue_fetch_size: int
     """Commands of one queue that the device holds at a time (QueueFetchSize). Range: 1..=65535. Source:
@@ -1377,6 +1387,36 @@ class SloConfig(TypedDict, total=False):
     """Fewest bytes per second."""
 
 
+ThinkTimes: TypeAlias = Literal["constant", "exponential"]
+"""Distribution of the think times of warps."""
+
+
+class WarpsConfig(TypedDict, total=False):
+    """Warps of a GPU whose threads read from the drive themselves. Each warp makes a batch of ``reads``
+    requests at once, waits for all of them, thinks, and makes the next batch. All warps begin when the
+    pass of the flow begins. Sizes and addresses are those of the flow, which only reads.  Source: BaM
+    (ASPLOS'23), where the threads of a warp submit together and queue pairs are shared by many warps."""
+
+    count: Required[int]
+    """Number of warps. Range: 1..=1048576; ``count * reads`` is at most 16777216."""
+
+    reads: int
+    """Requests of a batch: one for each thread of a warp that needs data of its own. Range: 1..=1024.
+    Default: 32, the threads of a warp. Default: ``32``."""
+
+    think_time: Span
+    """Mean time from the end of a warp's batch to its next batch. Range: up to 100 days. Default: none.
+    Default: ``0ps``."""
+
+    think: ThinkTimes
+    """Distribution of the think times. Default: ``constant``."""
+
+    queue_pairs: int
+    """Queue pairs of the flow. Warp ``w`` uses number ``w`` modulo this for all of its requests. Range:
+    1..=65535, and at most 65535 for all flows together. More than one only over NVMe. Default: one.
+    Default: ``1``."""
+
+
 Arrivals: TypeAlias = Literal["poisson", "constant"]
 """Gaps between the arrivals of an open loop."""
 
@@ -1776,6 +1816,9 @@ class SyntheticFlow(FlowKeys, total=False):
 
     iops: float
     """Open loop: mean requests per second."""
+
+    warps: WarpsConfig
+    """Closed loop of batches: warps of a GPU that read from the drive themselves."""
 
     arrivals: Arrivals
     """Open loop: distribution of the gaps. Default: ``poisson``."""

@@ -12,7 +12,7 @@ pub use flashlane_workload::config::{
     FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew, FioThink, FioZones, FlowConfig,
     HotColdConfig, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
     MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange, SizeConfig, SloConfig, SyntheticConfig,
-    TraceConfig, ZipfConfig,
+    ThinkTimes, TraceConfig, WarpsConfig, ZipfConfig,
 };
 
 /// A workload: one or more flows.
@@ -60,6 +60,11 @@ impl WorkloadConfig {
     /// The priority class of each flow: 0 for urgent to 3 for low.
     pub fn classes(&self) -> Vec<u8> {
         self.flows.iter().map(|flow| flow.priority as u8).collect()
+    }
+
+    /// The number of queue pairs of each flow.
+    pub fn queue_pairs(&self) -> Vec<u16> {
+        self.flows.iter().map(FlowConfig::queue_pairs).collect()
     }
 
     /// The use of the data cache by each flow.

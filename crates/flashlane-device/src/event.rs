@@ -2,7 +2,7 @@
 
 use flashlane_engine::Laned;
 use flashlane_engine::event_queue::UNORDERED;
-use flashlane_units::{ChannelId, DieId, FlowId, RequestId, SubmissionId, TransactionId};
+use flashlane_units::{ChannelId, DieId, FlowId, QueueId, RequestId, SubmissionId, TransactionId};
 
 /// An event. Handles and indices only; the state is in the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,8 +10,10 @@ use flashlane_units::{ChannelId, DieId, FlowId, RequestId, SubmissionId, Transac
 pub enum Event {
     /// A request that was submitted for this time arrives.
     Arrival { submission: SubmissionId },
-    /// A submission doorbell reaches the device.
-    Doorbell { flow: FlowId },
+    /// A submission doorbell that announces entries reaches the device.
+    Doorbell { queue: QueueId, entries: u16 },
+    /// The host has waited long enough for more entries of a queue, unless it has rung since.
+    DoorbellDue { queue: QueueId },
     /// The submission entry of a write reaches the device, unless it is delayed.
     WriteEntry { request: RequestId },
     /// The host bus adapter of a SATA drive has passed a command on.
@@ -45,7 +47,7 @@ pub enum Event {
     /// The host bus adapter of a SATA drive has passed a completion on.
     AdapterCompleted { request: RequestId },
     /// There may be room in a completion queue again.
-    CompletionRoom { flow: FlowId },
+    CompletionRoom { queue: QueueId },
     /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,

@@ -2,7 +2,7 @@
 
 use flashlane_engine::{Sequence, Slab, Time};
 
-use flashlane_units::{FlowId, RequestId, RequestOp};
+use flashlane_units::{FlowId, QueueId, RequestId, RequestOp};
 
 /// A request as its source describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Planned {
     pub sector: u64,
     /// Length; 0 only for flushes. Unit: sectors. `sector + sectors` never exceeds the space.
     pub sectors: u32,
+    /// The queue pair that takes it, out of those of the flow. Range: `0..queue pairs of the flow`.
+    pub queue: u16,
 }
 
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
@@ -107,7 +109,9 @@ pub struct Request {
     /// Parts of the device work that are not done: page transactions and DRAM accesses.
     pub pending: u32,
     /// The next page that waits for cache room, as an offset from the first page.
-    pub next_page: u32,
+    pub next_page: u16,
+    /// The queue pair that it goes through.
+    pub queue: QueueId,
     /// Time at which the workload generated the request.
     pub arrival: Time,
     /// Time at which the entry was written to the submission queue.

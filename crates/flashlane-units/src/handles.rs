@@ -32,6 +32,12 @@ number! {
 }
 
 number! {
+    /// A queue pair of the drive, numbered flow by flow. Range: `0..queue pairs`, at most 65,535 as
+    /// in NVMe, where the number 0 belongs to the admin queues.
+    pub struct QueueId(u16);
+}
+
+number! {
     /// A channel of the drive. Range: `0..channels`.
     pub struct ChannelId(u32);
 }

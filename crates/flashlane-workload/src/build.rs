@@ -11,6 +11,7 @@ use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, Tra
 use super::split::Split;
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
+use super::warps::WarpSource;
 use crate::config::{FlowConfig, MAX_REQUEST_BYTES, MqsimAddress, MqsimFlowConfig};
 use flashlane_device::compat::CompatConfig;
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
@@ -50,6 +51,10 @@ fn source(
     if let Some(config) = &flow.synthetic {
         if let Some(job) = &config.fio {
             return Ok(Box::new(FioSource::new(config, job, space, seed, flow_index)));
+        }
+        if let Some(warps) = &config.warps {
+            let source = WarpSource::new(config, warps, space, page_bytes, seed, flow_index);
+            return Ok(Box::new(source));
         }
         Ok(Box::new(SyntheticSource::new(config, space, page_bytes, seed, flow_index)))
     } else if let Some(config) = &flow.clone {
@@ -217,6 +222,7 @@ mod tests {
     #[test]
     fn each_kind_of_flow_gets_its_source() {
         assert!(first("synthetic = { iops = 5.0 }").expect("a synthetic flow"));
+        assert!(first("synthetic = { warps = { count = 5 } }").expect("warps"));
         assert!(first("clone = { of = 'tpcc' }").expect("a clone"));
         let missing = first("trace = { path = 'none.trace', format = 'msr' }");
         assert!(matches!(missing, Err(Error::Trace(_))));

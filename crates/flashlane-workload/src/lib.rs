@@ -13,6 +13,7 @@ mod size;
 mod split;
 pub mod synthetic;
 pub mod trace;
+pub mod warps;
 mod zipf;
 
 pub use scatter::Scatter;

@@ -15,6 +15,11 @@ impl Gap {
         let ps = if ps > 0.0 { ps.min(1.8e19) } else { 0.0 };
         Self((ps * (1_u64 << FRACTION_BITS) as f64) as u128)
     }
+
+    /// Its whole picoseconds.
+    pub(crate) fn whole(self) -> Time {
+        Clock { fixed: self.0 }.now()
+    }
 }
 
 /// A clock that adds gaps without drift.

@@ -49,7 +49,7 @@ enum Pace {
 }
 
 impl SyntheticSource {
-    /// A source for a valid configuration: exactly one of queue depth, bandwidth and IOPS.
+    /// A source for a valid configuration: exactly one of queue depth, bandwidth, IOPS and warps.
     /// Addresses lie in `space`, and are multiples of [`SyntheticConfig::alignment`] from the start
     /// of the region. `seed` is the root seed of the run and `flow` the flow's index.
     #[must_use]
@@ -80,6 +80,16 @@ impl SyntheticSource {
             sectors_per_page: (page_bytes / SECTOR_BYTES).max(1),
             think_time: Time(config.think_time.map_or(0, |span| span.0)),
         }
+    }
+
+    /// True if the pass has no request at `now` or later.
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        self.end.is_exhausted() || self.end.is_late(now)
+    }
+
+    /// Time at which the pass ends by its duration; [`Time::MAX`] if that is not limited.
+    pub(crate) fn ends_at(&self) -> Time {
+        self.end.ends_at()
     }
 
     /// The part of the space that the requests touch.
@@ -142,10 +152,16 @@ impl Pace {
     fn new(config: &SyntheticConfig, size: &SizeDraw, rng: Rng) -> Self {
         // Flushes carry no bytes, so the other requests must come faster for this bandwidth.
         let mean_bytes = size.mean_bytes() * (1.0 - config.flush_ratio.0);
+        if let Some(warps) = &config.warps {
+            let queue_depth = u32::try_from(warps.outstanding_max()).unwrap_or(u32::MAX);
+            return Self::Closed { queue_depth };
+        }
         let mean_s = match (config.queue_depth, config.bandwidth, config.iops) {
             (Some(queue_depth), ..) => return Self::Closed { queue_depth },
             (_, Some(bandwidth), _) => mean_bytes / bandwidth.0 as f64,
-            (.., iops) => 1.0 / iops.expect("a valid flow has one of depth, bandwidth and IOPS"),
+            (.., iops) => {
+                1.0 / iops.expect("a valid flow has one of depth, bandwidth, IOPS and warps")
+            }
         };
         let (mean_ps, arrivals) = (mean_s * 1e12, config.arrivals);
         Self::Open { clock: Clock::at(Time::ZERO), mean_ps, arrivals, rng }
@@ -184,12 +200,12 @@ impl RequestSource for SyntheticSource {
         self.end.count();
         let op = self.ops.draw();
         if op == RequestOp::Flush {
-            return Ok(Some(Planned { arrival, op, sector: 0, sectors: 0 }));
+            return Ok(Some(Planned { arrival, op, ..Planned::default() }));
         }
         let sectors = self.size.draw(&mut self.size_rng);
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
         let sector = self.first_sector + sector;
-        Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32 }))
+        Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32, queue: 0 }))
     }
 
     fn upcoming(&self) -> Option<u64> {

@@ -43,6 +43,7 @@ mod superblocks;
 mod suspension;
 mod theory;
 mod units;
+mod warps;
 mod windows;
 mod word_lines;
 mod workload_clone_day;

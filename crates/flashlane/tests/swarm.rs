@@ -127,7 +127,13 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
         RunOptions { waf_only: true, alone: false, windows: None, warmup, observe, ..base };
     let device = &case.device;
     let compat = &device.compat;
-    let refused = matches!(device.isolation, Isolation::Upi(_))
+    let warps = case
+        .workload
+        .flows
+        .iter()
+        .any(|flow| flow.synthetic.as_ref().is_some_and(|synthetic| synthetic.warps.is_some()));
+    let refused = warps
+        || matches!(device.isolation, Isolation::Upi(_))
         || device.ftl.read_scrubbing.limit > 0
         || device.ftl.gc.idle_after.is_some()
         || device.ftl.superblock != Superblock::Block && device.ftl.gc.max_concurrent_per_plane > 1

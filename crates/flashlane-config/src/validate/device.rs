@@ -6,7 +6,7 @@ use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
     MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
     PLANES_PER_DIE, QUEUE_DEPTH, errors, isolation, media, pacing, slc_cache, superblocks, units,
-    word_lines,
+    warps, word_lines,
 };
 use crate::{
     CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
@@ -157,6 +157,7 @@ fn check_processors(rules: &mut Rules, config: &ProcessorsConfig) {
 
 fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     rules.range("interface.queue_depth", interface.queue_depth, &QUEUE_DEPTH);
+    warps::check_doorbells(rules, interface);
     rules.range("interface.queue_fetch_size", interface.queue_fetch_size, &OUTSTANDING);
     rules.range("interface.fetch_ahead", interface.fetch_ahead, &OUTSTANDING);
     rules.range("interface.firmware_servers", interface.firmware_servers, &(1..=64));

@@ -1,8 +1,8 @@
 //! Rules of synthetic flows, and of all flows in the space that the device gives them.
 
-use super::fio;
 use super::workload::check_stop;
 use super::{LOAD_BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
+use super::{fio, warps};
 use crate::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
@@ -17,11 +17,12 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         ("queue_depth", flow.queue_depth.is_some()),
         ("bandwidth", flow.bandwidth.is_some()),
         ("iops", flow.iops.is_some()),
+        ("warps", flow.warps.is_some()),
     ];
     let given: Vec<&str> = rates.iter().filter(|rate| rate.1).map(|rate| rate.0).collect();
     rules.require(given.len() == 1, key, || {
         let found = if given.is_empty() { "none".to_owned() } else { given.join(" and ") };
-        format!("found {found}, allowed: exactly one of queue_depth, bandwidth, iops")
+        format!("found {found}, allowed: exactly one of queue_depth, bandwidth, iops, warps")
     });
     if let Some(depth) = flow.queue_depth {
         rules.range(format!("{key}.queue_depth"), depth, &OUTSTANDING);
@@ -64,11 +65,18 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         "found a permutation beside several sizes, allowed: one size, which makes the blocks"
             .to_owned()
     });
+    check_jobs(rules, key, flow);
+    check_size(rules, &format!("{key}.size"), &flow.size);
+    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+fn check_jobs(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     if let Some(job) = &flow.fio {
         fio::check(rules, &format!("{key}.fio"), flow, job);
     }
-    check_size(rules, &format!("{key}.size"), &flow.size);
-    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+    if let Some(config) = &flow.warps {
+        warps::check(rules, &format!("{key}.warps"), flow, config);
+    }
 }
 
 fn check_region(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {

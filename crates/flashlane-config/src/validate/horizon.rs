@@ -66,6 +66,11 @@ fn synthetic(config: &SyntheticConfig) -> Option<Pass> {
     }
     let requests = config.requests?;
     let pass = |key, found: String, seconds| Some(Pass { key, found, requests, seconds });
+    if let Some(warps) = &config.warps {
+        let batches = requests.div_ceil(warps.outstanding_max().max(1)) - 1;
+        let seconds = batches as f64 * Time(warps.think_time.0).as_s();
+        return pass("synthetic.warps.think_time", warps.think_time.to_string(), seconds);
+    }
     if let Some(depth) = config.queue_depth {
         let think = config.think_time?;
         let pauses = requests.div_ceil(u64::from(depth)) - 1;

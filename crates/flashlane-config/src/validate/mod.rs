@@ -15,6 +15,7 @@ mod pacing;
 mod slc_cache;
 mod superblocks;
 mod units;
+mod warps;
 mod word_lines;
 mod workload;
 
@@ -105,6 +106,7 @@ fn check_together(
 ) -> Vec<Problem> {
     workload::check_lists(&mut rules, &device.flash, workload);
     flow::check_cache(&mut rules, &device.cache, workload);
+    warps::check_queues(&mut rules, device, workload);
     if rules.problems.is_empty() {
         isolation::check_sets(&mut rules, device, workload);
     }

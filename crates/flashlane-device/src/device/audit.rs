@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use flashlane_units::{FlowId, RequestId};
 
 use super::Device;
-use crate::host::HostFlow;
 use crate::transaction::{Place, Source, Transaction};
 
 impl Device {
@@ -38,10 +37,12 @@ impl Device {
         }
         let nvme = self.interface.nvme();
         for (index, flow) in self.host.flows().enumerate() {
-            let known = flow.behind_queue() + nvme.under_way(FlowId::at(index));
+            let of_queue = |queue| self.host.behind_queue(queue) + nvme.under_way(queue);
+            let known: u64 = self.host.queues_of(FlowId::at(index)).map(of_queue).sum();
             assert_eq!(known, flow.outstanding(), "every request of flow {index} is somewhere");
         }
-        nvme.audit(self.host.flows().map(HostFlow::entries));
+        nvme.audit(self.host.entries());
+        self.host.audit_doorbells(self.context.now);
     }
 
     /// Checks what must hold when no event is left but requests are: they wait for something that

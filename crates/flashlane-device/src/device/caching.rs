@@ -134,8 +134,8 @@ impl Device {
         let (flow, now) = (self.context.requests[id].flow, self.context.now);
         let count = self.page_count(id);
         self.cache.writes_begin(flow, self.context.requests[id].begun);
-        while self.context.requests[id].next_page < count && self.cache.is_open(flow) {
-            let part = self.page_part(id, self.context.requests[id].next_page);
+        while u32::from(self.context.requests[id].next_page) < count && self.cache.is_open(flow) {
+            let part = self.page_part(id, self.context.requests[id].next_page.into());
             if !self.make_cache_room(flow, part.lpa) {
                 break;
             }
@@ -150,8 +150,9 @@ impl Device {
         self.cache.writes_over(flow, now);
         self.read_evicted(flow);
         self.access_dram(id);
-        debug_assert!(self.context.requests[id].next_page <= count, "pages are accepted once");
-        self.context.requests[id].next_page == count
+        let accepted = u32::from(self.context.requests[id].next_page);
+        debug_assert!(accepted <= count, "pages are accepted once");
+        accepted == count
     }
 
     /// Makes room for a page. If a changed page has to leave, it is written back once it is out of

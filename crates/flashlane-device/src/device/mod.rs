@@ -113,37 +113,56 @@ fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
     QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
 }
 
+/// The idle scheduler of a device.
+fn scheduler(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Scheduler {
+    let made = Scheduler::new(
+        &device.scheduler,
+        &device.compat,
+        &device.flash,
+        device.ftl.gc.preemptible,
+        geometry,
+        flows,
+    );
+    made.with_turns(device.ftl.gc.read_wait_max().map(|span| Time(span.0)))
+}
+
+/// The class of each queue pair, from those of the flows.
+fn classes_of_queues(classes: &[u8], queue_pairs: &[u16]) -> Vec<u8> {
+    let of_flow = |(&class, &pairs): (&u8, &u16)| std::iter::repeat_n(class, pairs.into());
+    classes.iter().zip(queue_pairs).flat_map(of_flow).collect()
+}
+
 impl Device {
-    /// An idle system over a translation layer that may have been preconditioned.
+    /// An idle system over a translation layer that may have been preconditioned. `queue_pairs`: by
+    /// flow, at least one each.
     pub fn new(
         device: &DeviceConfig,
         classes: &[u8],
+        queue_pairs: &[u16],
         layout: Layout,
         ftl: Ftl,
         cache: Cache,
         check: bool,
     ) -> Self {
         assert_eq!(classes.len(), layout.flows.len(), "each flow has a class");
+        assert_eq!(classes.len(), queue_pairs.len(), "each flow has queue pairs");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
         let mut made = Self {
             context: Context::new(),
             horizon: Time::MAX,
             geometry,
-            host: Host::new(device.interface.queue_depth, classes.len()),
+            host: Host::new(&device.interface, queue_pairs),
             link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
-            interface: Interface::new(&device.interface, &device.compat, classes, space),
+            interface: Interface::new(
+                &device.interface,
+                &device.compat,
+                &classes_of_queues(classes, queue_pairs),
+                space,
+            ),
             cache,
             ftl: Translation::new(ftl),
-            scheduler: Scheduler::new(
-                &device.scheduler,
-                &device.compat,
-                &device.flash,
-                device.ftl.gc.preemptible,
-                geometry,
-                layout.flows.len(),
-            )
-            .with_turns(device.ftl.gc.read_wait_max().map(|span| Time(span.0))),
+            scheduler: scheduler(device, geometry, classes.len()),
             flash: Flash::new(
                 &device.flash,
                 &device.compat,
@@ -327,7 +346,8 @@ impl Device {
             Event::Wake { flow } => return Up::Woken { flow },
             Event::Completion { request } => return self.on_completion(request),
             Event::AdapterCompleted { request } => return self.on_adapter_completed(request),
-            Event::Doorbell { flow } => self.on_doorbell(flow),
+            Event::Doorbell { queue, entries } => self.on_doorbell(queue, entries),
+            Event::DoorbellDue { queue } => self.on_doorbell_due(queue),
             Event::WriteEntry { request } => self.on_write_entry(request),
             Event::AdapterSubmitted { request } => self.on_adapter_submitted(request),
             Event::SataCommand { request } => self.on_sata_command(request),
@@ -341,7 +361,7 @@ impl Device {
             Event::Progressed { die } => self.on_progressed(die),
             Event::DataSent { channel } => self.on_data_sent(channel),
             Event::Decoded { transaction } => self.on_decoded(transaction),
-            Event::CompletionRoom { flow } => self.on_completion_room(flow),
+            Event::CompletionRoom { queue } => self.on_completion_room(queue),
             Event::Alarm => self.on_alarm(before),
             Event::PagesDue => self.on_pages_due(before),
             Event::Idle => self.on_idle(before),

@@ -8,32 +8,67 @@ use flashlane_engine::{Sequence, Time};
 
 use super::Device;
 use crate::event::{Event, Up};
-use flashlane_units::{FlowId, RequestId, RequestOp};
+use crate::host::queues::Gathered;
+use flashlane_units::{QueueId, RequestId, RequestOp};
 
 /// A submission doorbell on its way to the device, with its place in the order of events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ringing {
     arrives: Time,
     place: Sequence,
-    flow: FlowId,
+    queue: QueueId,
+    /// Entries that it announces.
+    entries: u16,
 }
 
 impl Device {
-    /// Rings the doorbell for an entry that has just been written.
+    /// Rings the doorbell for an entry that has just been written, or leaves it to a later doorbell
+    /// of the queue.
     #[inline(always)]
-    pub(super) fn announce(&mut self, id: RequestId, flow: FlowId) {
-        self.interface.nvme_mut().submit(flow, id);
+    pub(super) fn announce(&mut self, id: RequestId, queue: QueueId) {
+        self.interface.nvme_mut().submit(queue, id);
+        if self.host.gathers() {
+            self.gather(queue);
+        } else {
+            self.ring_for(queue, 1);
+        }
+    }
+
+    /// Counts an entry towards the next doorbell of its queue, and rings if enough have gathered.
+    #[inline(never)]
+    fn gather(&mut self, queue: QueueId) {
+        match self.host.gather(queue, self.context.now) {
+            Gathered::Rings(entries) => self.ring_for(queue, entries),
+            Gathered::WaitsUntil(due) => {
+                self.context.events.schedule(due, Event::DoorbellDue { queue });
+            }
+            Gathered::Waits => {}
+        }
+    }
+
+    /// The first entry behind the last doorbell of the queue may have waited for long enough.
+    #[cold]
+    pub(super) fn on_doorbell_due(&mut self, queue: QueueId) {
+        if let Some(entries) = self.host.take_due(queue, self.context.now) {
+            self.ring_for(queue, entries);
+            self.schedule_ringing();
+        }
+    }
+
+    /// Writes the doorbell of a queue for entries that the device has not heard of.
+    #[inline(always)]
+    fn ring_for(&mut self, queue: QueueId, entries: u16) {
         let arrives = self.send_doorbell();
         debug_assert!(arrives >= self.context.now, "a doorbell does not arrive early");
         let place = self.context.events.reserve();
-        if let Some(before) = self.ringing.replace(Ringing { arrives, place, flow }) {
+        if let Some(before) = self.ringing.replace(Ringing { arrives, place, queue, entries }) {
             self.schedule_doorbell(before);
         }
     }
 
     #[inline(always)]
-    fn schedule_doorbell(&mut self, Ringing { arrives, place, flow }: Ringing) {
-        self.context.events.schedule_at(arrives, place, Event::Doorbell { flow });
+    fn schedule_doorbell(&mut self, Ringing { arrives, place, queue, entries }: Ringing) {
+        self.context.events.schedule_at(arrives, place, Event::Doorbell { queue, entries });
     }
 
     /// Handles the doorbell of the current event. Nearly always the doorbell is the next event, and
@@ -47,7 +82,7 @@ impl Device {
             && self.context.events.passes(ringing.arrives, ringing.place)
         {
             self.context.now = ringing.arrives;
-            self.on_doorbell(ringing.flow);
+            self.on_doorbell(ringing.queue, ringing.entries);
         } else {
             self.schedule_doorbell(ringing);
         }
@@ -60,9 +95,9 @@ impl Device {
         }
     }
 
-    /// A doorbell announces an entry.
-    pub(super) fn on_doorbell(&mut self, flow: FlowId) {
-        self.interface.nvme_mut().on_doorbell(flow);
+    /// A doorbell announces entries.
+    pub(super) fn on_doorbell(&mut self, queue: QueueId, entries: u16) {
+        self.interface.nvme_mut().on_doorbell(queue, entries);
         self.fetch();
     }
 
@@ -160,13 +195,13 @@ impl Device {
 
     /// The device work of a command is done: sends data, then the completion, to the host.
     #[inline(always)]
-    pub(super) fn nvme_served(&mut self, id: RequestId, flow: FlowId) {
-        let has_place = self.interface.nvme_mut().serve(self.context.now, flow);
+    pub(super) fn nvme_served(&mut self, id: RequestId, queue: QueueId) {
+        let has_place = self.interface.nvme_mut().serve(self.context.now, queue);
         self.fetch();
         if has_place {
             self.send_completion(id);
         } else {
-            self.interface.nvme_mut().hold(&mut self.context.events, flow, id);
+            self.interface.nvme_mut().hold(&mut self.context.events, queue, id);
         }
     }
 
@@ -187,8 +222,8 @@ impl Device {
     }
 
     /// Sends completions that were held back, as far as there is room.
-    pub(super) fn on_completion_room(&mut self, flow: FlowId) {
-        while let Some(id) = self.interface.nvme_mut().next_held(self.context.now, flow) {
+    pub(super) fn on_completion_room(&mut self, queue: QueueId) {
+        while let Some(id) = self.interface.nvme_mut().next_held(self.context.now, queue) {
             if self.observer.is_some() {
                 self.observe_held(id);
             }
@@ -204,13 +239,14 @@ impl Device {
             self.on_sata_completion(id);
             return Up::Nothing;
         }
+        let queue = self.context.requests[id].queue;
         let flow = self.retire(id);
         let acknowledged = self.send_doorbell();
         let nvme = self.interface.nvme_mut();
-        let arrived = nvme.acknowledge(&mut self.context.events, flow, acknowledged);
-        while let Some(next) = self.host.next_entry(flow, arrived) {
+        let arrived = nvme.acknowledge(&mut self.context.events, queue, acknowledged);
+        while let Some(next) = self.host.next_entry(queue, arrived) {
             self.context.requests[next].enqueued = self.context.now;
-            self.announce(next, flow);
+            self.announce(next, queue);
         }
         Up::Completed { flow }
     }

@@ -45,8 +45,10 @@ impl Device {
     ) {
         let now = self.context.now;
         self.leave_idle();
+        let queue = self.host.queue_of(flow, planned.queue);
         let id = self.context.requests.insert(Request {
             flow,
+            queue,
             op: planned.op,
             counted,
             sector: planned.sector,
@@ -69,8 +71,8 @@ impl Device {
         if self.interface.is_sata() {
             self.host.enter(flow);
             self.interface.sata_mut().submit(now, &mut self.context.events, id);
-        } else if self.host.enter_queue(flow, id) {
-            self.announce(id, flow);
+        } else if self.host.enter_queue(flow, queue, id) {
+            self.announce(id, queue);
         }
     }
 
@@ -124,12 +126,12 @@ impl Device {
         let now = self.context.now;
         let request = &mut self.context.requests[id];
         if request.end_part(now, chain) {
-            let (flow, op, sectors) = (request.flow, request.op, request.sectors);
+            let (queue, op, sectors) = (request.queue, request.op, request.sectors);
             if self.interface.is_sata() {
                 self.sata_served(id, op, sectors);
             } else {
                 self.send_read_data(op, sectors);
-                self.nvme_served(id, flow);
+                self.nvme_served(id, queue);
             }
         }
     }

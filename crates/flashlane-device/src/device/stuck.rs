@@ -92,12 +92,13 @@ impl Device {
             let (taken, waiting) = (sata.tags_taken(), sata.waiting());
             lines.push(format!("  {taken} tags in use, {waiting} commands wait for one"));
         }
+        let in_device = |queue| self.interface.nvme().in_device(queue);
         for (index, flow) in self.host.flows().enumerate().take(FLOWS_SHOWN) {
             lines.push(format!(
                 "  flow {index}: {} generated, {} completed, {} in the device",
                 flow.submitted(),
                 flow.completed(),
-                self.interface.nvme().in_device(FlowId::at(index))
+                self.host.queues_of(FlowId::at(index)).map(in_device).sum::<u32>()
             ));
         }
         let more = self.host.flows().len().saturating_sub(FLOWS_SHOWN);

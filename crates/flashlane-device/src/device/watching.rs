@@ -14,7 +14,7 @@ impl Device {
     #[cold]
     pub(crate) fn observe_fetch(&mut self, id: RequestId) {
         let Some(observer) = &mut self.observer else { return };
-        observer.fetch(id, self.interface.nvme().is_full(self.context.requests[id].flow));
+        observer.fetch(id, self.interface.nvme().is_full(self.context.requests[id].queue));
     }
 
     /// The device work of a request begins.

@@ -1,6 +1,6 @@
 //! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the
-//! submission queue of each flow with the requests that wait for room in it, and the counts of
-//! submitted and completed requests.
+//! submission queues of each flow ([`queues`]) with the requests that wait for room in them, and
+//! the counts of submitted and completed requests.
 //!
 //! The host does not know how its requests reach the drive. The driver sends doorbells, and tells
 //! the host which entries the device has fetched and completed.
@@ -9,13 +9,16 @@
 //! wait in a software queue in order of arrival; every generated request completes exactly once.
 
 pub mod counts;
+pub(crate) mod queues;
 
-use flashlane_engine::{Array, Ring, Slab, Time};
-use flashlane_units::{FlowId, RequestId, SubmissionId};
+use flashlane_engine::{Array, Slab, Time};
+use flashlane_units::{FlowId, QueueId, RequestId, SubmissionId};
 
+use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Planned, Request};
 use counts::{ByteCounts, RequestCounts};
+use queues::{Gathered, HostQueues};
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
 pub(crate) const STARVATION: Time = Time::from_s(20);
@@ -24,14 +27,12 @@ pub(crate) const STARVATION: Time = Time::from_s(20);
 /// bound of their own.
 const OUTSTANDING_MAX: usize = 1 << 24;
 
-/// The host's side of a queue pair.
+/// The host's counts of a flow.
 #[derive(Clone)]
 pub struct HostFlow {
-    /// Requests that wait for room in the submission queue.
-    backlog: Ring<RequestId>,
-    /// Entries that were written, and entries that are known to be fetched.
-    tail: u64,
-    head: u64,
+    /// The first of its queue pairs, and their number.
+    first_queue: QueueId,
+    queue_pairs: u16,
     submitted: u64,
     done: Done,
     last_completion: Time,
@@ -40,12 +41,11 @@ pub struct HostFlow {
 }
 
 impl HostFlow {
-    /// Empty queues.
-    fn new() -> Self {
+    /// A flow without requests.
+    fn new(first_queue: QueueId, queue_pairs: u16) -> Self {
         Self {
-            backlog: Ring::new(),
-            tail: 0,
-            head: 0,
+            first_queue,
+            queue_pairs,
             submitted: 0,
             done: Done::default(),
             last_completion: Time::ZERO,
@@ -72,16 +72,6 @@ impl HostFlow {
     /// Requests that completed, counted or not.
     pub fn completed(&self) -> u64 {
         self.done.requests().all()
-    }
-
-    /// Requests that wait behind the submission queue.
-    pub(crate) fn behind_queue(&self) -> u64 {
-        self.backlog.len() as u64
-    }
-
-    /// Entries that were written to the submission queue so far.
-    pub(crate) fn entries(&self) -> u64 {
-        self.tail
     }
 
     /// Requests that entered the host and are not complete.
@@ -133,8 +123,7 @@ pub struct Submission {
 #[derive(Clone)]
 pub(crate) struct Host {
     flows: Array<FlowId, HostFlow>,
-    /// Entries that a submission queue may hold.
-    places: u64,
+    queues: HostQueues,
     /// Requests that have not arrived yet.
     upcoming: Slab<SubmissionId, Submission>,
     /// Most requests outstanding: [`OUTSTANDING_MAX`], unless the submitter sets another bound.
@@ -142,12 +131,18 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Empty queues for `flows` flows. A submission queue has `queue_depth` entries, one of which
-    /// stays free.
-    pub(crate) fn new(queue_depth: u32, flows: usize) -> Self {
+    /// Empty queues. `queue_pairs`: by flow.
+    pub(crate) fn new(config: &InterfaceConfig, queue_pairs: &[u16]) -> Self {
+        let mut count = 0;
+        let flow = |&pairs: &u16| {
+            assert!(pairs > 0, "a flow has a queue pair");
+            let first = QueueId::at(count);
+            count += usize::from(pairs);
+            HostFlow::new(first, pairs)
+        };
         Self {
-            flows: (0..flows).map(|_| HostFlow::new()).collect(),
-            places: u64::from(queue_depth) - 1,
+            flows: queue_pairs.iter().map(flow).collect(),
+            queues: HostQueues::new(config, count),
             upcoming: Slab::new(),
             outstanding_max: OUTSTANDING_MAX,
         }
@@ -193,9 +188,55 @@ impl Host {
         self.outstanding_max = outstanding_max;
     }
 
-    /// Shrinks the queues to their current size.
+    /// Shrinks queues to their current size.
     pub(crate) fn fit(&mut self) {
-        self.flows.iter_mut().for_each(|flow| flow.backlog.fit());
+        self.queues.fit();
+    }
+
+    /// The queue pair with a number inside of a flow.
+    #[inline(always)]
+    pub(crate) fn queue_of(&self, flow: FlowId, number: u16) -> QueueId {
+        let host = &self.flows[flow];
+        assert!(number < host.queue_pairs, "a flow keeps to its queue pairs");
+        host.first_queue.plus(number)
+    }
+
+    /// The queue pairs of a flow.
+    pub(crate) fn queues_of(&self, flow: FlowId) -> impl Iterator<Item = QueueId> {
+        let HostFlow { first_queue, queue_pairs, .. } = self.flows[flow];
+        (0..queue_pairs).map(move |number| first_queue.plus(number))
+    }
+
+    /// Requests that wait behind a submission queue.
+    pub(crate) fn behind_queue(&self, queue: QueueId) -> u64 {
+        self.queues.behind(queue)
+    }
+
+    /// Entries that were written to each submission queue so far.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = u64> {
+        self.queues.entries()
+    }
+
+    /// True if a doorbell may announce several entries.
+    #[inline(always)]
+    pub(crate) fn gathers(&self) -> bool {
+        self.queues.gathers()
+    }
+
+    /// Counts an entry that was written towards the next doorbell of its queue.
+    pub(crate) fn gather(&mut self, queue: QueueId, now: Time) -> Gathered {
+        self.queues.gather(queue, now)
+    }
+
+    /// Takes the entries that no doorbell has announced, if the first of them has waited for long
+    /// enough.
+    pub(crate) fn take_due(&mut self, queue: QueueId, now: Time) -> Option<u16> {
+        self.queues.take_due(queue, now)
+    }
+
+    /// Checks the entries that no doorbell has announced.
+    pub(crate) fn audit_doorbells(&self, now: Time) {
+        self.queues.audit(now);
     }
 
     /// Counts a request of the flow on a SATA drive, where the host has no queue for it.
@@ -204,35 +245,19 @@ impl Host {
         self.flows[flow].submitted += 1;
     }
 
-    /// Puts a request of the flow into the submission queue. True: it has an entry. False: the
-    /// queue is full, and the request waits behind it.
+    /// Puts a request of the flow into a submission queue. True: it has an entry. False: the queue
+    /// is full, and the request waits behind it.
     #[inline(always)]
-    pub(crate) fn enter_queue(&mut self, flow: FlowId, id: RequestId) -> bool {
-        let places = self.places;
-        let host = &mut self.flows[flow];
-        host.submitted += 1;
-        let fits = host.backlog.is_empty() && host.tail - host.head < places;
-        if fits {
-            host.tail += 1;
-        } else {
-            host.backlog.push_back(id);
-        }
-        fits
+    pub(crate) fn enter_queue(&mut self, flow: FlowId, queue: QueueId, id: RequestId) -> bool {
+        self.flows[flow].submitted += 1;
+        self.queues.enter(queue, id)
     }
 
-    /// Notes that the device has fetched the first `fetched` entries of the flow. If there is room
+    /// Notes that the device has fetched the first `fetched` entries of the queue. If there is room
     /// now, the oldest waiting request gets an entry, and is returned.
     #[inline(always)]
-    pub(crate) fn next_entry(&mut self, flow: FlowId, fetched: u64) -> Option<RequestId> {
-        let places = self.places;
-        let host = &mut self.flows[flow];
-        host.head = fetched;
-        if host.backlog.is_empty() || host.tail - host.head >= places {
-            return None;
-        }
-        let next = host.backlog.pop_front().expect("requests wait");
-        host.tail += 1;
-        Some(next)
+    pub(crate) fn next_entry(&mut self, queue: QueueId, fetched: u64) -> Option<RequestId> {
+        self.queues.next_entry(queue, fetched)
     }
 
     /// Counts a completed request.
@@ -280,8 +305,6 @@ impl Host {
     pub(crate) fn audit(&self, outstanding: usize) {
         for flow in &self.flows {
             assert!(flow.completed() <= flow.submitted, "a request completes once");
-            assert!(flow.head <= flow.tail, "the device fetches what was submitted");
-            assert!(flow.tail - flow.head <= self.places, "a submission queue keeps its depth");
         }
         let known: u64 = self.flows.iter().map(HostFlow::outstanding).sum();
         assert_eq!(known, outstanding as u64, "outstanding requests are counted");
@@ -305,46 +328,34 @@ mod tests {
     use super::*;
     use flashlane_units::RequestOp;
 
+    fn host(flows: usize) -> Host {
+        let config = InterfaceConfig { queue_depth: 4, ..InterfaceConfig::default() };
+        Host::new(&config, &vec![1; flows])
+    }
+
+    fn enter(host: &mut Host, flow: u16, id: RequestId) -> bool {
+        let queue = host.queue_of(FlowId::new(flow), 0);
+        host.enter_queue(FlowId::new(flow), queue, id)
+    }
+
     fn request(flow: FlowId) -> Request {
         Request { flow, op: RequestOp::Read, sectors: 8, ..Request::default() }
     }
 
     #[test]
-    fn a_queue_holds_one_entry_less_than_its_depth_and_the_rest_waits_in_order() {
-        let mut host = Host::new(4, 2);
-        assert_eq!(
-            [10, 11, 12].map(|id| host.enter_queue(FlowId::new(0), RequestId::new(id))),
-            [true; 3]
-        );
-        assert_eq!(
-            [13, 14].map(|id| host.enter_queue(FlowId::new(0), RequestId::new(id))),
-            [false; 2]
-        );
-        assert!(
-            host.enter_queue(FlowId::new(1), RequestId::new(20)),
-            "flows have queues of their own"
-        );
-        assert_eq!(host.next_entry(FlowId::new(0), 0), None, "nothing has been fetched");
-        assert_eq!(host.next_entry(FlowId::new(0), 1), Some(RequestId::new(13)));
-        assert_eq!(host.next_entry(FlowId::new(0), 1), None);
-        // There is room, but earlier requests go first.
-        assert!(!host.enter_queue(FlowId::new(0), RequestId::new(15)));
-        assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(14)));
-        assert_eq!(host.next_entry(FlowId::new(0), 3), Some(RequestId::new(15)));
-        assert_eq!(host.next_entry(FlowId::new(0), 3), None);
-        assert!(
-            !host.enter_queue(FlowId::new(0), RequestId::new(16)),
-            "three entries are fetched, three are not"
-        );
-        assert_eq!(host.next_entry(FlowId::new(0), 6), Some(RequestId::new(16)));
-        assert!(host.enter_queue(FlowId::new(0), RequestId::new(17)), "none waits");
+    fn queue_pairs_are_numbered_flow_by_flow() {
+        let host = Host::new(&InterfaceConfig::default(), &[2, 1, 65_000]);
+        let numbers = |flow| host.queues_of(FlowId::new(flow)).map(QueueId::get);
+        assert!(numbers(0).eq([0, 1]) && numbers(1).eq([2]) && numbers(2).eq(3..65_003));
+        assert_eq!(host.queue_of(FlowId::new(2), 64_999), QueueId::new(65_002));
+        assert_eq!(host.entries().count(), 65_003);
     }
 
     #[test]
     fn requests_are_counted_from_entry_to_completion() {
-        let mut host = Host::new(4, 1);
+        let mut host = host(1);
         host.enter(FlowId::new(0));
-        host.enter_queue(FlowId::new(0), RequestId::new(1));
+        enter(&mut host, 0, RequestId::new(1));
         host.complete(&request(FlowId::new(0)), Time(5));
         host.audit(1);
         let flow = host.flows().next().expect("a flow");
@@ -357,10 +368,10 @@ mod tests {
 
     #[test]
     fn a_flow_is_idle_with_work_outstanding_and_no_completion_for_long() {
-        let mut host = Host::new(4, 3);
-        host.enter_queue(FlowId::new(1), RequestId::new(0));
-        host.enter_queue(FlowId::new(2), RequestId::new(1));
-        host.enter_queue(FlowId::new(2), RequestId::new(2));
+        let mut host = host(3);
+        enter(&mut host, 1, RequestId::new(0));
+        enter(&mut host, 2, RequestId::new(1));
+        enter(&mut host, 2, RequestId::new(2));
         let idle = |host: &Host, now: Time| -> Vec<u16> {
             host.idle_flows(now).map(FlowId::get).collect()
         };
@@ -377,7 +388,7 @@ mod tests {
 
     #[test]
     fn requests_that_have_not_arrived_are_kept() {
-        let mut host = Host::new(4, 1);
+        let mut host = host(1);
         let submission = host.plan(Submission { cookie: 9, ..Submission::default() });
         assert_eq!(host.upcoming(), 1);
         assert_eq!(host.arrive(submission).cookie, 9);

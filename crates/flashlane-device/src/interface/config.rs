@@ -18,6 +18,14 @@ pub struct InterfaceConfig {
     pub kind: InterfaceKind,
     /// Entries of each submission and completion queue. Range: 2..=65536.
     pub queue_depth: u32,
+    /// Entries of a submission queue for which the host writes the doorbell once. It writes the
+    /// doorbell when so many entries wait for it, or after `doorbell_limit`. Completions have a
+    /// doorbell each. Range: 1..=65535; 1 for a doorbell per entry, and in effect at most
+    /// `queue_depth - 1`. NVMe only.
+    pub doorbell_batch: u32,
+    /// Longest time for which an entry waits for others before the host writes the doorbell. No
+    /// effect with `doorbell_batch = 1`. Range: 1ns..=10s. The default is Flashlane's assumption.
+    pub doorbell_limit: Span,
     /// Commands of one queue that the device holds at a time (QueueFetchSize). Range: 1..=65535.
     /// Source: MQSim (FAST'18) section 6.1 and Fig. 12.
     pub queue_fetch_size: u32,
@@ -53,6 +61,8 @@ impl Default for InterfaceConfig {
         Self {
             kind: InterfaceKind::Nvme,
             queue_depth: 65_535,
+            doorbell_batch: 1,
+            doorbell_limit: Span(1_000_000),
             queue_fetch_size: 512,
             arbitration: Arbitration::by_name("round-robin").expect("registered"),
             fetch_ahead: 16,

@@ -8,6 +8,7 @@
 pub mod arbitration;
 pub mod config;
 mod firmware;
+pub(crate) mod fitted;
 pub(crate) mod nvme;
 pub mod processors;
 pub(crate) mod sata;
@@ -35,7 +36,7 @@ pub(crate) struct Interface {
 }
 
 impl Interface {
-    /// Idle queues. `classes`: by flow.
+    /// Idle queues. `classes`: by queue pair.
     pub(crate) fn new(
         config: &InterfaceConfig,
         compat: &CompatConfig,
@@ -171,7 +172,7 @@ impl Interface {
         match &mut self.sata {
             None => {
                 assert!(request.begun == now, "a command begins when its firmware is over");
-                self.nvme.begin(request.flow);
+                self.nvme.begin(request.queue);
             }
             Some(sata) => {
                 request.begun = now;
@@ -185,8 +186,7 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_units::FlowId;
-    use flashlane_units::Span;
+    use flashlane_units::{QueueId, Span};
 
     fn space() -> PageSpace {
         PageSpace { sectors_per_page: 8, first_lpas: vec![0] }
@@ -214,8 +214,8 @@ mod tests {
     fn a_read_is_looked_at_when_its_firmware_could_be_done_and_begins_when_it_is() {
         let (mut interface, mut events) = (interface(), EventQueue::new());
         let mut read = asked(RequestOp::Read, &mut events);
-        interface.nvme_mut().submit(FlowId::new(0), RequestId::new(5));
-        interface.nvme_mut().on_doorbell(FlowId::new(0));
+        interface.nvme_mut().submit(QueueId::new(0), RequestId::new(5));
+        interface.nvme_mut().on_doorbell(QueueId::new(0), 1);
         assert_eq!(interface.nvme_mut().next_fetch(), Some(RequestId::new(5)));
         interface.expect(&mut events, RequestId::new(5), &read, Time(10));
         // The entry was delayed.

@@ -1,14 +1,15 @@
-//! NVMe: a queue pair per flow, doorbells, fetch by arbitration, completion queues.
+//! NVMe: queue pairs of the flows, doorbells, fetch by arbitration, completion queues.
 //!
 //! Invariants: a queue has at most QueueFetchSize commands in the device; entries of one queue are
 //! fetched in order; a completion is sent only with room in the completion queue.
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
 use flashlane_engine::{Array, EventQueue, Ring, Time};
-use flashlane_units::{FlowId, RequestId};
+use flashlane_units::{QueueId, RequestId};
 
 use super::arbitration::{self, Arbiter, QueueSet};
 use super::config::InterfaceConfig;
+use super::fitted::fitted;
 use crate::compat::CompatConfig;
 use crate::event::Event;
 
@@ -49,7 +50,7 @@ impl DeviceQueue {
 /// The queue pairs of all flows.
 #[derive(Clone)]
 pub(crate) struct Nvme {
-    queues: Array<FlowId, DeviceQueue>,
+    queues: Array<QueueId, DeviceQueue>,
     arbiter: Box<dyn Arbiter>,
     /// Queues that may be fetched from.
     ready: QueueSet,
@@ -59,13 +60,15 @@ pub(crate) struct Nvme {
     before_firmware: u32,
     /// Usable entries of a completion queue.
     completion_places: u32,
+    /// The queue pair with which the next call of [`Nvme::fit`] begins.
+    next_fit: usize,
 }
 
 impl Nvme {
-    /// Idle queues. `classes`: by flow.
+    /// Idle queues. `classes`: by queue pair.
     pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
-        let flows = classes.len();
-        let queue = DeviceQueue {
+        let queues = classes.len();
+        let pair = DeviceQueue {
             submission: Ring::new(),
             announced: 0,
             in_device: 0,
@@ -76,49 +79,50 @@ impl Nvme {
         };
         let instant = compat.zero_firmware_time;
         Self {
-            queues: Array::of(queue, flows),
+            queues: Array::of(pair, queues),
             arbiter: arbitration::build(&config.arbitration, classes),
             ready: QueueSet::default(),
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
             before_firmware: 0,
             completion_places: config.queue_depth - 1,
+            next_fit: 0,
         }
     }
 
-    /// Shrinks the queues to their current size.
+    /// Shrinks queues to their current size: some of them in each call.
     pub(super) fn fit(&mut self) {
-        for queue in &mut self.queues {
-            queue.submission.fit();
-            queue.held.fit();
-            queue.acknowledgements.fit();
+        for pair in fitted(&mut self.queues, &mut self.next_fit) {
+            pair.submission.fit();
+            pair.held.fit();
+            pair.acknowledgements.fit();
         }
     }
 
-    /// Changes the queue of a flow, and updates whether it may be fetched from.
+    /// Changes a queue pair, and updates whether it may be fetched from.
     #[inline(always)]
-    fn update<R>(&mut self, flow: FlowId, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
-        let queue = &mut self.queues[flow];
-        let changed = change(queue);
-        let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
-        self.ready.set(flow.index(), ready);
+    fn update<R>(&mut self, queue: QueueId, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
+        let pair = &mut self.queues[queue];
+        let changed = change(pair);
+        let ready = pair.announced > 0 && pair.in_device < self.queue_fetch_size;
+        self.ready.set(queue.index(), ready);
         changed
     }
 
     /// Adds a submission entry that the host wrote.
     #[inline(always)]
-    pub(crate) fn submit(&mut self, flow: FlowId, id: RequestId) {
-        self.queues[flow].submission.push_back(id);
+    pub(crate) fn submit(&mut self, queue: QueueId, id: RequestId) {
+        self.queues[queue].submission.push_back(id);
     }
 
-    /// A doorbell announces one more entry.
+    /// A doorbell announces further entries.
     #[inline]
-    pub(crate) fn on_doorbell(&mut self, flow: FlowId) {
+    pub(crate) fn on_doorbell(&mut self, queue: QueueId, entries: u16) {
         debug_assert!(
-            (self.queues[flow].announced as usize) < self.queues[flow].submission.len(),
+            (self.queues[queue].announced as usize) < self.queues[queue].submission.len(),
             "a doorbell announces an entry"
         );
-        self.update(flow, |queue| queue.announced += 1);
+        self.update(queue, |pair| pair.announced += u32::from(entries));
     }
 
     /// True if some queue may be fetched from and there is room before the firmware.
@@ -134,120 +138,120 @@ impl Nvme {
         if self.ready.is_empty() || self.before_firmware >= self.fetch_ahead {
             return None;
         }
-        let flow = FlowId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
+        let queue = QueueId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
         self.before_firmware += 1;
-        let id = self.update(flow, |queue| {
-            queue.announced -= 1;
-            queue.in_device += 1;
-            queue.submission.pop_front().expect("announced entries exist")
+        let id = self.update(queue, |pair| {
+            pair.announced -= 1;
+            pair.in_device += 1;
+            pair.submission.pop_front().expect("announced entries exist")
         });
         Some(id)
     }
 
-    /// The firmware of a command of the flow is over.
+    /// The firmware of a command of the queue is over.
     #[inline]
-    pub(super) fn begin(&mut self, flow: FlowId) {
+    pub(super) fn begin(&mut self, queue: QueueId) {
         debug_assert!(self.before_firmware > 0, "the firmware takes a command that was fetched");
         self.before_firmware -= 1;
-        self.queues[flow].arrived += 1;
+        self.queues[queue].arrived += 1;
     }
 
-    /// The device work of a command of the flow is done. True: its completion has a place in the
+    /// The device work of a command of the queue is done. True: its completion has a place in the
     /// completion queue. False: the caller must hold it back ([`Nvme::hold`]).
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, flow: FlowId) -> bool {
+    pub(crate) fn serve(&mut self, now: Time, queue: QueueId) -> bool {
         let places = self.completion_places;
-        self.update(flow, |queue| {
-            debug_assert!(queue.in_device > 0, "flow {flow} has a command in the device");
-            queue.in_device -= 1;
-            if queue.unacknowledged >= places || queue.acknowledgements.len() >= SETTLED_TOGETHER {
-                queue.settle(now);
+        self.update(queue, |pair| {
+            debug_assert!(pair.in_device > 0, "queue {queue} has a command in the device");
+            pair.in_device -= 1;
+            if pair.unacknowledged >= places || pair.acknowledgements.len() >= SETTLED_TOGETHER {
+                pair.settle(now);
             }
-            let has_place = queue.unacknowledged < places;
-            queue.unacknowledged += u32::from(has_place);
+            let has_place = pair.unacknowledged < places;
+            pair.unacknowledged += u32::from(has_place);
             has_place
         })
     }
 
     /// Holds a completion back until there is room in the completion queue.
-    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, flow: FlowId, id: RequestId) {
+    pub(crate) fn hold(&mut self, events: &mut EventQueue<Event>, queue: QueueId, id: RequestId) {
         debug_assert!(
-            self.queues[flow].unacknowledged >= self.completion_places,
+            self.queues[queue].unacknowledged >= self.completion_places,
             "a completion is held back only where there is no room"
         );
-        let queue = &mut self.queues[flow];
-        queue.held.push_back(id);
-        if let Some(&at) = queue.acknowledgements.front() {
-            events.schedule(at, Event::CompletionRoom { flow });
+        let pair = &mut self.queues[queue];
+        pair.held.push_back(id);
+        if let Some(&at) = pair.acknowledgements.front() {
+            events.schedule(at, Event::CompletionRoom { queue });
         }
     }
 
     /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the number of
-    /// entries of the flow that have arrived in the device, which the completion reports to the
+    /// entries of the queue that have arrived in the device, which the completion reports to the
     /// host.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
         events: &mut EventQueue<Event>,
-        flow: FlowId,
+        queue: QueueId,
         at: Time,
     ) -> u64 {
-        let queue = &mut self.queues[flow];
-        queue.acknowledgements.push_back(at);
+        let pair = &mut self.queues[queue];
+        pair.acknowledgements.push_back(at);
         debug_assert!(
-            queue.acknowledgements.len() <= queue.unacknowledged as usize,
+            pair.acknowledgements.len() <= pair.unacknowledged as usize,
             "the host consumes an entry once"
         );
-        if !queue.held.is_empty() {
-            events.schedule(at, Event::CompletionRoom { flow });
+        if !pair.held.is_empty() {
+            events.schedule(at, Event::CompletionRoom { queue });
         }
-        queue.arrived
+        pair.arrived
     }
 
-    /// Takes the oldest completion of the flow that was held back, if there is room for it now. Its
-    /// place in the completion queue is taken.
-    pub(crate) fn next_held(&mut self, now: Time, flow: FlowId) -> Option<RequestId> {
+    /// Takes the oldest completion of the queue that was held back, if there is room for it now.
+    /// Its place in the completion queue is taken.
+    pub(crate) fn next_held(&mut self, now: Time, queue: QueueId) -> Option<RequestId> {
         let places = self.completion_places;
-        let queue = &mut self.queues[flow];
-        queue.settle(now);
-        if queue.unacknowledged >= places {
+        let pair = &mut self.queues[queue];
+        pair.settle(now);
+        if pair.unacknowledged >= places {
             return None;
         }
-        let id = queue.held.pop_front()?;
-        queue.unacknowledged += 1;
+        let id = pair.held.pop_front()?;
+        pair.unacknowledged += 1;
         Some(id)
     }
 
-    /// Commands of a flow inside the device, for messages.
-    pub(crate) fn in_device(&self, flow: FlowId) -> u32 {
-        self.queues[flow].in_device
+    /// Commands of a queue inside the device, for messages.
+    pub(crate) fn in_device(&self, queue: QueueId) -> u32 {
+        self.queues[queue].in_device
     }
 
-    /// Requests of a flow from their submission entry until the host sees their completion.
-    pub(crate) fn under_way(&self, flow: FlowId) -> u64 {
-        let queue = &self.queues[flow];
-        let unseen = u64::from(queue.unacknowledged) - queue.acknowledgements.len() as u64;
-        let held = queue.held.len() as u64;
-        queue.submission.len() as u64 + u64::from(queue.in_device) + held + unseen
+    /// Requests of a queue from their submission entry until the host sees their completion.
+    pub(crate) fn under_way(&self, queue: QueueId) -> u64 {
+        let pair = &self.queues[queue];
+        let unseen = u64::from(pair.unacknowledged) - pair.acknowledgements.len() as u64;
+        let held = pair.held.len() as u64;
+        pair.submission.len() as u64 + u64::from(pair.in_device) + held + unseen
     }
 
     /// Checks the counts, with `--check`. `entries`: entries written to each submission queue so
     /// far.
     pub(crate) fn audit(&self, entries: impl Iterator<Item = u64>) {
         let (mut before_firmware, mut in_device) = (0, 0);
-        for (flow, (queue, entries)) in self.queues.iter().zip(entries).enumerate() {
-            let waiting = queue.submission.len() as u64;
-            assert!(u64::from(queue.announced) <= waiting, "a doorbell announces an entry");
-            assert!(queue.in_device <= self.queue_fetch_size, "a queue keeps its fetch size");
+        for (queue, (pair, entries)) in self.queues.iter().zip(entries).enumerate() {
+            let waiting = pair.submission.len() as u64;
+            assert!(u64::from(pair.announced) <= waiting, "a doorbell announces an entry");
+            assert!(pair.in_device <= self.queue_fetch_size, "a queue keeps its fetch size");
             let places = self.completion_places;
-            assert!(queue.unacknowledged <= places, "a completion queue keeps its depth");
-            let acknowledged = queue.acknowledgements.len();
-            assert!(acknowledged <= queue.unacknowledged as usize, "a place is freed once");
-            let ready = queue.announced > 0 && queue.in_device < self.queue_fetch_size;
-            assert_eq!(self.ready.contains(flow), ready, "queues to fetch from are known");
+            assert!(pair.unacknowledged <= places, "a completion queue keeps its depth");
+            let acknowledged = pair.acknowledgements.len();
+            assert!(acknowledged <= pair.unacknowledged as usize, "a place is freed once");
+            let ready = pair.announced > 0 && pair.in_device < self.queue_fetch_size;
+            assert_eq!(self.ready.contains(queue), ready, "queues to fetch from are known");
             let fetched = entries.checked_sub(waiting).expect("entries are fetched once");
-            before_firmware += fetched.checked_sub(queue.arrived).expect("an entry arrives once");
-            in_device += queue.in_device;
+            before_firmware += fetched.checked_sub(pair.arrived).expect("an entry arrives once");
+            in_device += pair.in_device;
         }
         assert_eq!(
             before_firmware,
@@ -263,20 +267,20 @@ impl Nvme {
     /// Checks what must hold when no event is left.
     pub(crate) fn audit_end(&self) {
         assert_eq!(self.before_firmware, 0, "the firmware sees every command");
-        for queue in &self.queues {
-            let announced = queue.announced as usize;
-            assert_eq!(announced, queue.submission.len(), "every entry is announced");
-            assert!(queue.held.is_empty(), "no completion is held back for ever");
-            let acknowledged = queue.acknowledgements.len();
-            assert_eq!(queue.unacknowledged as usize, acknowledged, "every completion arrives");
-            let full = queue.in_device == self.queue_fetch_size;
+        for pair in &self.queues {
+            let announced = pair.announced as usize;
+            assert_eq!(announced, pair.submission.len(), "every entry is announced");
+            assert!(pair.held.is_empty(), "no completion is held back for ever");
+            let acknowledged = pair.acknowledgements.len();
+            assert_eq!(pair.unacknowledged as usize, acknowledged, "every completion arrives");
+            let full = pair.in_device == self.queue_fetch_size;
             assert!(announced == 0 || full, "an announced entry is fetched");
         }
     }
 
-    /// True if a flow has as many commands in the device as it may have.
-    pub(crate) fn is_full(&self, flow: FlowId) -> bool {
-        self.queues[flow].in_device == self.queue_fetch_size
+    /// True if a queue has as many commands in the device as it may have.
+    pub(crate) fn is_full(&self, queue: QueueId) -> bool {
+        self.queues[queue].in_device == self.queue_fetch_size
     }
 }
 
@@ -285,15 +289,15 @@ mod tests {
     use super::*;
     use arbitration::Arbitration;
 
-    fn nvme(config: &InterfaceConfig, flows: usize) -> Nvme {
-        Nvme::new(config, &CompatConfig::default(), &vec![0; flows])
+    fn nvme(config: &InterfaceConfig, queues: usize) -> Nvme {
+        Nvme::new(config, &CompatConfig::default(), &vec![0; queues])
     }
 
     /// Submits and announces entries.
-    fn announce(nvme: &mut Nvme, flow: FlowId, ids: &[RequestId]) {
+    fn announce(nvme: &mut Nvme, queue: QueueId, ids: &[RequestId]) {
         for &id in ids {
-            nvme.submit(flow, id);
-            nvme.on_doorbell(flow);
+            nvme.submit(queue, id);
+            nvme.on_doorbell(queue, 1);
         }
     }
 
@@ -308,16 +312,16 @@ mod tests {
             ..InterfaceConfig::default()
         };
         let mut nvme = nvme(&config, 3);
-        nvme.submit(FlowId::new(1), RequestId::new(90));
+        nvme.submit(QueueId::new(1), RequestId::new(90));
         assert!(!nvme.any_ready(), "no doorbell has arrived");
         announce(
             &mut nvme,
-            FlowId::new(0),
+            QueueId::new(0),
             &[RequestId::new(1), RequestId::new(2), RequestId::new(3)],
         );
-        announce(&mut nvme, FlowId::new(2), &[RequestId::new(7), RequestId::new(8)]);
+        announce(&mut nvme, QueueId::new(2), &[RequestId::new(7), RequestId::new(8)]);
         assert_eq!(fetch_all(&mut nvme), [1, 7, 2, 8, 3]);
-        nvme.on_doorbell(FlowId::new(1));
+        nvme.on_doorbell(QueueId::new(1), 1);
         assert_eq!(fetch_all(&mut nvme), [90]);
         assert!(!nvme.any_ready());
     }
@@ -328,15 +332,15 @@ mod tests {
         let mut nvme = nvme(&config, 1);
         announce(
             &mut nvme,
-            FlowId::new(0),
+            QueueId::new(0),
             &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
         );
         assert_eq!(fetch_all(&mut nvme), [1, 2]);
-        assert!(nvme.is_full(FlowId::new(0)) && !nvme.any_ready());
-        nvme.begin(FlowId::new(0));
+        assert!(nvme.is_full(QueueId::new(0)) && !nvme.any_ready());
+        nvme.begin(QueueId::new(0));
         assert_eq!(nvme.next_fetch(), None, "it is in the device until it is served");
-        assert!(nvme.serve(Time(1), FlowId::new(0)));
-        assert_eq!(nvme.in_device(FlowId::new(0)), 1);
+        assert!(nvme.serve(Time(1), QueueId::new(0)));
+        assert_eq!(nvme.in_device(QueueId::new(0)), 1);
         assert_eq!(fetch_all(&mut nvme), [3]);
     }
 
@@ -346,7 +350,7 @@ mod tests {
         let mut nvme = nvme(&config, 2);
         announce(
             &mut nvme,
-            FlowId::new(0),
+            QueueId::new(0),
             &[
                 RequestId::new(1),
                 RequestId::new(2),
@@ -357,7 +361,7 @@ mod tests {
         );
         assert_eq!(fetch_all(&mut nvme), [1, 2, 3]);
         assert!(nvme.any_ready());
-        nvme.begin(FlowId::new(0));
+        nvme.begin(QueueId::new(0));
         assert_eq!(fetch_all(&mut nvme), [4]);
     }
 
@@ -367,42 +371,52 @@ mod tests {
         let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
         announce(
             &mut nvme,
-            FlowId::new(0),
+            QueueId::new(0),
             &[RequestId::new(1), RequestId::new(2), RequestId::new(3), RequestId::new(4)],
         );
         fetch_all(&mut nvme);
         // The completion queue has two places, so the third and the fourth wait.
-        assert!(nvme.serve(Time(10), FlowId::new(0)));
-        assert!(nvme.serve(Time(10), FlowId::new(0)));
+        assert!(nvme.serve(Time(10), QueueId::new(0)));
+        assert!(nvme.serve(Time(10), QueueId::new(0)));
         for id in [3, 4] {
-            assert!(!nvme.serve(Time(10), FlowId::new(0)));
-            nvme.hold(&mut events, FlowId::new(0), RequestId::new(id));
+            assert!(!nvme.serve(Time(10), QueueId::new(0)));
+            nvme.hold(&mut events, QueueId::new(0), RequestId::new(id));
         }
         assert!(events.is_empty(), "no doorbell is on its way");
-        assert_eq!(nvme.acknowledge(&mut events, FlowId::new(0), Time(50)), 0, "none has begun");
-        assert_eq!(events.pop(), Some((Time(50), Event::CompletionRoom { flow: FlowId::new(0) })));
-        assert_eq!(nvme.next_held(Time(49), FlowId::new(0)), None, "the doorbell has not arrived");
-        assert_eq!(nvme.next_held(Time(50), FlowId::new(0)), Some(RequestId::new(3)));
-        assert_eq!(nvme.next_held(Time(50), FlowId::new(0)), None);
-        nvme.acknowledge(&mut events, FlowId::new(0), Time(60));
-        nvme.acknowledge(&mut events, FlowId::new(0), Time(70));
-        assert_eq!(nvme.next_held(Time(70), FlowId::new(0)), Some(RequestId::new(4)));
-        assert_eq!(nvme.next_held(Time(70), FlowId::new(0)), None, "there is room, and none waits");
+        assert_eq!(nvme.acknowledge(&mut events, QueueId::new(0), Time(50)), 0, "none has begun");
+        assert_eq!(
+            events.pop(),
+            Some((Time(50), Event::CompletionRoom { queue: QueueId::new(0) }))
+        );
+        assert_eq!(nvme.next_held(Time(49), QueueId::new(0)), None, "the doorbell has not arrived");
+        assert_eq!(nvme.next_held(Time(50), QueueId::new(0)), Some(RequestId::new(3)));
+        assert_eq!(nvme.next_held(Time(50), QueueId::new(0)), None);
+        nvme.acknowledge(&mut events, QueueId::new(0), Time(60));
+        nvme.acknowledge(&mut events, QueueId::new(0), Time(70));
+        assert_eq!(nvme.next_held(Time(70), QueueId::new(0)), Some(RequestId::new(4)));
+        assert_eq!(
+            nvme.next_held(Time(70), QueueId::new(0)),
+            None,
+            "there is room, and none waits"
+        );
     }
 
     #[test]
     fn a_completion_that_is_held_is_looked_at_when_the_next_doorbell_arrives() {
         let config = InterfaceConfig { queue_depth: 2, ..InterfaceConfig::default() };
         let (mut nvme, mut events) = (nvme(&config, 1), EventQueue::new());
-        announce(&mut nvme, FlowId::new(0), &[RequestId::new(1), RequestId::new(2)]);
+        announce(&mut nvme, QueueId::new(0), &[RequestId::new(1), RequestId::new(2)]);
         fetch_all(&mut nvme);
-        nvme.begin(FlowId::new(0));
-        assert!(nvme.serve(Time(10), FlowId::new(0)));
-        assert_eq!(nvme.acknowledge(&mut events, FlowId::new(0), Time(30)), 1, "one has begun");
+        nvme.begin(QueueId::new(0));
+        assert!(nvme.serve(Time(10), QueueId::new(0)));
+        assert_eq!(nvme.acknowledge(&mut events, QueueId::new(0), Time(30)), 1, "one has begun");
         assert!(events.is_empty(), "none is held");
-        assert!(!nvme.serve(Time(20), FlowId::new(0)));
-        nvme.hold(&mut events, FlowId::new(0), RequestId::new(2));
-        assert_eq!(events.pop(), Some((Time(30), Event::CompletionRoom { flow: FlowId::new(0) })));
-        assert_eq!(nvme.next_held(Time(30), FlowId::new(0)), Some(RequestId::new(2)));
+        assert!(!nvme.serve(Time(20), QueueId::new(0)));
+        nvme.hold(&mut events, QueueId::new(0), RequestId::new(2));
+        assert_eq!(
+            events.pop(),
+            Some((Time(30), Event::CompletionRoom { queue: QueueId::new(0) }))
+        );
+        assert_eq!(nvme.next_held(Time(30), QueueId::new(0)), Some(RequestId::new(2)));
     }
 }

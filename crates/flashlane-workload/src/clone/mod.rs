@@ -362,7 +362,7 @@ impl RequestSource for CloneSource {
         let sectors = self.sizes[usize::from(is_read)].draw();
         let (sector, sectors) = self.addresses.draw(is_read, sectors);
         let op = if is_read { RequestOp::Read } else { RequestOp::Write };
-        Ok(Some(Planned { arrival, op, sector, sectors }))
+        Ok(Some(Planned { arrival, op, sector, sectors, queue: 0 }))
     }
 
     fn restart(&mut self, now: Time) -> Result<(), Error> {

@@ -1,10 +1,11 @@
 //! A tenant with a multiple of its load.
 
 use super::FlowConfig;
+use super::warps::{WARP_READS_MAX, WARPS_MAX};
 
 impl FlowConfig {
-    /// Multiplies the load: rates and depths are multiplied, gaps are divided. Flows of MQSim files
-    /// stay as they are.
+    /// Multiplies the load: rates, depths and warps are multiplied, gaps are divided. Flows of
+    /// MQSim files stay as they are.
     pub fn scale_load(&mut self, factor: f64) {
         let depth = |depth: &mut u32| {
             let scaled = libm::round(f64::from(*depth) * factor);
@@ -13,6 +14,11 @@ impl FlowConfig {
         if let Some(synthetic) = &mut self.synthetic {
             synthetic.queue_depth.iter_mut().for_each(depth);
             synthetic.iops.iter_mut().for_each(|iops| *iops *= factor);
+            if let Some(warps) = &mut synthetic.warps {
+                let most = (WARP_READS_MAX / warps.reads.max(1)).min(WARPS_MAX);
+                let scaled = libm::round(f64::from(warps.count) * factor);
+                warps.count = scaled.clamp(1.0, f64::from(most.max(1))) as u32;
+            }
             if let Some(bandwidth) = &mut synthetic.bandwidth {
                 bandwidth.0 = libm::round(bandwidth.0 as f64 * factor) as u64;
             }

@@ -7,6 +7,7 @@ mod size;
 mod slo;
 mod synthetic;
 mod trace;
+mod warps;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ pub use synthetic::{
     SyntheticConfig, ZipfConfig,
 };
 pub use trace::{DecreasingTimes, OutOfRange, TraceConfig};
+pub use warps::{ThinkTimes, WARP_READS_MAX, WARPS_MAX, WarpsConfig};
 
 /// Largest size of a request. Unit: bytes.
 pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
@@ -114,6 +116,13 @@ impl FlowConfig {
             clone: None,
             mqsim: None,
         }
+    }
+
+    /// Number of its queue pairs.
+    #[must_use]
+    pub fn queue_pairs(&self) -> u16 {
+        let warps = self.synthetic.as_ref().and_then(|synthetic| synthetic.warps.as_ref());
+        warps.map_or(1, |warps| warps.queue_pairs)
     }
 
     /// Time of its first requests.

@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fio::FioConfig;
+use super::warps::WarpsConfig;
 use flashlane_device::layout::SECTOR_BYTES;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
 
 /// Largest alignment of normal sizes, because few of them are multiples of it. Unit: bytes.
 const NORMAL_ALIGN: u64 = 4096;
 
-/// A synthetic flow. Exactly one of `queue_depth`, `bandwidth` and `iops`.
+/// A synthetic flow. Exactly one of `queue_depth`, `bandwidth`, `iops` and `warps`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyntheticConfig {
@@ -23,6 +24,9 @@ pub struct SyntheticConfig {
     /// Open loop: mean requests per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iops: Option<f64>,
+    /// Closed loop of batches: warps of a GPU that read from the drive themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warps: Option<Box<WarpsConfig>>,
     /// Open loop: distribution of the gaps.
     pub arrivals: Arrivals,
     /// Share of reads among reads and writes. Range: 0..=1.

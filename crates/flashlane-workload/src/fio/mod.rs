@@ -144,11 +144,12 @@ impl FioSource {
     /// A request of a copy for the drive.
     fn planned(&self, copy: u32, op: RequestOp, place: place::Place, now: Time) -> Planned {
         if op == RequestOp::Flush {
-            return Planned { arrival: now, op, sector: 0, sectors: 0 };
+            return Planned { arrival: now, op, ..Planned::default() };
         }
         let start = self.plan.file_start(copy, place.file) + place.start;
         let (sector, sectors) = self.plan.sectors(start, place.bytes);
-        Planned { arrival: now, op, sector, sectors: u32::try_from(sectors).unwrap_or(u32::MAX) }
+        let sectors = u32::try_from(sectors).unwrap_or(u32::MAX);
+        Planned { arrival: now, op, sector, sectors, queue: 0 }
     }
 
     /// Starts a new pass of every copy.

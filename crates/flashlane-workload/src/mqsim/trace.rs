@@ -185,6 +185,7 @@ impl RequestSource for MqsimTraceSource {
                 op,
                 sector: placed.sector,
                 sectors: placed.sectors,
+                queue: 0,
             }));
         }
         Ok(None)

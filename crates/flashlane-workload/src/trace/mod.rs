@@ -289,7 +289,7 @@ impl TraceSource {
                 return Err(Error::Trace(message));
             }
         };
-        Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors }))
+        Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors, queue: 0 }))
     }
 }
 

@@ -277,7 +277,7 @@ impl Drive {
             return Err(Refused::Full);
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };
-        let planned = Planned { arrival: at, op, sector, sectors: command.sectors };
+        let planned = Planned { arrival: at, op, sector, sectors: command.sectors, queue: 0 };
         Ok(Submission { flow: FlowId::at(tenant), planned, cookie })
     }
 

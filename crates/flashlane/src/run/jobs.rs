@@ -108,6 +108,9 @@ impl<'a> Runs<'a> {
         let mut run = prepared.build(state, window, |_| true)?;
         let open_loops = run.tenants.unprompted();
         let submissions = options.observe.submissions.clone();
+        if submissions.is_some() {
+            refuse_queue_pairs(workload)?;
+        }
         run.recorder = submissions.map(|sink| Box::new(Recording::new(sink)));
         let shared = &mut run.drive;
         if let Some(rule) = options.until_steady {
@@ -320,4 +323,14 @@ fn finish_alone(
     if options.windows.is_some() {
         summary.slowdown_over_time = Some(windows::slowdowns(over_time, alone_over_time));
     }
+}
+
+/// Refuses to record flows with several queue pairs: a command of a recording does not name its
+/// queue pair.
+fn refuse_queue_pairs(workload: &WorkloadConfig) -> Result<(), Error> {
+    let several = |flow: &flashlane_config::FlowConfig| flow.queue_pairs() > 1;
+    let Some(index) = workload.flows.iter().position(several) else { return Ok(()) };
+    let message = "found several, allowed with a recording of submissions: 1; a recording does \
+                   not name the queue pairs of its commands";
+    Err(Error::config(format!("flow[{index}].synthetic.warps.queue_pairs"), message))
 }

@@ -184,6 +184,7 @@ impl<'a> Prepared<'a> {
         let mut ssd = Device::new(
             self.device,
             &self.workload.classes(),
+            &self.workload.queue_pairs(),
             self.layout.clone(),
             ftl,
             self.cache.clone(),

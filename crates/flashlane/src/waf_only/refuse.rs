@@ -224,6 +224,12 @@ pub(crate) fn refuse(
         "found a time, allowed: a number of requests",
     );
     for (index, flow) in workload.flows.iter().enumerate() {
+        let warps = flow.synthetic.as_ref().is_some_and(|synthetic| synthetic.warps.is_some());
+        refuse(
+            warps,
+            &format!("flow[{index}].synthetic.warps"),
+            "found, allowed: not given; a warp waits for its batch and thinks, which takes time",
+        );
         let late = flow.starts_after.is_some_and(|start| start.0 > 0);
         refuse(late, &format!("flow[{index}].starts_after"), "found a time, allowed: none");
     }

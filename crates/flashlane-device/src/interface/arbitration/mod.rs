@@ -69,6 +69,30 @@ fn ready_queues_only_and_all_of_them(config: &Arbitration) -> Result<(), String>
 mod tests {
     use super::*;
 
+    /// Queues of all classes, of which one in a thousand is ready, are served in turn; so are all.
+    #[test]
+    fn the_arbiters_serve_every_one_of_65_535_queues() {
+        let classes: Vec<u8> = (0..65_535_u32).map(|queue| (1 + queue / 21_845) as u8).collect();
+        for name in Arbitration::NAMES {
+            let config = Arbitration::by_name(name).expect("listed names exist");
+            for step in [1, 997] {
+                let ready: QueueSet = (0..65_535).step_by(step).collect();
+                let mut arbiter = build(&config, &classes);
+                let members = ready.iter().count();
+                let mut served = vec![0_u32; 65_535];
+                for _ in 0..8 * members {
+                    served[arbiter.next(&ready).expect("queues are ready")] += 1;
+                }
+                let (of_ready, others): (Vec<_>, Vec<_>) =
+                    served.iter().enumerate().partition(|&(queue, _)| ready.contains(queue));
+                assert!(others.iter().all(|&(_, &turns)| turns == 0), "{name}: ready queues only");
+                let turns = of_ready.iter().map(|&(_, &turns)| turns);
+                let (least, most) = (turns.clone().min(), turns.max());
+                assert!(least >= Some(3) && most <= Some(15), "{name}: {least:?} to {most:?}");
+            }
+        }
+    }
+
     #[test]
     fn every_policy_keeps_to_the_rules() {
         for name in Arbitration::NAMES {

@@ -25,6 +25,9 @@ impl PolicyDoc for RoundRobinConfig {
     const SOURCE: &'static str = "NVMe base specification, round robin arbitration";
 }
 
+/// A number above those of all queues.
+const LAST: u32 = 65_535;
+
 /// A rotating pointer over sets of ready queues. The queue at the pointer has `left` commands left
 /// of its burst.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,8 +59,8 @@ pub(super) struct RoundRobin {
 
 impl RoundRobin {
     pub(super) fn new(config: &RoundRobinConfig) -> Self {
-        // The pointer starts at the last position, so that queue 0 is served first.
-        Self { ring: Ring { turn: 1023, ..Ring::default() }, burst: config.burst }
+        // The pointer starts behind the last queue, so that queue 0 is served first.
+        Self { ring: Ring { turn: LAST, ..Ring::default() }, burst: config.burst }
     }
 }
 
@@ -74,8 +77,8 @@ mod tests {
     #[test]
     fn bursts_rotate() {
         let mut policy = RoundRobin::new(&RoundRobinConfig { burst: 2 });
-        let ready = QueueSet::from_iter([0, 5, 1000]);
+        let ready = QueueSet::from_iter([0, 5, 65_000]);
         let order: Vec<usize> = (0..8).filter_map(|_| policy.next(&ready)).collect();
-        assert_eq!(order, [0, 0, 5, 5, 1000, 1000, 0, 0]);
+        assert_eq!(order, [0, 0, 5, 5, 65_000, 65_000, 0, 0]);
     }
 }

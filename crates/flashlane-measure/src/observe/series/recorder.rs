@@ -381,6 +381,7 @@ mod tests {
             served: Time::from_us(fetched_us),
             pending: 0,
             next_page: 0,
+            queue: flashlane_units::QueueId::new(0),
             chain: Chain::default(),
             cookie: 0,
         }

@@ -4,6 +4,7 @@
 mod device;
 mod dies;
 mod slc_cache;
+mod warps;
 mod word_lines;
 mod workload;
 
@@ -25,6 +26,9 @@ use flashlane_engine::Rng;
 
 #[allow(unused_imports, reason = "only the quick tests force errors")]
 pub(crate) use device::{force_errors, force_superblocks};
+
+#[allow(unused_imports, reason = "only the tests of recordings need it")]
+pub(crate) use warps::with_one_queue_pair;
 
 const KIB: u64 = 1 << 10;
 const NS: u64 = 1_000;
@@ -141,6 +145,7 @@ pub(crate) fn case(seed: u64) -> Case {
     slc_cache::slc_cache(seed, &mut device, &workload);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
+    warps::warps(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {
         0 => Warmup::Time(draw.scale(US, MS)),
         1 => Warmup::Requests(draw.scale(1, 100)),
