@@ -149,10 +149,9 @@ class InterfaceConfig(TypedDict, total=False):
     """Entries of each submission and completion queue. Range: 2..=65536. Default: ``65535``."""
 
     doorbell_batch: int
-    """Entries of a submission queue for which the host writes the doorbell once. It writes the doorbell
-    when so many entries wait for it, or after ``doorbell_limit``. Completions have a doorbell each. Range:
-    1..=65535; 1 for a doorbell per entry, and in effect at most ``queue_depth - 1``. NVMe only. Default:
-    ``1``."""
+    """Entries of a submission queue for which the host writes the doorbell once: when that many entries
+    wait for it, or after ``doorbell_limit``. Completions have a doorbell each. Range: 1..=65535; 1 for a
+    doorbell per entry, and in effect at most ``queue_depth - 1``. NVMe only. Default: ``1``."""
 
     doorbell_limit: Span
     """Longest time for which an entry waits for others before the host writes the doorbell. No effect with

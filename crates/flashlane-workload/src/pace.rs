@@ -16,7 +16,7 @@ impl Gap {
         Self((ps * (1_u64 << FRACTION_BITS) as f64) as u128)
     }
 
-    /// Its whole picoseconds.
+    /// The time in whole picoseconds.
     pub(crate) fn whole(self) -> Time {
         Clock { fixed: self.0 }.now()
     }

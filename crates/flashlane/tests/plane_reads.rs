@@ -248,7 +248,7 @@ fn planes_read_while_a_program_is_suspended() {
     ];
     let done = completions(&suspends, &commands);
     let wait = |at: usize| done[at].record.flash_queue_ps;
-    // Both end at the same time, so one waits for the transfer of the other.
+    // The two reads end at the same time, so one waits for the transfer of the other.
     assert!(
         wait(3) < DATA && wait(4) < DATA,
         "neither waits for the program: {:?}",

@@ -138,18 +138,16 @@ impl Flash {
         cells: Cells,
         lone: bool,
     ) {
+        if op == Op::Read && self.reads_by_plane() {
+            return self.issue_read(cx, die, (id, sectors.all), cells, lone);
+        }
         let mut bus = self.timing.command(op, 1);
         if op == Op::Program {
             bus += self.timing.data(sectors.moved);
         }
         let sectors = sectors.all;
         let command = Command { op, head: id, sectors, cells, pages: 1, after: DieState::Idle };
-        let time = CommandTime { bus, settle: 0 };
-        if op == Op::Read && self.reads_by_plane() {
-            self.send_read(cx, die, command, time, lone);
-        } else {
-            self.send_command(cx, die, command, time, lone);
-        }
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die

@@ -213,7 +213,7 @@ impl Flash {
     /// The first transaction of the command that a die runs in its array, or that an idle die has
     /// suspended.
     pub(crate) fn running(&self, die: DieId, now: Time) -> Option<TransactionId> {
-        let sensed = self.sensed_by(die);
+        let sensed = if self.reads_by_plane() { self.sensed_by(die) } else { None };
         let die = &self.dies[die];
         let running = die.works_at(now).then_some(die.head).or(sensed);
         running.or_else(|| die.paused().map(|suspended| suspended.head))
@@ -222,7 +222,7 @@ impl Flash {
     /// Remaining time of the array operation that a die runs, or that an idle die has suspended.
     /// Unit: picoseconds.
     pub(crate) fn busy(&self, die: DieId, now: Time) -> u64 {
-        let reads = self.plane_time_left(die, now);
+        let reads = if self.reads_by_plane() { self.plane_time_left(die, now) } else { 0 };
         let die = &self.dies[die];
         if die.works_at(now) {
             die.until.saturating_sub(now).0
@@ -236,7 +236,10 @@ impl Flash {
     /// Remaining time until a die has served all that it has begun. Unit: picoseconds.
     pub(crate) fn service_left(&self, die: DieId, now: Time, transactions: &Transactions) -> u64 {
         let held = self.held_time(die);
-        let (reads, on_planes) = (self.plane_time_left(die, now), self.pages_on_planes(die));
+        let (reads, on_planes) = match self.reads_by_plane() {
+            true => (self.plane_time_left(die, now), self.pages_on_planes(die)),
+            false => (0, 0),
+        };
         let die = &self.dies[die];
         let suspended = die.suspended.map_or(0, |suspended| suspended.left);
         let of_data = |pages: u32| u64::from(pages) * self.timing.data(u32::from(die.sectors));

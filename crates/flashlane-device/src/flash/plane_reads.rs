@@ -18,6 +18,7 @@ use flashlane_engine::{Array, Time};
 use flashlane_units::{ChipId, DieId, PlaneId, TransactionId};
 
 use super::command::{Command, CommandTime};
+use super::timing::Cells;
 use super::{DieState, Flash, Running, channel};
 use crate::context::Context;
 use crate::transaction::{Op, Transactions, pages_from};
@@ -147,6 +148,24 @@ impl Flash {
         let reads = self.reads.as_ref().expect("planes read independently");
         let PlaneRead { head, since, until, .. } = reads.planes[plane];
         Running { head, op: Op::Read, since, until }
+    }
+
+    /// Sends a read of `sectors` sectors of one page to its plane, as
+    /// [`issue_page`](Self::issue_page) does for a die.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn issue_read(
+        &mut self,
+        cx: &mut Context,
+        die: DieId,
+        (head, sectors): (TransactionId, u32),
+        cells: Cells,
+        lone: bool,
+    ) {
+        let bus = self.timing.command(Op::Read, 1);
+        let after = DieState::Idle;
+        let command = Command { op: Op::Read, head, sectors, cells, pages: 1, after };
+        self.send_read(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
     /// Sends a read of one page to its plane, which must be free. The channel must be free, too.
@@ -284,12 +303,16 @@ impl Flash {
     }
 
     /// Pages that the planes of a die read or hold.
+    #[cold]
+    #[inline(never)]
     pub(super) fn pages_on_planes(&self, die: DieId) -> u32 {
         let planes = self.reads.iter().flat_map(|reads| reads.of(die));
         planes.map(PlaneRead::pages).sum()
     }
 
     /// Remaining time of the longest read that the planes of a die sense. Unit: picoseconds.
+    #[cold]
+    #[inline(never)]
     pub(super) fn plane_time_left(&self, die: DieId, now: Time) -> u64 {
         let planes = self.reads.iter().flat_map(|reads| reads.of(die));
         let left = |plane: &PlaneRead| plane.until.saturating_sub(now).0;
@@ -297,6 +320,8 @@ impl Flash {
     }
 
     /// The first page that a plane of a die senses; `None` if no plane senses.
+    #[cold]
+    #[inline(never)]
     pub(super) fn sensed_by(&self, die: DieId) -> Option<TransactionId> {
         let mut planes = self.reads.iter().flat_map(|reads| reads.of(die));
         planes.find(|plane| plane.senses()).map(|plane| plane.head)

@@ -28,7 +28,7 @@ struct HostQueue {
 /// The effect of an entry on the doorbell of its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gathered {
-    /// The host rings now, for so many entries.
+    /// The host rings now, for this number of entries.
     Rings(u16),
     /// The entry is the first that waits; the host rings at this time at the latest.
     WaitsUntil(Time),

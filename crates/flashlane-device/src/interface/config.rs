@@ -18,8 +18,8 @@ pub struct InterfaceConfig {
     pub kind: InterfaceKind,
     /// Entries of each submission and completion queue. Range: 2..=65536.
     pub queue_depth: u32,
-    /// Entries of a submission queue for which the host writes the doorbell once. It writes the
-    /// doorbell when so many entries wait for it, or after `doorbell_limit`. Completions have a
+    /// Entries of a submission queue for which the host writes the doorbell once: when that
+    /// many entries wait for it, or after `doorbell_limit`. Completions have a
     /// doorbell each. Range: 1..=65535; 1 for a doorbell per entry, and in effect at most
     /// `queue_depth - 1`. NVMe only.
     pub doorbell_batch: u32,

@@ -112,12 +112,12 @@ impl Bench {
             flash: &self.flash,
             urgent: self.urgent,
             hold_writes: false,
-            beside: self.beside,
             rules: &Rules {
                 ordered: true,
                 preemptible: !self.urgent,
                 planes_per_die: self.geometry.planes_per_die,
                 reads_by_plane: self.reads_by_plane,
+                beside: self.beside,
             },
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,

@@ -119,8 +119,6 @@ pub(crate) struct Scheduler {
     flows: Array<FlowId, QueueAccount>,
     chips_per_channel: u32,
     rules: Rules,
-    /// What the die that is asked does meanwhile.
-    beside: Beside,
     /// The command that is being formed, or was formed last.
     command: Command,
     /// Migrations that turned out pointless while a command was formed; they are settled later.
@@ -189,8 +187,8 @@ impl Scheduler {
                 preemptible,
                 planes_per_die: geometry.planes_per_die,
                 reads_by_plane: flash.independent_plane_reads,
+                beside: Beside::default(),
             },
-            beside: Beside::default(),
             command: Command::default(),
             cancelled: Vec::new(),
             interrupted: None,
@@ -258,7 +256,6 @@ impl Scheduler {
             flash: at.flash,
             urgent,
             hold_writes: urgent && self.hold_writes,
-            beside: self.beside,
             rules: &self.rules,
             batch: &mut self.command.pages,
             cancelled: &mut self.cancelled,

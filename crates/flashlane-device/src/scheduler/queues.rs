@@ -356,11 +356,13 @@ impl Queues {
         let waiting = (0..KINDS as u8).map(Kind).filter(|&kind| !self.is_empty(die, kind));
         let since = |kind: &Kind| view.transactions[self.front(die, *kind)].mark;
         let Some(oldest) = waiting.min_by_key(since) else { return false };
-        view.now.saturating_sub(since(&oldest)) > STARVING && self.form(die, oldest, None, view)
+        view.now.saturating_sub(since(&oldest)) > STARVING
+            && self.form_seldom(die, oldest, None, view)
     }
 
     /// Forms a command from `first`, led by its oldest transaction that can go, with partners for
     /// other planes from `first` and then from `second`. False if nothing of `first` can go.
+    #[inline(always)]
     pub fn form(
         &mut self,
         die: DieId,
@@ -381,6 +383,19 @@ impl Queues {
             }
         }
         true
+    }
+
+    /// Does [`form`](Self::form), where that is seldom called.
+    #[cold]
+    #[inline(never)]
+    pub fn form_seldom(
+        &mut self,
+        die: DieId,
+        first: Kind,
+        second: Option<Kind>,
+        view: &mut View<'_>,
+    ) -> bool {
+        self.form(die, first, second, view)
     }
 
     /// Forms a command from the oldest transactions only, so that no transaction is overtaken.
@@ -467,7 +482,7 @@ impl Queues {
         let goes =
             |&id: &TransactionId| view.is_ready(&view.transactions[id]) && !view.is_stale(id);
         if self.iter(die, kind).take_while(|&id| read(id)).any(|id| goes(&id)) {
-            return Some(self.form(die, kind, None, view));
+            return Some(self.form_seldom(die, kind, None, view));
         }
         if !self.iter(die, kind).all(read) {
             return None;
@@ -495,7 +510,7 @@ impl Queues {
             );
             if traits.may_stay() && view.is_stale(id) {
                 self.take(die, kind, position, view.cancelled);
-            } else if !(traits.may_stay() || view.beside.reads)
+            } else if !(traits.may_stay() || view.rules.beside.reads)
                 || view.is_ready(&view.transactions[id])
             {
                 let leader = self.take(die, kind, position, view.batch);

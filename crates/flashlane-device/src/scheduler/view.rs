@@ -18,6 +18,8 @@ pub(crate) struct Rules {
     pub(crate) planes_per_die: u32,
     /// True if each plane reads by itself, so that a command reads a page of one plane.
     pub(crate) reads_by_plane: bool,
+    /// What the die that is asked does meanwhile.
+    pub(crate) beside: Beside,
 }
 
 /// What a die does while it is asked for its next command.
@@ -41,8 +43,6 @@ pub struct View<'a> {
     /// True if host writes may not lead a command and never count as starving: the erase of a
     /// collection comes first.
     pub(crate) hold_writes: bool,
-    /// The die reads, and takes only reads.
-    pub(crate) beside: Beside,
     pub(crate) rules: &'a Rules,
     /// The command being formed: one transaction per plane.
     pub(crate) batch: &'a mut Vec<TransactionId>,
@@ -253,10 +253,11 @@ impl View<'_> {
     /// True if nothing keeps the transaction in its queue. A program needs its old data, and its
     /// page must be the next one of its block, unless order does not matter. A die that reads takes
     /// only reads of its free planes.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn is_ready(&self, tr: &Transaction) -> bool {
-        is_ready(tr, self.rules.ordered, self.ftl) && !(self.beside.reads && self.is_shut_out(tr))
+        is_ready(tr, self.rules.ordered, self.ftl)
+            && !(self.rules.beside.reads && self.is_shut_out(tr))
     }
 
     /// True if a die that reads cannot take the transaction now: it is no read, or its plane is not
@@ -264,7 +265,7 @@ impl View<'_> {
     #[cold]
     fn is_shut_out(&self, tr: &Transaction) -> bool {
         let plane = tr.plane.get() % self.rules.planes_per_die;
-        tr.op != Op::Read || self.beside.closed >> plane & 1 != 0
+        tr.op != Op::Read || self.rules.beside.closed >> plane & 1 != 0
     }
 
     /// True if the command that is being formed takes no further page: each plane reads by itself.

@@ -187,7 +187,8 @@ impl Scheduler {
             debug_assert!(!self.command.pages.is_empty(), "a command that was formed has a page");
             self.served(visit.channel, visit.way);
             self.may_interrupt_again(at, die);
-            let interrupts = !idle && !at.flash.is_reading(die);
+            let reads_on = self.rules.reads_by_plane && at.flash.is_reading(die);
+            let interrupts = !(idle || reads_on);
             (self.command.die, self.command.interrupts) = (die, interrupts);
         } else if self.has_cancelled() {
             self.interrupt(Visit { die, ..visit }, rest);
@@ -276,7 +277,7 @@ impl Scheduler {
         idle: bool,
         urgent: bool,
     ) -> bool {
-        if !idle && at.flash.is_reading(die) {
+        if !idle && self.rules.reads_by_plane && at.flash.is_reading(die) {
             return self.serve_reading(at, die, urgent);
         }
         if !idle && at.flash.takes_program(die) {
@@ -323,13 +324,13 @@ impl Scheduler {
     fn serve_reading(&mut self, at: &mut Surroundings<'_>, die: DieId, urgent: bool) -> bool {
         let Some(closed) = at.flash.closed_planes(die, at.now) else { return false };
         self.command.pages.clear();
-        self.beside = Beside { reads: true, closed };
+        self.rules.beside = Beside { reads: true, closed };
         let suspended = at.flash.is_suspended(die);
         let formed = self.with_policy(at, urgent, |policy, view| match suspended {
             true => policy.interrupt(die, view),
             false => policy.take_read_beside(die, view),
         });
-        self.beside = Beside::default();
+        self.rules.beside = Beside::default();
         debug_assert_eq!(formed, !self.command.pages.is_empty(), "a command has a page");
         formed
     }

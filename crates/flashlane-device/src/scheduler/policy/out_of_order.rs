@@ -83,6 +83,17 @@ impl OutOfOrder {
         self.queues.look_for_starving(die, now);
     }
 
+    /// Forms the first command of the plan that can go.
+    #[inline(always)]
+    fn form_first(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        for &(first, second) in Self::plan(view) {
+            if self.queues.form(die, first, second, view) {
+                return true;
+            }
+        }
+        false
+    }
+
     fn plan(view: &View<'_>) -> &'static [(Kind, Option<Kind>)] {
         match (view.urgent, view.hold_writes) {
             (false, _) => &RELAXED,
@@ -106,10 +117,8 @@ impl SchedulingPolicy for OutOfOrder {
         }
         let fills_up = self.strict && view.urgent && self.queues.is_empty(die, Kind::GC_READ);
         let mapping = (Kind::MAPPING_READ, Some(Kind::user_read(ANY)));
-        fills_up && self.queues.form(die, mapping.0, mapping.1, view)
-            || Self::plan(view)
-                .iter()
-                .any(|&(first, second)| self.queues.form(die, first, second, view))
+        fills_up && self.queues.form_seldom(die, mapping.0, mapping.1, view)
+            || self.form_first(die, view)
     }
 
     /// Forms the first programs of the plan that can go, unless something else is before them.
@@ -121,7 +130,7 @@ impl SchedulingPolicy for OutOfOrder {
             if !first.is_program() && !self.queues.is_empty(die, first) {
                 return false;
             }
-            if first.is_program() && self.queues.form(die, first, second, view) {
+            if first.is_program() && self.queues.form_seldom(die, first, second, view) {
                 return true;
             }
         }
@@ -141,7 +150,7 @@ impl SchedulingPolicy for OutOfOrder {
             if !first.is_read() && !self.queues.is_empty(die, first) {
                 return false;
             }
-            if first.is_read() && self.queues.form(die, first, second, view) {
+            if first.is_read() && self.queues.form_seldom(die, first, second, view) {
                 return true;
             }
         }
@@ -164,7 +173,7 @@ impl SchedulingPolicy for OutOfOrder {
     }
 
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
-        self.queues.form(die, Kind::user_write(ANY), None, view)
+        self.queues.form_seldom(die, Kind::user_write(ANY), None, view)
     }
 
     #[inline]

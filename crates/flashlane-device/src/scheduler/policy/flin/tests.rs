@@ -86,12 +86,12 @@ impl Unit0 {
             flash: &self.flash,
             urgent: false,
             hold_writes: false,
-            beside: Beside::default(),
             rules: &Rules {
                 ordered: false,
                 preemptible: self.preemptible,
                 planes_per_die: 2,
                 reads_by_plane: false,
+                beside: Beside::default(),
             },
             batch: &mut self.batch,
             cancelled: &mut self.cancelled,
