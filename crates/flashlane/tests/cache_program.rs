@@ -1,9 +1,7 @@
 //! Cache program (`flash.cache_program`): a program hides the transfer of the next one.
 
-use crate::common::{Scenario, flash_only, problems};
-use flashlane::Time;
-use flashlane::config::load::{Overrides, device_from_toml};
-use flashlane::drive::{Command, Completion, Drive, DriveOptions, Tenant};
+use crate::common::{ONE_DIE, Scenario, completions_of_one_die, flash_only, problems};
+use flashlane::drive::{Command, Completion};
 use flashlane::simulate_in_detail;
 
 const US: u64 = 1_000_000;
@@ -85,54 +83,14 @@ fn every_policy_that_is_allowed_fills_the_register() {
     }
 }
 
-/// One die. Commands take 1 ns and data of a page 1024 ns; the front of the drive takes no time
-/// that differs between requests.
-const ONE_DIE: &str = r#"
-name = "one die"
-[cache]
-capacity = "0B"
-[interface]
-firmware_time = "0ns"
-[link]
-lane_bandwidth = "100GB/s"
-[ftl]
-over_provisioning = "28%"
-[ftl.precondition]
-enabled = false
-[flash]
-technology = "slc"
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 64
-page_size = "4KiB"
-channel_rate = "4000MT/s"
-command_time = "1ns"
-read_time = ["40us"]
-program_time = ["500us"]
-erase_time = "3ms"
-cache_program = true
-"#;
-
+/// Gives dies a cache register.
+const REGISTER: &str = "flash.cache_program=true";
 const DATA: u64 = 1_025_000;
 const PROGRAM: u64 = 500 * US;
 
-/// Completions of commands with their arrivals, in order of the commands.
+/// Completions of commands on one die with a cache register.
 fn completions(commands: &[(u64, Command)]) -> Vec<Completion> {
-    let device = device_from_toml(ONE_DIE, "device", &Overrides::default()).expect("valid").config;
-    let options = DriveOptions { check: true, ..DriveOptions::default() };
-    let mut drive =
-        Drive::with_options(&device, &[Tenant::named("one")], 1, &options).expect("a drive");
-    for (cookie, &(at, command)) in (0..).zip(commands) {
-        drive.submit(Time(at), 0, command, cookie).expect("it is accepted");
-    }
-    let mut done = Vec::new();
-    drive.advance(Time(1_000_000 * US), &mut done).expect("everything ends");
-    assert_eq!(done.len(), commands.len(), "everything is completed");
-    done.sort_by_key(|completion| completion.cookie);
-    done
+    completions_of_one_die(&[REGISTER], commands)
 }
 
 fn write(page: u64) -> Command {
@@ -218,7 +176,7 @@ fn what_does_not_go_together_is_refused() {
         ("scheduler=sprinkler", "scheduler sprinkler"),
         ("scheduler=sprinkler-fairness", "scheduler sprinkler-fairness"),
     ] {
-        let problems = problems(ONE_DIE, &[set]);
+        let problems = problems(ONE_DIE, &[REGISTER, set]);
         let of_key = |line: &String| {
             line.strip_prefix("flash.cache_program: ").is_some_and(|why| why.contains(with))
         };

@@ -1,7 +1,7 @@
 //! The SLC cache (`[slc_cache]`): the three phases of a long write, reads of both kinds of pages,
 //! folding, and what is refused.
 
-use crate::common::{Scenario, flash_only, problems, run_all, watched_in_four_ways};
+use crate::common::{Scenario, flash_only, mixed, problems, run_all, watched_in_four_ways};
 use flashlane::Time;
 use flashlane::config::load::{Overrides, device_from_toml};
 use flashlane::drive::{Command, Completion, Drive, DriveOptions, Tenant};
@@ -190,33 +190,10 @@ fn copyback_folds_on_the_die() {
     assert_eq!(drive.summary().expect("a summary").flash.copybacks, 512);
 }
 
-const MIXED: &str = r#"
-[[flow]]
-name = "cached"
-cache = "write-read"
-[flow.synthetic]
-queue_depth = 8
-read_ratio = 0.4
-size = "8KiB"
-align = "512B"
-flush_ratio = 0.02
-requests = 6000
-[[flow]]
-name = "past"
-cache = "off"
-[flow.synthetic]
-queue_depth = 8
-read_ratio = 0.3
-trim_ratio = 0.1
-size = "4KiB"
-align = "4KiB"
-requests = 6000
-"#;
-
 #[test]
 fn everything_beside_the_cache_still_holds() {
     let device = flash_only("over_provisioning = \"60%\"", [1, 1, 1, 2], [64, 24], "8KiB");
-    let base = Scenario::new(&device, MIXED)
+    let base = Scenario::new(&device, &mixed(6000))
         .set("cache.capacity", "128KiB")
         .set("ftl.precondition.occupancy", 0.3)
         .set("slc_cache.read_time", "20us")

@@ -1,7 +1,9 @@
 //! Mapping units smaller than a page: shared sensings, what waits in memory, and what is refused.
 //! `theory_units.rs` compares their amplification with theory.
 
-use crate::common::{Scenario, flash_only, problems, random_writes, run_all, watched_in_four_ways};
+use crate::common::{
+    Scenario, flash_only, mixed, problems, random_writes, run_all, watched_in_four_ways,
+};
 use flashlane::metrics::Summary;
 
 /// One plane with pages of four units. `unit`: the key that says so, or nothing.
@@ -128,29 +130,7 @@ fn smaller_writes_than_a_unit_are_amplified_by_their_share_of_it() {
 
 #[test]
 fn everything_beside_units_still_holds() {
-    let mixed = r#"
-[[flow]]
-name = "cached"
-cache = "write-read"
-[flow.synthetic]
-queue_depth = 8
-read_ratio = 0.4
-size = "8KiB"
-align = "512B"
-flush_ratio = 0.02
-requests = 6000
-[[flow]]
-name = "past"
-cache = "off"
-[flow.synthetic]
-queue_depth = 8
-read_ratio = 0.3
-trim_ratio = 0.1
-size = "4KiB"
-align = "4KiB"
-requests = 6000
-"#;
-    let base = Scenario::new(&one_plane(UNIT), mixed)
+    let base = Scenario::new(&one_plane(UNIT), &mixed(6000))
         .set("flash.planes_per_die", 2)
         .set("flash.blocks_per_plane", 40)
         .set("flash.pages_per_block", 16)

@@ -2,7 +2,9 @@
 //! reads, what waits in memory, and what is refused. `theory_units.rs` compares their amplification
 //! with theory.
 
-use crate::common::{Scenario, flash_only, problems, random_writes, run_all, watched_in_four_ways};
+use crate::common::{
+    Scenario, flash_only, mixed, problems, random_writes, run_all, watched_in_four_ways,
+};
 use flashlane::Time;
 use flashlane::config::bounds::Bounds;
 use flashlane::config::load::{Overrides, device_from_toml};
@@ -179,32 +181,9 @@ fn protected_memory_needs_no_flush_without_word_lines_either() {
     assert!(default.flows[0].flush_response_time_us.mean > 200.0);
 }
 
-const MIXED: &str = r#"
-[[flow]]
-name = "cached"
-cache = "write-read"
-[flow.synthetic]
-queue_depth = 8
-read_ratio = 0.4
-size = "8KiB"
-align = "512B"
-flush_ratio = 0.02
-requests = 5000
-[[flow]]
-name = "past"
-cache = "off"
-[flow.synthetic]
-queue_depth = 8
-read_ratio = 0.3
-trim_ratio = 0.1
-size = "4KiB"
-align = "4KiB"
-requests = 5000
-"#;
-
 #[test]
 fn everything_beside_word_lines_still_holds() {
-    let base = one_shot([1, 1, 1, 2], MIXED)
+    let base = one_shot([1, 1, 1, 2], &mixed(5000))
         .set("flash.blocks_per_plane", 64)
         .set("flash.pages_per_block", 24)
         .set("cache.capacity", "128KiB")

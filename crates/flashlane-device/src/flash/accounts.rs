@@ -7,7 +7,7 @@ use flashlane_units::{ChipId, DieId, TransactionId};
 
 use super::channel::Channel;
 use super::{Die, DieState, Flash};
-use crate::transaction::{Source, Transactions, pages_from};
+use crate::transaction::{Source, Transaction, Transactions, pages_from};
 
 /// Accounts of a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,15 +57,11 @@ impl Flash {
         if self.reads_by_plane() {
             works_since = works_since.min(self.planes_read_since(chip));
         }
-        let account = &mut self.chips[chip];
-        account.busy += now.0 - works_since.max(account.stopped.0);
-        account.stopped = now;
+        self.count_busy(chip, works_since, now);
         let whole = (now - since).0;
         let tr = &transactions[head];
         if tr.sibling == TransactionId::NONE {
-            let by = account_of(tr.source);
-            account.by_source[by] += u128::from(whole);
-            self.by_flow[tr.flow][by] += u128::from(whole);
+            self.charge_page(chip, tr, whole);
         } else {
             self.charge_pages(chip, head, whole, transactions);
         }
@@ -91,13 +87,25 @@ impl Flash {
             }
         }
         debug_assert!(works_since <= since.0 && since <= end, "work ends after it began");
+        self.count_busy(chip, works_since, end);
+        self.charge_page(chip, &transactions[id], (end - since).0);
+    }
+
+    /// Some die of a chip has been working since `works_since`, or since the last one stopped. At
+    /// `end` one stops.
+    #[inline(always)]
+    fn count_busy(&mut self, chip: ChipId, works_since: u64, end: Time) {
         let account = &mut self.chips[chip];
         account.busy += end.0 - works_since.max(account.stopped.0);
         account.stopped = end;
-        let (tr, whole) = (&transactions[id], u128::from((end - since).0));
+    }
+
+    /// Charges `time` of an array to one page. Unit: picoseconds.
+    #[inline(always)]
+    fn charge_page(&mut self, chip: ChipId, tr: &Transaction, time: u64) {
         let by = account_of(tr.source);
-        account.by_source[by] += whole;
-        self.by_flow[tr.flow][by] += whole;
+        self.chips[chip].by_source[by] += u128::from(time);
+        self.by_flow[tr.flow][by] += u128::from(time);
     }
 
     /// Time up to `at` for which each channel was taken. A use counts when it begins, so the rest

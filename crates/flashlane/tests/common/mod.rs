@@ -7,8 +7,9 @@ use flashlane::config::bounds::Capacity;
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::validate::{validate, validate_device};
 use flashlane::config::{DeviceConfig, WorkloadConfig};
+use flashlane::drive::{Command, Completion, Drive, DriveOptions, Tenant};
 use flashlane::metrics::{FlashSummary, Summary};
-use flashlane::{RunOptions, simulate};
+use flashlane::{RunOptions, Time, simulate};
 
 /// Three channels of two chips, one die of two planes each; small enough to fill.
 pub(crate) const SMALL_DRIVE: &str = r#"
@@ -80,6 +81,87 @@ align = "4KiB"
 requests = 1
 "#
     )
+}
+
+/// Two tenants that do everything: one through the cache with parts of pages and flushes, one past
+/// it with trims. `requests`: of each.
+pub(crate) fn mixed(requests: u32) -> String {
+    format!(
+        r#"
+[[flow]]
+name = "cached"
+cache = "write-read"
+[flow.synthetic]
+queue_depth = 8
+read_ratio = 0.4
+size = "8KiB"
+align = "512B"
+flush_ratio = 0.02
+requests = {requests}
+[[flow]]
+name = "past"
+cache = "off"
+[flow.synthetic]
+queue_depth = 8
+read_ratio = 0.3
+trim_ratio = 0.1
+size = "4KiB"
+align = "4KiB"
+requests = {requests}
+"#
+    )
+}
+
+/// One die of one plane, empty. Commands take 1 ns and data of a page 1024 ns; the front of the
+/// drive takes no time that differs between requests.
+pub(crate) const ONE_DIE: &str = r#"
+name = "one die"
+[cache]
+capacity = "0B"
+[interface]
+firmware_time = "0ns"
+[link]
+lane_bandwidth = "100GB/s"
+[ftl]
+over_provisioning = "28%"
+[ftl.precondition]
+enabled = false
+[flash]
+technology = "slc"
+channels = 1
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 64
+page_size = "4KiB"
+channel_rate = "4000MT/s"
+command_time = "1ns"
+read_time = ["40us"]
+program_time = ["500us"]
+erase_time = "3ms"
+"#;
+
+/// Completions of commands on [`ONE_DIE`] with their arrivals, in order of the commands. `sets`:
+/// keys of the device.
+pub(crate) fn completions_of_one_die(
+    sets: &[&str],
+    commands: &[(u64, Command)],
+) -> Vec<Completion> {
+    let sets = sets.iter().map(|&set| set.to_owned()).collect();
+    let overrides = Overrides { sets, ..Overrides::default() };
+    let device = device_from_toml(ONE_DIE, "device", &overrides).expect("valid").config;
+    let options = DriveOptions { check: true, ..DriveOptions::default() };
+    let mut drive =
+        Drive::with_options(&device, &[Tenant::named("one")], 1, &options).expect("a drive");
+    for (cookie, &(at, command)) in (0..).zip(commands) {
+        drive.submit(Time(at), 0, command, cookie).expect("it is accepted");
+    }
+    let mut done = Vec::new();
+    drive.advance(Time::from_s(1), &mut done).expect("everything ends");
+    assert_eq!(done.len(), commands.len(), "everything is completed");
+    done.sort_by_key(|completion| completion.cookie);
+    done
 }
 
 /// Logical pages, and valid share of the blocks that are neither free nor open: the collection

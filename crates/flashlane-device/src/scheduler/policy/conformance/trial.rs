@@ -1,6 +1,5 @@
 //! A random workload on a bench, with every rule checked at every step.
 
-#[path = "beside.rs"]
 mod beside;
 
 use std::collections::{BTreeMap, BTreeSet};
