@@ -129,6 +129,22 @@ fn reads_take_the_time_of_the_block_that_they_find() {
     assert_eq!(cache_of(&mut drive).reads, 1);
 }
 
+/// The old part of a page that is written in part is read by the drive, and not by the host.
+#[test]
+fn reads_of_the_drive_itself_are_not_counted() {
+    let mut drive = drive(64, &[]);
+    write_pages(&mut drive, Time::ZERO, 0..8);
+    let mut done = Vec::new();
+    drive.submit(Time(10_000 * US), 0, Command::write(8 * 3, 4), 9).expect("accepted");
+    drive.advance(Time(20_000 * US), &mut done).expect("the write ends");
+    let summary = drive.summary().expect("a summary");
+    assert_eq!(summary.flash.user_reads, 1, "the old part is read");
+    assert_eq!(cache_of(&mut drive).reads, 0);
+    drive.submit(Time(30_000 * US), 0, Command::read(8 * 3, 8), 10).expect("accepted");
+    drive.advance(Time(40_000 * US), &mut done).expect("the read ends");
+    assert_eq!(cache_of(&mut drive).reads, 1);
+}
+
 /// The cache takes its share of the free blocks above the threshold, and no more.
 #[test]
 fn the_share_of_free_blocks_bounds_the_cache() {
@@ -195,7 +211,7 @@ fn everything_beside_the_cache_still_holds() {
     let device = flash_only("over_provisioning = \"60%\"", [1, 1, 1, 2], [64, 24], "8KiB");
     let base = Scenario::new(&device, &mixed(6000))
         .set("cache.capacity", "128KiB")
-        .set("ftl.precondition.occupancy", 0.3)
+        .set("ftl.precondition.enabled", false)
         .set("slc_cache.read_time", "20us")
         .set("slc_cache.program_time", "100us")
         .set("slc_cache.fold_after", "10us");

@@ -57,7 +57,7 @@ impl Ftl {
             let blocks = &self.blocks;
             sets.host_read(flow, blocks.block_of(ppa), blocks, ctx.now);
         }
-        if self.slc_cache.is_some() {
+        if self.slc_cache.is_some() && !ctx.transactions[id].merging {
             self.count_slc_read(ppa);
         }
         if self.units.is_some() && self.read_from_memory(ctx, id) {

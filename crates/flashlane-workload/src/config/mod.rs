@@ -32,6 +32,12 @@ pub use warps::{ThinkTimes, WARP_READS_MAX, WARPS_MAX, WarpsConfig};
 /// Largest size of a request. Unit: bytes.
 pub const MAX_REQUEST_BYTES: u64 = 16 << 20;
 
+// A page has at least one sector, and a request that is not aligned touches one page more.
+const _: () = assert!(
+    MAX_REQUEST_BYTES / flashlane_units::SECTOR_BYTES < u16::MAX as u64,
+    "the device counts the pages of a request in 16 bits"
+);
+
 /// Largest size of a request of a trace: 4 GiB, as in the block layer of Linux. Unit: bytes.
 pub const MAX_TRACED_BYTES: u64 = 4 << 30;
 
