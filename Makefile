@@ -1,6 +1,6 @@
 # The commands of the project.
 
-.PHONY: help demo fast quick test long times release outside outside-alone tools test-rust test-python lint dependencies \
+.PHONY: help demo fast quick test long times release outside outside-alone tools rust-tests test-rust test-python lint dependencies \
     minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
@@ -45,10 +45,12 @@ export CARGO_MAKEFLAGS =
 # Checks that use little more than one core and measure no time: two of them run side by side, the longest first.
 CHECKS := lint bench-check miri site outside memcheck dependencies
 
-# Everything that a change has to pass. Python before Rust: what it builds, the Rust tests use.
+# Everything that a change has to pass. The Python package comes first: what it builds, the Rust tests use. They are built
+# beside the Python tests, which often wait for a browser.
 test: tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
-	$(MAKE) --no-print-directory test-python
+	./scripts/python-env.sh
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-python rust-tests
 	$(MAKE) --no-print-directory test-rust
 
 # What other parts need from outside, where it is missing and can be had.
@@ -76,7 +78,10 @@ quick: $(PROGRAMS)
 # and the papers at full size.
 long: test minimum-rust browser-small outside-alone swarm fuzz
 	WAF_ONLY=all cargo test -p flashlane --test waf_only_policies -- --quiet
+	ORACLE=all cargo test -p flashlane --test slow -- --quiet oracle::the_released_mqsim_is_met
+	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::
 	cargo test -p flashlane --test slow -- --ignored --quiet blame_truth:: overload::
+	cargo test -p flashlane-fit --test quick -- --ignored --quiet blind:: assumptions::
 	cargo build --release -q -p flashlane-cli
 	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done
 
@@ -109,13 +114,12 @@ memcheck:
 browser-small:
 	CARGO_PROFILE_WASM_LTO=fat scripts/what-if.sh
 
-# The release build that checks share: built by one command, so that all of it has the same features.
+# What the checks of speed need of a release. The whole program is built by `make demo` and by `make long`.
 release:
-	cargo build --release --locked -q -p flashlane-cli -p flashlane-bench --lib --bins --examples
+	cargo build --release --locked -q -p flashlane-bench --no-default-features --bins --examples
 
-# A scheduler of somebody else keeps the rules, and runs as fast as a built-in one.
+# A scheduler of somebody else runs as fast as a built-in one.
 outside: tools release
-	./target/release/examples/fair-turns conformance fair-turns
 	./target/release/examples/outside-speed
 
 # The crate of that somebody, built by itself.
@@ -126,9 +130,14 @@ outside-alone: tools
 # skip nothing: the output ends as cargo ends it.
 SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
 
-test-rust: tools $(PROGRAMS)
+rust-tests: $(PROGRAMS)
+	$(NEXTEST) --tests --no-run
+	cargo build -q --workspace --example fair-turns
+
+test-rust: tools rust-tests
 	@mkdir -p target && rm -f $(SKIPPED_TESTS)
 	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) $(NEXTEST) --tests
+	./target/debug/examples/fair-turns conformance fair-turns
 	@scripts/skipped-tests.sh $(SKIPPED_TESTS)
 	cargo test --workspace --doc -- --quiet
 

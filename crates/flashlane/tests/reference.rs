@@ -222,6 +222,12 @@ fn settings_that_no_base_has_are_refused() {
     assert!(inputs::Differences::parse("Flash_Channel_Count").is_err());
 }
 
+/// True if the table has the inputs of a folder of the full reference runs: all but those that
+/// replay a trace. [`the_table_equals_the_full_reference_runs`] shows it.
+pub(crate) fn has(inputs: &Path) -> bool {
+    Inputs::read(inputs).is_some()
+}
+
 /// The rows that the full reference runs give: one for every distinct pair of inputs without a
 /// trace. Where several cases have the same inputs, one with exact times.
 fn rows_of_the_full_runs(root: &Path) -> Vec<(Row, PathBuf)> {

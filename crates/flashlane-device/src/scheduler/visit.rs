@@ -187,8 +187,8 @@ impl Scheduler {
             debug_assert!(!self.command.pages.is_empty(), "a command that was formed has a page");
             self.served(visit.channel, visit.way);
             self.may_interrupt_again(at, die);
-            let reads_on = self.rules.reads_by_plane && at.flash.is_reading(die);
-            let interrupts = !(idle || reads_on);
+            let reads_on = || self.rules.reads_by_plane && at.flash.is_reading(die);
+            let interrupts = !idle && !reads_on();
             (self.command.die, self.command.interrupts) = (die, interrupts);
         } else if self.has_cancelled() {
             self.interrupt(Visit { die, ..visit }, rest);

@@ -39,6 +39,7 @@ pub(super) struct Ring {
 impl Ring {
     /// The next queue in turn, out of those that are ready and of a class. Each has `burst` turns
     /// in a row.
+    #[inline(always)]
     pub(super) fn next(&mut self, ready: &QueueSet, class: &QueueSet, burst: u32) -> Option<usize> {
         let turn = self.turn as usize;
         if self.left == 0 || !ready.contains(turn) || !class.contains(turn) {
