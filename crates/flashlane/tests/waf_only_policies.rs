@@ -33,8 +33,8 @@ const CAPACITY: u64 = 25_600;
 /// Limit on the difference of the amplification ([`RandomWrites::amplification`]). Both runs count
 /// equal requests until the last one is done. They count a moved page when it is programmed, and
 /// the pages that collection still has to move then. 17 of the 234 cases are refused. Among the
-/// others 31 are above 1.5 % and 9 are above 3 %; the largest difference is 3.91 %, and 6.16 % among
-/// all triples. Unit: percent.
+/// others 31 are above 1.5 % and 9 are above 3 %. The largest difference is 3.91 %, and among all
+/// triples it is 6.16 %. Unit: percent.
 const PERCENT: f64 = 3.0;
 const PERCENT_MAX: f64 = 6.5;
 
