@@ -78,6 +78,9 @@ impl Ftl {
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
             false if self.slc_cache.is_some() => self.allocate_cached(plane, flow, stream),
+            false if self.separation.is_some() => {
+                self.allocate_separated(plane, flow, (lpa, stream))
+            }
             false => self.blocks.allocate(plane, flow, stream, false),
         };
         let ppa = ppa.ok_or(plane)?;

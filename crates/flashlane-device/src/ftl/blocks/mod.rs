@@ -114,6 +114,8 @@ pub struct Blocks {
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<BlockId>,
     flows: u32,
+    /// The stream of pages of the host of which nothing is known.
+    host_stream: Stream,
     /// All bits set if each flow has frontiers of its own; none if flows share them.
     own_frontiers: u32,
     blocks_per_plane: Divisor,
@@ -178,6 +180,7 @@ impl Blocks {
             planes: Array::of(plane, planes),
             frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
             flows,
+            host_stream: Stream::Host,
             own_frontiers: u32::MAX,
             // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
@@ -200,6 +203,23 @@ impl Blocks {
             full: FullBlocks::default(),
             stripes: None,
         }
+    }
+
+    /// Sets the stream of pages of the host of which nothing is known. The drive is empty.
+    pub(in crate::ftl) fn set_host_stream(&mut self, stream: Stream) {
+        assert!(self.frontiers.iter().all(|&block| block == BlockId::NONE), "no frontier is open");
+        self.host_stream = stream;
+    }
+
+    /// The stream of pages of the host of which nothing is known.
+    #[must_use]
+    pub fn host_stream(&self) -> Stream {
+        self.host_stream
+    }
+
+    /// True if a block is not in the pool.
+    pub(in crate::ftl) fn is_used(&self, block: BlockId) -> bool {
+        self.blocks[block].state != BlockState::Free
     }
 
     /// Counts the valid pages of each flow anew: preconditioning sets them block by block.
