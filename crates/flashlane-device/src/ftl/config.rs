@@ -43,7 +43,7 @@ pub struct FtlConfig {
     /// are part of over-provisioning.
     pub parity: bool,
     /// The separation of hot and cold data: the write frontiers that the data of a flow has on each
-    /// plane, and which pages go to which.
+    /// plane, and which pages go to which. Default: two-frontiers.
     #[serde(skip_serializing_if = "Separation::is_default")]
     pub separation: Separation,
     /// What a read of a never-written page costs.

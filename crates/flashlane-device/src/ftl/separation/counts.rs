@@ -48,7 +48,8 @@ impl Default for CountsConfig {
 impl PolicyDoc for CountsConfig {
     const SUMMARY: &'static str = "three frontiers: one for pages that the host wrote at least \
         `hot` times of late, one for its other pages, one for pages that collection copies";
-    const SOURCE: &'static str = "Hsieh, Kuo and Chang 2006, direct counters; Van Houdt 2014";
+    const SOURCE: &'static str = "Hsieh, Kuo and Chang 2006, direct counters";
+    const RECONSTRUCTED: bool = true;
 }
 
 /// Logical pages that are compared with each other.

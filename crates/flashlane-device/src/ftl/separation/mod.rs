@@ -19,8 +19,9 @@
 //! ([`Blocks::shared_has_room`](super::blocks::Blocks::shared_has_room)).
 //!
 //! Source: Van Houdt, "On the necessity of hot and cold data identification to reduce the write
-//! amplification in flash-based SSDs", Performance Evaluation 82, 2014, which names the three ways
-//! SWF, DWF and HCWF; in its HCWF, copies of hot pages go to the hot frontier.
+//! amplification in flash-based SSDs", Performance Evaluation 82, 2014: SWF is one frontier, DWF two.
+//! Its HCWF tells hot pages from cold ones as three frontiers do, but has no frontier for copies:
+//! they go to those of hot and of cold pages.
 
 mod conformance;
 mod counts;
