@@ -17,7 +17,8 @@ pub struct PlaneBudget {
     /// Logical pages that may be valid on the plane at once, translation pages included.
     pub logical_pages: u64,
     /// Blocks that are open for writing: for each flow one to three for data, as `ftl.separation`
-    /// says, and two for translation pages unless mapping is ideal. Flows share those of superblocks.
+    /// says, and two for translation pages unless mapping is ideal. Flows share those of
+    /// superblocks.
     pub frontier_blocks: u32,
     /// Blocks that only collection may use.
     pub reserve_blocks: u32,

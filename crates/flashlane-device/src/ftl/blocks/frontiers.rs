@@ -156,6 +156,23 @@ impl Blocks {
             || self.planes[plane].free > self.host_reserve(plane)
     }
 
+    /// Sets the stream of pages of the host of which nothing is known. The drive is empty.
+    pub(in crate::ftl) fn set_host_stream(&mut self, stream: Stream) {
+        assert!(self.frontiers.iter().all(|&block| block == BlockId::NONE), "no frontier is open");
+        self.host_stream = stream;
+    }
+
+    /// The stream of pages of the host of which nothing is known.
+    #[must_use]
+    pub fn host_stream(&self) -> Stream {
+        self.host_stream
+    }
+
+    /// True if a block is not in the pool.
+    pub(in crate::ftl) fn is_used(&self, block: BlockId) -> bool {
+        self.blocks[block].state != BlockState::Free
+    }
+
     /// True if the host may take a page of the frontier that it shares with collection. An open
     /// block is no room by itself: each block in collection may still need as many pages as a
     /// block has, so the reserve has to be whole.

@@ -205,23 +205,6 @@ impl Blocks {
         }
     }
 
-    /// Sets the stream of pages of the host of which nothing is known. The drive is empty.
-    pub(in crate::ftl) fn set_host_stream(&mut self, stream: Stream) {
-        assert!(self.frontiers.iter().all(|&block| block == BlockId::NONE), "no frontier is open");
-        self.host_stream = stream;
-    }
-
-    /// The stream of pages of the host of which nothing is known.
-    #[must_use]
-    pub fn host_stream(&self) -> Stream {
-        self.host_stream
-    }
-
-    /// True if a block is not in the pool.
-    pub(in crate::ftl) fn is_used(&self, block: BlockId) -> bool {
-        self.blocks[block].state != BlockState::Free
-    }
-
     /// Counts the valid pages of each flow anew: preconditioning sets them block by block.
     pub(crate) fn count_valid(&mut self) {
         self.valid.fill(0);

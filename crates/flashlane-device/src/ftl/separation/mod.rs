@@ -19,9 +19,9 @@
 //! ([`Blocks::shared_has_room`](super::blocks::Blocks::shared_has_room)).
 //!
 //! Source: Van Houdt, "On the necessity of hot and cold data identification to reduce the write
-//! amplification in flash-based SSDs", Performance Evaluation 82, 2014: SWF is one frontier, DWF two.
-//! Its HCWF tells hot pages from cold ones as three frontiers do, but has no frontier for copies:
-//! they go to those of hot and of cold pages.
+//! amplification in flash-based SSDs", Performance Evaluation 82, 2014: SWF is one frontier, DWF
+//! two. Its HCWF tells hot pages from cold ones as three frontiers do, but has no frontier for
+//! copies: they go to those of hot and of cold pages.
 
 mod conformance;
 mod counts;
@@ -214,7 +214,7 @@ impl Ftl {
     /// write has to wait for a free block.
     #[cold]
     #[inline(never)]
-    pub(super) fn allocate_separated(
+    pub(super) fn allocate_apart(
         &mut self,
         plane: PlaneId,
         flow: FlowId,
@@ -234,17 +234,17 @@ impl Ftl {
         Some(ppa)
     }
 
-    /// Allocates as [`allocate_separated`](Self::allocate_separated) does; the page counts as
+    /// Allocates as [`allocate_apart`](Self::allocate_apart) does; the page counts as
     /// programmed.
     #[cold]
     #[inline(never)]
-    pub(super) fn allocate_separated_at_once(
+    pub(super) fn allocate_apart_at_once(
         &mut self,
         plane: PlaneId,
         flow: FlowId,
         page: (Lpa, Stream),
     ) -> Option<Ppa> {
-        let ppa = self.allocate_separated(plane, flow, page)?;
+        let ppa = self.allocate_apart(plane, flow, page)?;
         self.blocks.written_at_once(ppa);
         Some(ppa)
     }

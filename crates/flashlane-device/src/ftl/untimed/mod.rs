@@ -349,7 +349,7 @@ impl Untimed {
             self.catch_up(self.dies.of(plane), at);
             let ppa = match self.ftl.separation {
                 None => self.ftl.blocks.allocate_at_once(plane, flow, stream, false),
-                Some(_) => self.ftl.allocate_separated_at_once(plane, flow, (lpa, stream)),
+                Some(_) => self.ftl.allocate_apart_at_once(plane, flow, (lpa, stream)),
             };
             match ppa {
                 Some(ppa) => {
