@@ -111,7 +111,7 @@ fn separation_pays_under_skewed_writes() {
 /// writes later. `classes`: pages, and share of the writes, of pages that are written at one rate.
 fn first_in_first_out(full: f64, classes: &[(f64, f64)]) -> f64 {
     let amplification = |age: f64| {
-        let of = |&(pages, share): &(f64, f64)| share / -f64::exp_m1(-share / pages * age);
+        let of = |&(pages, share): &(f64, f64)| share / -libm::expm1(-share / pages * age);
         classes.iter().filter(|class| class.1 > 0.0).map(of).sum::<f64>()
             + classes.iter().filter(|class| class.1 == 0.0).map(|class| class.0 / age).sum::<f64>()
     };

@@ -6,10 +6,10 @@
 //!
 //! Source: Hsieh, Kuo and Chang, "Efficient identification of hot data for flash memory storage
 //! systems", ACM Transactions on Storage 2(1), 2006: counters of four bits, halved periodically,
-//! hot if one of the two upper bits is set. There two hash functions share few counters among all
-//! pages. Here each page has its own counter, which is the direct method that the paper compares
-//! with. Reconstructed: the time between two halvings, 1.25 writes for each page, which is the
-//! paper's bound for a fifth of hot writes.
+//! hot if one of the two upper bits is set. There, hash functions share few counters among all
+//! pages; here each page has a counter of its own. Reconstructed: the time between two halvings,
+//! 1.25 writes for each page. The counter of an average page is then 1.25 to 2.5, so that it stays
+//! cold, and a page that is written four times as often is hot.
 
 use std::ops::Range;
 
