@@ -18,7 +18,7 @@ from flashlane import _flashlane
 PACKAGE = Path(__file__).resolve().parents[1] / "python/flashlane"
 
 #: Families of policies: users add to them, so every name and every table of parameters is a value.
-FAMILIES = ("Arbitration", "Allocation", "Victim", "Scheduling", "Isolation")
+FAMILIES = ("Arbitration", "Allocation", "Separation", "Victim", "Scheduling", "Isolation")
 #: Tables of a flow, whose keys ``Flow`` takes by name.
 FLOW_PARTS = ("FlowConfig", "SyntheticConfig", "TraceConfig", "CloneConfig")
 PLAIN = {

@@ -1014,6 +1014,16 @@ class SlcCacheSummary(TypedDict):
     """Pages of a block in SLC mode."""
 
 
+class SeparationSummary(TypedDict):
+    """Pages that the host wrote to flash, by the frontier that they went to."""
+
+    hot: int
+    """Pages that went to frontiers for hot pages."""
+
+    cold: int
+    """Pages that went to frontiers for cold pages."""
+
+
 class WafOnlyFlow(TypedDict):
     """Pages programmed on behalf of a flow in a run without time."""
 
@@ -1235,6 +1245,10 @@ class Summary(TypedDict):
 
     slc_cache: NotRequired[SlcCacheSummary | None]
     """The SLC cache inside the window; left out where there is none (``[slc_cache]``)."""
+
+    separation: NotRequired[SeparationSummary | None]
+    """Hot and cold pages that the host wrote inside the window; left out where no policy tells them apart
+    (``ftl.separation = 'counts'``)."""
 
     energy: NotRequired[EnergySummary | None]
     """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""

@@ -373,6 +373,35 @@ Allocation: TypeAlias = (
 Superblock: TypeAlias = str
 """Text, such as ``block`` or ``drive`` or ``4 dies``."""
 
+
+class NoSeparationConfig(TypedDict, total=False):
+    """Parameters (none)."""
+
+
+class TwoFrontiersConfig(TypedDict, total=False):
+    """Parameters (none)."""
+
+
+class CountsConfig(TypedDict, total=False):
+    """Parameters of counts."""
+
+    hot: int
+    """Writes of a page, of late, from which on it is hot. Range: 1..=15. Default: ``4``."""
+
+    halve_after: Ratio
+    """The counts of a flow are halved after this many writes of the flow for each of its logical pages;
+    with superblocks, those of all flows together. Range: 1 %..=10000 %. Default: ``1.25``."""
+
+
+SeparationTable = TypedDict(
+    "SeparationTable",
+    {"none": NoSeparationConfig, "two-frontiers": TwoFrontiersConfig, "counts": CountsConfig},
+    total=False,
+)
+Separation: TypeAlias = (
+    Literal["none", "two-frontiers", "counts"] | SeparationTable | str | Mapping[str, Mapping[str, Any]]
+)
+
 UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
 """The answer to a read of a page that was never written."""
 
@@ -552,6 +581,10 @@ class FtlConfig(TypedDict, total=False):
     parity: bool
     """The last page of each stripe of a superblock holds parity, and no data. The pages for parity are
     part of over-provisioning."""
+
+    separation: Separation
+    """The separation of hot and cold data: the write frontiers that the data of a flow has on each plane,
+    and which pages go to which. Default: two-frontiers."""
 
     unwritten_read: UnwrittenRead
     """What a read of a never-written page costs. Default: ``zero-fill``."""

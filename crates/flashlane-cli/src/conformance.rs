@@ -4,7 +4,7 @@ use flashlane::Error;
 use flashlane::config::PolicyInfo;
 use flashlane::config::load::allowed;
 use flashlane::conformance::{Family, Verdict};
-use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
+use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Separation, Victim};
 
 use crate::args::ConformanceArgs;
 use crate::output::print;
@@ -17,7 +17,7 @@ struct Rules {
 }
 
 /// The families in the order of `flashlane policies`.
-const FAMILIES: [Rules; 5] = [
+const FAMILIES: [Rules; 6] = [
     Rules {
         key: Scheduling::KEY,
         list: Scheduling::list,
@@ -37,6 +37,11 @@ const FAMILIES: [Rules; 5] = [
         key: Victim::KEY,
         list: Victim::list,
         verdicts: |name| Some(Victim::by_name(name)?.verdicts()),
+    },
+    Rules {
+        key: Separation::KEY,
+        list: Separation::list,
+        verdicts: |name| Some(Separation::by_name(name)?.verdicts()),
     },
     Rules {
         key: Arbitration::KEY,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 
-use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
+use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Separation, Victim};
 use flashlane::{need, visible};
 use flashlane_engine::memory::WatchedAllocator;
 
@@ -74,6 +74,7 @@ fn brought_policies() -> bool {
         && Isolation::outside().list().is_empty()
         && Allocation::outside().list().is_empty()
         && Victim::outside().list().is_empty()
+        && Separation::outside().list().is_empty()
         && Arbitration::outside().list().is_empty())
 }
 

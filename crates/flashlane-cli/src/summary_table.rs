@@ -317,6 +317,13 @@ fn slc_cache(summary: &Summary) -> String {
     )
 }
 
+/// Hot and cold pages, where a policy tells them apart.
+fn separation(summary: &Summary) -> String {
+    let Some(pages) = &summary.separation else { return String::new() };
+    let hot = pages.hot as f64 / (pages.hot + pages.cold).max(1) as f64;
+    format!("separation: {} of the pages that the host wrote were hot\n", percent(hot))
+}
+
 /// Mapping units, where several are programmed together.
 fn units(summary: &Summary) -> String {
     let Some(units) = &summary.units else { return String::new() };
@@ -384,6 +391,7 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
     ) + &processors
         + &bit_errors(summary)
         + &slc_cache(summary)
+        + &separation(summary)
         + &units(summary)
         + &after
 }

@@ -10,6 +10,7 @@
 //! | --- | --- | --- | --- |
 //! | [`Scheduling`] | `scheduler` | [`SchedulingConfig`] | [`SchedulingPolicy`] |
 //! | [`Victim`] | `ftl.gc.victim` | [`VictimConfig`] | [`VictimPolicy`] |
+//! | [`Separation`] | `ftl.separation` | [`SeparationConfig`] | [`SeparationPolicy`], with three frontiers |
 //! | [`Allocation`] | `ftl.allocation` | [`AllocationConfig`] | [`AllocationPolicy`] |
 //! | [`Isolation`] | `isolation` | [`IsolationConfig`] | [`MovingSets`], where sets change |
 //! | [`Arbitration`] | `interface.arbitration` | [`ArbitrationConfig`] | [`Arbiter`] |
@@ -30,6 +31,7 @@ pub use crate::ftl::allocation::{Allocation, AllocationConfig, AllocationPolicy,
 pub use crate::ftl::blocks::Blocks;
 pub use crate::ftl::gc::{PlaneView, SteadyState, Victim, VictimConfig, VictimPolicy};
 pub use crate::ftl::moving::{IsolationSummary, IsolationWindow, MovingSets};
+pub use crate::ftl::separation::{Frontiers, Separation, SeparationConfig, SeparationPolicy};
 pub use crate::interface::arbitration::{Arbiter, Arbitration, ArbitrationConfig, QueueSet};
 pub use crate::isolation::{Isolation, IsolationConfig};
 pub use crate::layout::{FlowSpace, Geometry};
@@ -48,6 +50,7 @@ pub mod parameters {
         CostBenefitConfig, FifoConfig, GreedyConfig, NoneConfig, RandomConfig, RandomPlusConfig,
         RandomPlusPlusConfig, RgaConfig,
     };
+    pub use crate::ftl::separation::{CountsConfig, NoSeparationConfig, TwoFrontiersConfig};
     pub use crate::interface::arbitration::{RoundRobinConfig, WeightedConfig};
     pub use crate::isolation::{
         FewestReads, PartitionBy, PartitionShares, PartitionedConfig, PastReads, UnifiedConfig,
@@ -62,6 +65,13 @@ pub mod parameters {
 
 /// Every policy, family by family: what `flashlane policies` lists.
 #[must_use]
-pub fn families() -> [Vec<PolicyInfo>; 5] {
-    [Scheduling::list(), Isolation::list(), Allocation::list(), Victim::list(), Arbitration::list()]
+pub fn families() -> [Vec<PolicyInfo>; 6] {
+    [
+        Scheduling::list(),
+        Isolation::list(),
+        Allocation::list(),
+        Victim::list(),
+        Separation::list(),
+        Arbitration::list(),
+    ]
 }

@@ -1,7 +1,7 @@
 //! Every built-in policy keeps the rules of its family, a small drive with every audit among them.
 
 use flashlane::conformance::Family;
-use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Victim};
+use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Separation, Victim};
 
 fn keep_the_rules<P: Family>(names: &[&str], by_name: fn(&str) -> Option<P>) {
     for name in names {
@@ -21,6 +21,11 @@ fn schedulers() {
 #[test]
 fn victims() {
     keep_the_rules(Victim::NAMES, Victim::by_name);
+}
+
+#[test]
+fn separations() {
+    keep_the_rules(Separation::NAMES, Separation::by_name);
 }
 
 #[test]

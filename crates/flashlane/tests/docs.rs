@@ -9,6 +9,7 @@ use flashlane::policy::Allocation;
 use flashlane::policy::Arbitration;
 use flashlane::policy::Isolation;
 use flashlane::policy::Scheduling;
+use flashlane::policy::Separation;
 use flashlane::policy::Victim;
 use serde_json::Value;
 
@@ -117,7 +118,8 @@ impl Schema {
 }
 
 /// Definitions that are families of policies.
-const POLICIES: [&str; 5] = ["Allocation", "Arbitration", "Isolation", "Scheduling", "Victim"];
+const POLICIES: [&str; 6] =
+    ["Allocation", "Arbitration", "Isolation", "Scheduling", "Separation", "Victim"];
 
 /// The kind of quantity that a definition is.
 fn quantity(name: &str) -> Option<&'static str> {
@@ -200,11 +202,12 @@ fn parameters(out: &mut String, schema: &Schema, family: &str) {
 }
 
 fn policies(out: &mut String, schema: &Schema) {
-    let families: [Vec<PolicyInfo>; 5] = [
+    let families: [Vec<PolicyInfo>; 6] = [
         Scheduling::list(),
         Isolation::list(),
         Allocation::list(),
         Victim::list(),
+        Separation::list(),
         Arbitration::list(),
     ];
     out.push_str("\n## Policies\n\nAs `flashlane policies` lists them.\n");

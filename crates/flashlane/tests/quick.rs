@@ -36,6 +36,7 @@ mod pacing;
 mod page_types;
 mod plane_reads;
 mod rates;
+mod separation;
 mod slc_cache;
 mod starved;
 mod steady;

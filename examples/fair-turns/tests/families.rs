@@ -6,13 +6,13 @@ mod outside;
 use flashlane::conformance::Family;
 use flashlane::policy::{
     Allocation, AllocationConfig, Arbiter, Arbitration, ArbitrationConfig, Blocks, ChipId, FlowId,
-    FlowSpace, Geometry, Isolation, IsolationConfig, IsolationSummary, MovingSets, PlaneId,
-    PolicyDoc, QueueSet, Victim,
+    FlowSpace, Frontiers, Geometry, Isolation, IsolationConfig, IsolationSummary, Lpa, MovingSets,
+    PlaneId, PolicyDoc, QueueSet, Separation, SeparationConfig, SeparationPolicy, Victim,
 };
 use outside::{Emptiest, Idlest, Oldest, documented};
 use serde::{Deserialize, Serialize};
 
-documented!(Backwards, Halves, Wandering, Lowest);
+documented!(Backwards, Halves, Wandering, Lowest, Recent);
 
 /// A static order.
 impl AllocationConfig for Backwards {
@@ -108,6 +108,36 @@ impl Arbiter for InTurns {
     }
 }
 
+impl SeparationConfig for Recent {
+    fn frontiers(&self) -> Frontiers {
+        Frontiers::Three
+    }
+
+    fn build(&self, spaces: &[std::ops::Range<u32>]) -> Option<Box<dyn SeparationPolicy>> {
+        let pages = spaces.last().map_or(0, |space| space.end) as usize;
+        Some(Box::new(Times { now: 0, written: vec![None; pages] }))
+    }
+}
+
+/// Pages that were written shortly before are hot.
+#[derive(Clone)]
+struct Times {
+    now: u64,
+    written: Vec<Option<u64>>,
+}
+
+impl SeparationPolicy for Times {
+    fn is_hot(&self, lpa: Lpa) -> bool {
+        let short = self.written.len() as u64 / 4;
+        self.written[lpa.get() as usize].is_some_and(|then| self.now - then < short)
+    }
+
+    fn written(&mut self, lpa: Lpa) {
+        self.now += 1;
+        self.written[lpa.get() as usize] = Some(self.now);
+    }
+}
+
 /// The policy of that name keeps the rules of its family.
 fn keeps_the_rules(name: &str, policy: Option<impl Family>) {
     for verdict in policy.expect("it is registered").verdicts() {
@@ -129,6 +159,8 @@ fn every_family_takes_policies_from_outside() {
     keeps_the_rules("halves", Isolation::by_name("halves"));
     Isolation::register::<Wandering>("wandering").expect("a free name");
     keeps_the_rules("wandering", Isolation::by_name("wandering"));
+    Separation::register::<Recent>("recent").expect("a free name");
+    keeps_the_rules("recent", Separation::by_name("recent"));
     Arbitration::register::<Lowest>("in-turns").expect("a free name");
     keeps_the_rules("in-turns", Arbitration::by_name("in-turns"));
 }

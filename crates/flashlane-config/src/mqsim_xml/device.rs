@@ -11,6 +11,7 @@ use crate::{
 };
 use flashlane_device::ftl::allocation::Allocation;
 use flashlane_device::ftl::gc::Victim;
+use flashlane_device::ftl::separation::Separation;
 use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_device::isolation::Isolation;
 use flashlane_device::scheduler::Scheduling;
@@ -210,6 +211,7 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
         allocation: allocation(device),
         superblock: Superblock::Block,
         parity: false,
+        separation: Separation::default(),
         unwritten_read: UnwrittenRead::Flash,
         gc: GcConfig {
             victim: victim(device),

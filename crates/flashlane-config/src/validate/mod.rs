@@ -12,6 +12,7 @@ mod isolation;
 mod media;
 mod mqsim;
 mod pacing;
+mod separation;
 mod slc_cache;
 mod superblocks;
 mod units;

@@ -25,6 +25,7 @@ impl Ftl {
     pub(super) fn audit_tables(&self, layout: &Layout) {
         self.audit_pages(layout);
         self.audit_mapping();
+        self.audit_separation();
         self.audit_hybrid();
         if let Some(sets) = &self.sets {
             sets.audit(&self.blocks);

@@ -16,8 +16,9 @@ pub struct PlaneBudget {
     pub flows: u32,
     /// Logical pages that may be valid on the plane at once, translation pages included.
     pub logical_pages: u64,
-    /// Blocks that are open for writing: one for host data and one for collection per flow, and
-    /// as many for translation pages unless mapping is ideal. Flows share those of superblocks.
+    /// Blocks that are open for writing: for each flow one to three for data, as `ftl.separation`
+    /// says, and two for translation pages unless mapping is ideal. Flows share those of
+    /// superblocks.
     pub frontier_blocks: u32,
     /// Blocks that only collection may use.
     pub reserve_blocks: u32,
@@ -104,6 +105,7 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
     let ideal = !settings.config.mapping.is_cached();
     // The SLC cache may have an open block of its own for every flow.
     let slc = u32::from(settings.slc_cache.is_some());
+    let data = settings.config.separation.frontiers().count();
     let static_blocks = settings.slc_cache.map_or(0, |cache| cache.static_blocks);
     let empty = PlaneBudget {
         reserve_blocks: gc_reserve(settings.config, geometry.blocks_per_plane),
@@ -136,8 +138,8 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
                 continue;
             }
             budget.frontier_blocks += match ideal {
-                true => 2 + slc + u32::from(settings.opens_frontiers_at_start()),
-                false => 4 + slc,
+                true => data + slc + u32::from(settings.opens_frontiers_at_start()),
+                false => data + 2 + slc,
             };
         }
     }

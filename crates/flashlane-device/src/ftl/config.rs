@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::allocation::Allocation;
 use super::errors::ErrorSettings;
 use super::gc::Victim;
+use super::separation::Separation;
 use super::slc_cache::SlcSettings;
 use super::superblocks::Superblock;
 use crate::compat::CompatConfig;
@@ -41,6 +42,10 @@ pub struct FtlConfig {
     /// The last page of each stripe of a superblock holds parity, and no data. The pages for parity
     /// are part of over-provisioning.
     pub parity: bool,
+    /// The separation of hot and cold data: the write frontiers that the data of a flow has on each
+    /// plane, and which pages go to which. Default: two-frontiers.
+    #[serde(skip_serializing_if = "Separation::is_default")]
+    pub separation: Separation,
     /// What a read of a never-written page costs.
     pub unwritten_read: UnwrittenRead,
     /// Garbage collection.
@@ -61,6 +66,7 @@ impl Default for FtlConfig {
             allocation: Allocation::by_name("cwdp").expect("registered"),
             superblock: Superblock::Block,
             parity: false,
+            separation: Separation::default(),
             unwritten_read: UnwrittenRead::ZeroFill,
             gc: GcConfig::default(),
             wear_leveling: WearConfig::default(),

@@ -5,6 +5,7 @@ use super::errors::ErrorCounts;
 use super::hybrid::Hybrid;
 use super::moving::IsolationSummary;
 use super::scrubbing::Scrubbing;
+use super::separation::SeparationCounts;
 use super::slc_cache::SlcCounts;
 use super::units::UnitCounts;
 use flashlane_units::FlowId;
@@ -36,6 +37,8 @@ pub struct FtlCounts {
     pub units: Option<UnitCounts>,
     /// The SLC cache; `None` where there is none.
     pub slc_cache: Option<SlcCounts>,
+    /// Pages of the host by frontier; `None` where no policy tells hot pages from cold ones.
+    pub separation: Option<SeparationCounts>,
     /// Merges with hybrid mapping: full, partial, switch.
     pub merges: [u64; 3],
     /// Translation pages written back.
@@ -58,6 +61,7 @@ impl Ftl {
             errors,
             units: self.unit_counts(),
             slc_cache: self.slc_counts(),
+            separation: self.separation_counts(),
             merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),

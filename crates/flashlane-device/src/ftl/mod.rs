@@ -30,6 +30,7 @@ pub mod pages;
 mod partial;
 mod reads;
 mod scrubbing;
+pub mod separation;
 pub mod slc_cache;
 mod state;
 pub mod superblocks;
@@ -61,6 +62,7 @@ pub(crate) use outcome::{Outcome, Seen};
 use pages::PageTables;
 use partial::PartialWrites;
 use scrubbing::Scrubbing;
+use separation::Separator;
 use slc_cache::SlcCache;
 pub use state::{FrozenState, FtlState};
 use units::Units;
@@ -95,6 +97,8 @@ pub struct Ftl {
     units: Option<Units>,
     /// Blocks that the host writes in SLC mode; `None` without a cache of them.
     slc_cache: Option<SlcCache>,
+    /// Which frontier a page goes to; `None` for the usual two.
+    separation: Option<Separator>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip whose pools are short of free blocks.
@@ -141,6 +145,8 @@ impl Ftl {
         if let Some(slc) = settings.slc_cache {
             blocks.allow_slc(slc.pages);
         }
+        let shared_frontiers = blocks.stripes().is_some();
+        let separation = Separator::new(&config.separation, layout, shared_frontiers);
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sets_move = sets.is_some();
         assert_eq!(
@@ -178,6 +184,7 @@ impl Ftl {
             pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
             units: Units::new(config, layout),
             slc_cache: settings.slc_cache.map(SlcCache::new),
+            separation,
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),

@@ -143,6 +143,7 @@ impl FtlState {
         if let Some(folded) = &folded {
             blocks.fold(Stripes::new(folded), geometry.pages_per_block);
         }
+        blocks.set_host_stream(settings.config.separation.frontiers().host());
         if let Some(slc) = settings.slc_cache {
             blocks.keep_static(slc.static_blocks);
         }

@@ -66,10 +66,8 @@ impl Ftl {
     /// room.
     fn try_place(&mut self, ctx: &mut Context, id: TransactionId) -> Result<(), PlaneId> {
         let now = ctx.now;
-        let (flow, lpa, mask, source) = {
-            let tr = &ctx.transactions[id];
-            (tr.flow, tr.lpa, tr.mask(), tr.source)
-        };
+        let tr = &ctx.transactions[id];
+        let (flow, lpa, mask, source) = (tr.flow, tr.lpa, tr.mask(), tr.source);
         let (plane, stream) = self.plane_of_write(flow, lpa, source);
         let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = self.layer.hybrid().is_some();
@@ -78,6 +76,7 @@ impl Ftl {
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
             false if self.slc_cache.is_some() => self.allocate_cached(plane, flow, stream),
+            false if self.separation.is_some() => self.allocate_apart(plane, flow, (lpa, stream)),
             false => self.blocks.allocate(plane, flow, stream, false),
         };
         let ppa = ppa.ok_or(plane)?;

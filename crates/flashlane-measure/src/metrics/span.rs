@@ -9,7 +9,8 @@ use super::recorder::Recorder;
 use super::summary::{
     BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
-    OutsideWindow, ProcessorsSummary, RequestCounts, SlcCacheSummary, UnitSummary,
+    OutsideWindow, ProcessorsSummary, RequestCounts, SeparationSummary, SlcCacheSummary,
+    UnitSummary,
 };
 use flashlane_config::WindowRule;
 use flashlane_device::device::reading::FlowWork;
@@ -276,6 +277,13 @@ impl Span<'_> {
         let to = self.to.drive.ftl.slc_cache?;
         let from = self.from.drive.ftl.slc_cache.unwrap_or_default();
         Some(SlcCacheSummary::between(&from, &to))
+    }
+
+    /// Hot and cold pages of the host; `None` where no policy tells them apart.
+    pub(crate) fn separation(&self) -> Option<SeparationSummary> {
+        let to = self.to.drive.ftl.separation?;
+        let from = self.from.drive.ftl.separation.unwrap_or_default();
+        Some(SeparationSummary::between(&from, &to))
     }
 
     /// The controller's processors; `None` where they are not modelled.

@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use flashlane_device::ftl::allocation::{self, Allocation};
 use flashlane_device::ftl::gc::{self, Victim};
+use flashlane_device::ftl::separation::{self, Separation};
 use flashlane_device::interface::arbitration::{self, Arbitration};
 use flashlane_device::isolation::{self, Isolation};
 use flashlane_device::rule::Rule;
@@ -54,6 +55,7 @@ macro_rules! families {
 families! {
     Scheduling: policy::RULES,
     Victim: gc::RULES,
+    Separation: separation::RULES,
     Allocation: allocation::RULES,
     Isolation: isolation::RULES,
     Arbitration: arbitration::RULES,

@@ -12,7 +12,6 @@ use flashlane_units::{FlowId, Lpa, PlaneId, Ppa};
 use super::plan::spread;
 use super::scatter::{CHUNK, Scatter};
 use flashlane_device::ftl::FtlState;
-use flashlane_device::ftl::blocks::Stream;
 use flashlane_device::ftl::pages::PageTables;
 use flashlane_device::layout::Layout;
 
@@ -84,7 +83,7 @@ impl Part {
         let mut offsets: Vec<u32> = Vec::with_capacity(pages_per_block as usize);
         let mut next = 0;
         for (index, &count) in (0_u64..).zip(valid) {
-            let block = blocks.precondition_block(plane, self.flow, Stream::Host);
+            let block = blocks.precondition_block(plane, self.flow, blocks.host_stream());
             let first = blocks.first_page(block);
             let after = index * u64::from(span) / valid.len() as u64;
             let filled = blocks.block_mut(block);

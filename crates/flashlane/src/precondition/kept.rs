@@ -32,7 +32,7 @@ use flashlane_device::layout::Layout;
 use flashlane_workload::footprint::Footprint;
 
 /// Name of the format. Another format has another name.
-const SCHEMA: &str = "flashlane.kept-state/1";
+const SCHEMA: &str = "flashlane.kept-state/2";
 
 /// Smallest tables that are kept. Unit: bytes. Smaller ones are made within some tens of
 /// milliseconds.

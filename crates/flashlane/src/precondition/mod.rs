@@ -297,7 +297,7 @@ fn usable_blocks(
     let frontiers = if device.ftl_settings().opens_frontiers_at_start() {
         0
     } else {
-        2 * state.blocks.writers(flows)
+        device.ftl.separation.frontiers().count() * state.blocks.writers(flows)
     };
     // A nearly full plane keeps a smaller pool: at least one block more than its pages need.
     let needed = pages.div_ceil(u64::from(geometry.pages_per_block)) + u64::from(flows);
@@ -332,7 +332,7 @@ fn open_blocks(
     let level = pool_level(device, layout);
     let mut rng = Rng::stream(seed, "precondition.open_blocks", u64::from(plane.get()));
     for &(flow, _) in flows.iter().take(state.blocks.writers(flows.len() as u32) as usize) {
-        for stream in [Stream::Host, Stream::Gc] {
+        for &stream in device.ftl.separation.frontiers().streams() {
             let page = rng.below(u64::from(layout.geometry.pages_per_block)) as u32;
             // No page of the flash, and no word line, is begun.
             let page = page - page % layout.geometry.units_per_program();

@@ -5,14 +5,15 @@ use flashlane_units::ChipId;
 use super::WafRun;
 use crate::options::RunOptions;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
+use flashlane_device::ftl::separation::SeparationCounts;
 use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::ftl::untimed::FlowWork;
 use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
-    HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, UnitSummary, WafOnlyFlow,
-    WafOnlySummary,
+    HitCounts, MemorySummary, OutsideWindow, SCHEMA, SeparationSummary, TransactionSummary,
+    UnitSummary, WafOnlyFlow, WafOnlySummary,
 };
 
 pub(super) fn summarise(
@@ -65,6 +66,9 @@ pub(super) fn summarise(
             partial_page_bytes,
         },
         units: ftl_units(run),
+        separation: counted
+            .separation
+            .map(|pages| SeparationSummary::between(&Default::default(), &pages)),
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     };
@@ -91,6 +95,8 @@ pub(super) struct WorkSoFar {
     blocks_owed: u64,
     evictions: u64,
     writebacks: u64,
+    /// Hot and cold pages of the host, where a policy tells them apart.
+    separation: Option<SeparationCounts>,
 }
 
 impl WorkSoFar {
@@ -109,6 +115,7 @@ impl WorkSoFar {
             blocks_owed: counts.blocks_owed,
             evictions: drive.cache.evictions(),
             writebacks: counts.writebacks,
+            separation: counts.separation,
         }
     }
 
@@ -129,6 +136,10 @@ impl WorkSoFar {
             blocks_owed: self.blocks_owed,
             evictions: self.evictions - before.evictions,
             writebacks: self.writebacks - before.writebacks,
+            separation: self.separation.map(|now| {
+                let then = before.separation.unwrap_or_default();
+                SeparationCounts { hot: now.hot - then.hot, cold: now.cold - then.cold }
+            }),
         }
     }
 

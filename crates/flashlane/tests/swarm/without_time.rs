@@ -10,6 +10,7 @@ use flashlane::config::load::{Overrides, workload_from_toml};
 use flashlane::config::validate::validate;
 use flashlane::config::{Programming, Superblock};
 use flashlane::metrics::{FlashSummary, Summary};
+use flashlane::policy::Separation;
 use flashlane::{Error, RunOptions, Warmup, simulate};
 
 use crate::generate::case;
@@ -50,12 +51,13 @@ fn amplification(summary: &Summary) -> f64 {
 /// Compares the drive of a seed under random writes; nothing if it is too large, cannot have such a
 /// writer, or is refused without time.
 fn compare(seed: u64) -> Option<Pair> {
-    // Superblocks, small units and word lines are compared in `superblocks.rs` and
-    // `theory_units.rs`: the limits here were found for drives without them.
+    // Superblocks, small units, word lines and separation are compared in `superblocks.rs`,
+    // `theory_units.rs` and `separation.rs`: the limits here were found for drives without them.
     let mut device = case(seed).device;
     (device.ftl.superblock, device.ftl.parity) = (Superblock::Block, false);
     (device.ftl.mapping.unit, device.ftl.mapping.fill_time) = (None, None);
     device.flash.programming = Programming::Page;
+    device.ftl.separation = Separation::default();
     let depth = [1, 4, 16, 64][(seed % 4) as usize];
     let text = |requests: u64| {
         format!(

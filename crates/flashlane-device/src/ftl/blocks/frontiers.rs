@@ -6,7 +6,7 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 use super::{BlockState, Blocks, Stream};
 
 /// Write frontiers of a flow on a plane.
-pub(super) const STREAMS: usize = 6;
+pub(super) const STREAMS: usize = 8;
 
 impl Blocks {
     /// Place of a frontier in the table.
@@ -147,13 +147,38 @@ impl Blocks {
     /// True if the flow could write to the plane now.
     #[must_use]
     pub fn has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
-        self.has_room_in(plane, flow, Stream::Host)
+        self.has_room_in(plane, flow, self.host_stream)
     }
 
     /// True if a page of the stream could go to the plane now, without the reserve.
     pub(crate) fn has_room_in(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> bool {
         self.frontiers[self.frontier_at(plane, flow, stream)] != BlockId::NONE
             || self.planes[plane].free > self.host_reserve(plane)
+    }
+
+    /// Sets the stream of pages of the host of which nothing is known. The drive is empty.
+    pub(in crate::ftl) fn set_host_stream(&mut self, stream: Stream) {
+        assert!(self.frontiers.iter().all(|&block| block == BlockId::NONE), "no frontier is open");
+        self.host_stream = stream;
+    }
+
+    /// The stream of pages of the host of which nothing is known.
+    #[must_use]
+    pub fn host_stream(&self) -> Stream {
+        self.host_stream
+    }
+
+    /// True if a block is not in the pool.
+    pub(in crate::ftl) fn is_used(&self, block: BlockId) -> bool {
+        self.blocks[block].state != BlockState::Free
+    }
+
+    /// True if the host may take a page of the frontier that it shares with collection. An open
+    /// block is no room by itself: each block in collection may still need as many pages as a
+    /// block has, so the reserve has to be whole.
+    pub(in crate::ftl) fn shared_has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
+        let (free, reserve) = (self.planes[plane].free, self.host_reserve(plane));
+        free > reserve || free == reserve && self.is_open(plane, flow, Stream::Shared)
     }
 
     /// Closes those frontiers of a flow that have no program under way, where data of another flow

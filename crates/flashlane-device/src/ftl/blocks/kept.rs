@@ -9,8 +9,16 @@ use super::{Block, BlockState, Blocks, Plane, Stream};
 
 const STATES: [BlockState; 4] =
     [BlockState::Free, BlockState::Open, BlockState::Full, BlockState::Collected];
-const STREAMS: [Stream; 6] =
-    [Stream::Host, Stream::Gc, Stream::Mapping, Stream::GcMapping, Stream::Relocated, Stream::Slc];
+const STREAMS: [Stream; 8] = [
+    Stream::Host,
+    Stream::Gc,
+    Stream::Mapping,
+    Stream::GcMapping,
+    Stream::Relocated,
+    Stream::Slc,
+    Stream::Hot,
+    Stream::Shared,
+];
 
 impl Blocks {
     /// Appends what preconditioning left behind. Nothing is under way.

@@ -114,6 +114,8 @@ pub struct Blocks {
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<BlockId>,
     flows: u32,
+    /// The stream of pages of the host of which nothing is known.
+    host_stream: Stream,
     /// All bits set if each flow has frontiers of its own; none if flows share them.
     own_frontiers: u32,
     blocks_per_plane: Divisor,
@@ -178,6 +180,7 @@ impl Blocks {
             planes: Array::of(plane, planes),
             frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
             flows,
+            host_stream: Stream::Host,
             own_frontiers: u32::MAX,
             // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),

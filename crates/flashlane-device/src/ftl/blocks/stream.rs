@@ -18,6 +18,10 @@ pub enum Stream {
     Relocated,
     /// Pages that the host writes into the SLC cache.
     Slc,
+    /// Pages that the host writes often, with `ftl.separation` of three frontiers.
+    Hot,
+    /// Pages that the host writes and pages that collection copies, without separation.
+    Shared,
 }
 
 impl Stream {
@@ -30,7 +34,8 @@ impl Stream {
     pub(crate) fn moved(self) -> Self {
         match self {
             Self::Mapping | Self::GcMapping => Self::GcMapping,
-            Self::Host | Self::Gc | Self::Relocated | Self::Slc => Self::Gc,
+            Self::Host | Self::Gc | Self::Relocated | Self::Slc | Self::Hot => Self::Gc,
+            Self::Shared => Self::Shared,
         }
     }
 }

@@ -69,9 +69,7 @@ impl Ftl {
         }
         match state.stream {
             Stream::Mapping | Stream::GcMapping => self.table().flow_of(lpa.get()),
-            Stream::Host | Stream::Gc | Stream::Relocated | Stream::Slc => {
-                self.blocks.owner_of(block, lpa)
-            }
+            _ => self.blocks.owner_of(block, lpa),
         }
     }
 }

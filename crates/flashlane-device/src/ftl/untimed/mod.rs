@@ -305,7 +305,7 @@ impl Untimed {
                 at = self.read_page(old, at);
             }
         }
-        let (plane, ppa) = self.place(at, Stream::Host, flow, |ftl| {
+        let (plane, ppa) = self.place(at, (lpa, Stream::Host), flow, |ftl| {
             let open = ftl.units.as_ref().and_then(|units| units.plane_to_fill(flow));
             open.unwrap_or_else(|| ftl.allocator.plane(flow, lpa, old, &ftl.blocks))
         })?;
@@ -337,7 +337,7 @@ impl Untimed {
     fn place(
         &mut self,
         at: u64,
-        stream: Stream,
+        (lpa, stream): (Lpa, Stream),
         flow: FlowId,
         mut plane: impl FnMut(&mut Ftl) -> PlaneId,
     ) -> Result<(PlaneId, Ppa), Error> {
@@ -347,7 +347,11 @@ impl Untimed {
             }
             let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
-            match self.ftl.blocks.allocate_at_once(plane, flow, stream, false) {
+            let ppa = match self.ftl.separation {
+                None => self.ftl.blocks.allocate_at_once(plane, flow, stream, false),
+                Some(_) => self.ftl.allocate_apart_at_once(plane, flow, (lpa, stream)),
+            };
+            match ppa {
                 Some(ppa) => {
                     if self.ftl.blocks.parity_after(ppa).is_some() {
                         self.program_parity(plane, flow, at);

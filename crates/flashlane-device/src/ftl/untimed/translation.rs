@@ -74,8 +74,9 @@ impl Untimed {
             self.work[flow.index()].mapping_reads += 1;
             at = self.read_page(old, at);
         }
-        let (plane, ppa) = self
-            .place(at, Stream::Mapping, flow, |ftl| ftl.allocator.translation_plane(flow, index))?;
+        let (plane, ppa) = self.place(at, (Lpa::NONE, Stream::Mapping), flow, |ftl| {
+            ftl.allocator.translation_plane(flow, index)
+        })?;
         // Collection may have moved the old page.
         let old = self.ftl.mapping.as_ref().expect("translation pages exist").on_flash(page);
         if old != Ppa::NONE {

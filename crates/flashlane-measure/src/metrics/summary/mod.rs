@@ -4,6 +4,7 @@ mod device;
 mod errors;
 mod fairness;
 mod flow;
+mod separation;
 mod slc_cache;
 mod units;
 
@@ -24,6 +25,7 @@ pub use flashlane_device::scheduler::overhead::SchedulerOverhead;
 pub use flow::{
     AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
 };
+pub use separation::SeparationSummary;
 pub use slc_cache::SlcCacheSummary;
 pub use units::UnitSummary;
 
@@ -138,6 +140,10 @@ pub struct Summary {
     /// The SLC cache inside the window; left out where there is none (`[slc_cache]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc_cache: Option<SlcCacheSummary>,
+    /// Hot and cold pages that the host wrote inside the window; left out where no policy tells
+    /// them apart (`ftl.separation = "counts"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separation: Option<SeparationSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

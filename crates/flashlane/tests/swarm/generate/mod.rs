@@ -3,6 +3,7 @@
 
 mod device;
 mod dies;
+mod separation;
 mod slc_cache;
 mod warps;
 mod word_lines;
@@ -143,6 +144,7 @@ pub(crate) fn case(seed: u64) -> Case {
     dies::cache_program(seed, &mut device);
     dies::plane_reads(seed, &mut device);
     slc_cache::slc_cache(seed, &mut device, &workload);
+    separation::separation(seed, &mut device, &workload);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     warps::warps(seed, &mut device, &mut workload);
