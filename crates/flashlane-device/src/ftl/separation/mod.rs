@@ -6,8 +6,8 @@
 //!
 //! - *One* ([`Frontiers::One`]): the host's writes and the pages that collection copies share a
 //!   frontier, so that hot and cold pages are mixed again by every collection.
-//! - *Two* ([`Frontiers::Two`]): copies have a frontier of their own. What was copied is colder
-//!   than what the host writes, so this separates without any knowledge of pages.
+//! - *Two* ([`Frontiers::Two`]): copies have a frontier of their own. Copied pages are colder than
+//!   those that the host writes, so this separates without any knowledge of pages.
 //! - *Three* ([`Frontiers::Three`]): a [`SeparationPolicy`] tells hot pages of the host from cold
 //!   ones, and each kind has its frontier. Copies have the third.
 //!
