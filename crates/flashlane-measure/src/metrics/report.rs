@@ -90,6 +90,7 @@ pub fn summarise(
         errors: window.errors(),
         units: window.units(),
         slc_cache: window.slc_cache(),
+        admission: window.admission(),
         ..Summary::default()
     };
     energy::fill_in(&mut summary, window, device, run.logical_bytes);

@@ -7,9 +7,10 @@ use super::energy::FlowEnergy;
 use super::reading::Reading;
 use super::recorder::Recorder;
 use super::summary::{
-    BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
-    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
-    OutsideWindow, ProcessorsSummary, RequestCounts, SlcCacheSummary, UnitSummary,
+    AdmissionSummary, BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary,
+    CmtSummary, CommandCounts, CommandSummary, CompletedInWindow, DeviceTime, EraseSummary,
+    ErrorSummary, FlashSummary, OutsideWindow, ProcessorsSummary, RequestCounts, SlcCacheSummary,
+    UnitSummary,
 };
 use flashlane_config::WindowRule;
 use flashlane_device::device::reading::FlowWork;
@@ -276,6 +277,13 @@ impl Span<'_> {
         let to = self.to.drive.ftl.slc_cache?;
         let from = self.from.drive.ftl.slc_cache.unwrap_or_default();
         Some(SlcCacheSummary::between(&from, &to))
+    }
+
+    /// Admission to the data cache; `None` unless that is by rate.
+    pub(crate) fn admission(&self) -> Option<AdmissionSummary> {
+        let to = self.to.drive.admission?;
+        let from = self.from.drive.admission.unwrap_or_default();
+        Some(AdmissionSummary::between(&from, &to))
     }
 
     /// The controller's processors; `None` where they are not modelled.

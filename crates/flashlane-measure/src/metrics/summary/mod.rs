@@ -1,5 +1,6 @@
 //! `summary.json`, schema `flashlane.summary/3`.
 
+mod admission;
 mod device;
 mod errors;
 mod fairness;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::steady::SteadySummary;
 use crate::metrics::energy::{EnergySummary, WearSummary};
+pub use admission::AdmissionSummary;
 pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
@@ -138,6 +140,10 @@ pub struct Summary {
     /// The SLC cache inside the window; left out where there is none (`[slc_cache]`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc_cache: Option<SlcCacheSummary>,
+    /// Admission of writes to the data cache inside the window; left out unless that is by rate
+    /// (`cache.admission`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<AdmissionSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
