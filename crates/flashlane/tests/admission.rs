@@ -6,6 +6,7 @@ use flashlane::config::load::{Overrides, device_from_toml};
 use flashlane::drive::{Command, Drive, DriveOptions, Tenant};
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::{FlowSummary, Latency};
+use flashlane::observe::Blame;
 use flashlane::{Time, Warmup, simulate_in_detail};
 
 /// 16 planes that collect whole blocks at a time, behind a buffer of 8 MiB.
@@ -185,44 +186,46 @@ fn a_reader_beside_a_writer_is_served_as_before() {
     assert!(rate.p99 < 1.05 * slots.p99, "{} {}", rate.p99, slots.p99);
 }
 
+/// The part of the waiting of a flow that blame charges to another one.
+fn blamed(blame: &Blame, flow: &str, other: &str) -> f64 {
+    let victim = blame.victims.iter().find(|row| row.flow == flow).expect("a flow");
+    victim.by_culprit(other) as f64 / victim.waiting_ps as f64
+}
+
 /// The wait for the pace is time in the cache, and blame finds all of it.
 #[test]
 fn the_wait_is_time_in_the_cache_that_the_writers_cause() {
     let flows = flow("writer", "write", WRITES, "queue_depth = 48", 60_000)
         + &flow("light", "write", WRITES, "iops = 200.0", 1_000);
-    let mut base = Scenario::new(DRIVE, &flows).set(RATE, "rate");
+    let mut base = Scenario::new(DRIVE, &flows);
     base.options.warmup = Warmup::Requests(30_000);
     base.options.observe.blame = true;
-    for sharing in ["shared", "equal-partitioning"] {
-        let (device, workload) = base.set("cache.sharing", sharing).load();
+    let run = |admission: &str, sharing: &str| {
+        let scenario = base.set(RATE, admission).set("cache.sharing", sharing);
+        let (device, workload) = scenario.load();
         let (run, details) =
             simulate_in_detail(&device, &workload, &base.options, &|_| {}).expect("it ends");
-        let [heavy, light] = ["writer", "light"]
-            .map(|name| run.flows.iter().find(|flow| flow.name == name).expect("a flow"));
-        print(&format!("{sharing}, heavy"), heavy);
-        print(&format!("{sharing}, light"), light);
-        for flow in [heavy, light] {
+        let [heavy, light] = ["writer", "light"].map(|name| {
+            let flow = run.flows.iter().find(|flow| flow.name == name).expect("a flow");
+            print(&format!("{admission}, {sharing}, {name}"), flow);
             let b = flow.breakdown_us;
-            let before = b.submission + b.transfer_in + b.firmware;
             let flash = b.mapping + b.flash_queue + b.flash_bus + b.flash_array;
-            let sum = before + b.cache + flash + b.transfer_out;
-            assert!((sum / flow.end_to_end_us.mean - 1.0).abs() < 1e-3, "{sum}: {flow:?}");
             assert_eq!(flash, 0.0, "a write ends in the buffer");
-        }
-        let waits = light.write_response_time_us.mean;
-        if sharing == "equal-partitioning" {
-            assert!(waits < 10.0, "a buffer of its own: {waits}");
-            continue;
-        }
-        // One queue for all flows that share the buffer.
-        let other = heavy.write_response_time_us.mean;
-        assert!((waits / other - 1.0).abs() < 0.1, "in one queue: {waits} {other}");
-        let blame = details.blame.expect("it was asked for");
-        let victim = blame.victims.iter().find(|row| row.flow == "light").expect("a flow");
-        let share = victim.by_culprit("writer") as f64 / victim.waiting_ps as f64;
-        println!("light waits for writer: {share:.3}");
-        assert!(share > 0.9, "whoever fills the buffer is blamed: {share}");
-    }
+            let sum = b.submission + b.transfer_in + b.firmware + b.cache + b.transfer_out;
+            assert!((sum / flow.end_to_end_us.mean - 1.0).abs() < 1e-3, "{sum}: {flow:?}");
+            flow.write_response_time_us.mean
+        });
+        let share = blamed(&details.blame.expect("it was asked for"), "light", "writer");
+        println!("{admission}, {sharing}: light waits for writer: {share:.3}");
+        (heavy, light, share)
+    };
+    // One queue for all flows that share the buffer.
+    let (heavy, light, share) = run("rate", "shared");
+    assert!((light / heavy - 1.0).abs() < 0.1, "in one queue: {light} {heavy}");
+    let (.., with_slots) = run("slots", "shared");
+    assert!(share > 0.7 && (share - with_slots).abs() < 0.1, "{share}, with slots {with_slots}");
+    let (_, light, _) = run("rate", "equal-partitioning");
+    assert!(light < 10.0, "a buffer of its own: {light}");
 }
 
 #[test]

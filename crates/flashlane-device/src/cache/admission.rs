@@ -7,9 +7,9 @@
 //! between the mark and the bound, 2 at the bound. The factor is a cubic that is flat in the
 //! middle, so that the buffer, and not the writers, takes up what the flash does in bursts. The
 //! fill settles halfway, whatever the flash sustains. All is integer arithmetic in picoseconds and
-//! sectors. Invariants: nothing is held back while the fill is at or
-//! below the mark; a write that is held back has an event that ends its wait. Source: our own rule;
-//! the public measurements that it imitates are named in `docs/model-cache.md`.
+//! sectors. Invariants: nothing is delayed while the fill is at or below the mark; the end of a
+//! delay is ahead. Source: our own rule; the public measurements that it imitates are named in
+//! `docs/model-cache.md`.
 
 use flashlane_engine::{EventQueue, Time};
 use flashlane_units::{FlowId, Lpa};
@@ -78,7 +78,7 @@ impl Pace {
         }
     }
 
-    /// Time for which `sectors` more sectors hold back the writes after them, at a fill.
+    /// Time for which `sectors` more sectors delay the writes after them, at a fill.
     fn interval(&self, fill: u64, sectors: u64) -> Time {
         // Until half of a window has drained, the rate is not known, and slots alone decide.
         if fill <= self.mark || self.drained < self.window / 2 {
@@ -99,9 +99,9 @@ impl Pace {
         factor as u64
     }
 
-    /// The time until which the next write is held back, if it is. Notes the fill for
+    /// The time until which the next write is delayed, if it is. Notes the fill for
     /// [`Self::admitted`].
-    fn held_until(&mut self, fill: u64, now: Time) -> Option<Time> {
+    fn delayed_until(&mut self, fill: u64, now: Time) -> Option<Time> {
         self.before = fill;
         (fill > self.mark && now < self.next).then_some(self.next)
     }
@@ -131,12 +131,10 @@ impl Pace {
 
     /// Checks the state between two events. `waits`: a write waits for room or for the pace.
     pub(super) fn audit(&self, fill: u64, waits: bool, now: Time) {
-        assert!(self.mark < self.bound, "writes are held back below the bound");
+        assert!(self.mark < self.bound, "writes are delayed below the bound");
         assert!(self.drained < self.window, "older sectors count less");
         assert!(!self.above || self.last <= now, "data has left before now");
         assert!(self.alarm.is_none_or(|at| at >= now), "the end of a wait is ahead");
-        let held = fill > self.mark && fill < self.bound && now < self.next;
-        assert!(!waits || !held || self.alarm.is_some(), "a write that is held back is admitted");
         assert!(!waits || fill > 0, "a write waits only for data on its way to flash");
     }
 }
@@ -161,7 +159,7 @@ impl Cache {
     /// room; an event will end the wait. A page that is changed already is merged, which takes
     /// nothing from the flash, so it does not wait.
     #[cold]
-    pub(crate) fn holds_back(
+    pub(crate) fn delays(
         &mut self,
         flow: FlowId,
         lpa: Lpa,
@@ -170,8 +168,8 @@ impl Cache {
     ) -> bool {
         let at = self.pool_at(flow);
         let (pool, pace) = (&self.pools[at], &mut self.paces[at]);
-        let held = pace.held_until(pool.in_flight(), now);
-        let Some(until) = held.filter(|_| !pool.cached().is_dirty(lpa)) else { return false };
+        let until = pace.delayed_until(pool.in_flight(), now);
+        let Some(until) = until.filter(|_| !pool.cached().is_dirty(lpa)) else { return false };
         if pace.alarm.is_none_or(|alarm| until < alarm) {
             pace.alarm = Some(until);
             events.schedule(until, Event::Admission { flow });
@@ -247,16 +245,20 @@ mod tests {
     }
 
     #[test]
-    fn a_write_holds_back_the_next_one_for_its_own_time() {
+    fn a_write_delays_the_next_one_for_its_own_time() {
         let mut pace = measured();
-        assert_eq!(pace.held_until(742, Time(50_000)), None);
+        assert_eq!(pace.delayed_until(742, Time(50_000)), None);
         pace.admitted(750, Time(50_000));
-        assert_eq!(pace.held_until(750, Time(50_000)), Some(Time(50_800)), "8 sectors of 100 ps");
-        assert_eq!(pace.held_until(500, Time(50_000)), None, "nothing at the mark");
-        assert_eq!(pace.held_until(750, Time(50_800)), None);
+        assert_eq!(
+            pace.delayed_until(750, Time(50_000)),
+            Some(Time(50_800)),
+            "8 sectors of 100 ps"
+        );
+        assert_eq!(pace.delayed_until(500, Time(50_000)), None, "nothing at the mark");
+        assert_eq!(pace.delayed_until(750, Time(50_800)), None);
         pace.admitted(750, Time(50_800));
-        assert_eq!(pace.held_until(750, Time(50_800)), None, "a merge takes nothing");
-        assert_eq!(pace.held_until(936, Time(60_000)), None);
+        assert_eq!(pace.delayed_until(750, Time(50_800)), None, "a merge takes nothing");
+        assert_eq!(pace.delayed_until(936, Time(60_000)), None);
         pace.admitted(1000, Time(60_000));
         assert_eq!(pace.next, Time(60_000 + 2 * 6_400), "slower at the bound");
         assert_eq!(pace.counts.paced, 2);
@@ -280,10 +282,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_held_back_until_the_rate_is_known() {
+    fn nothing_is_delayed_until_the_rate_is_known() {
         let mut pace = pace();
-        assert_eq!(pace.held_until(742, Time(10)), None);
+        assert_eq!(pace.delayed_until(742, Time(10)), None);
         pace.admitted(750, Time(10));
-        assert_eq!(pace.held_until(750, Time(10)), None);
+        assert_eq!(pace.delayed_until(750, Time(10)), None);
     }
 }

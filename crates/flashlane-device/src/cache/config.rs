@@ -29,7 +29,7 @@ pub struct CacheConfig {
     /// on its way to flash gets there.
     pub admission: Admission,
     /// Part of the most data that may be on its way to flash, above which `admission = "rate"`
-    /// holds writes back. Range: 0..=0.95.
+    /// delays writes. Range: 0..=0.95.
     pub admission_mark: Ratio,
     /// Pages over whose way to flash `admission = "rate"` averages the rate. The pace is smooth if
     /// these are more than collection moves between two pauses. Range: 16..=16777216.

@@ -138,7 +138,7 @@ impl Device {
         self.cache.writes_begin(flow, self.context.requests[id].begun);
         while u32::from(self.context.requests[id].next_page) < count && self.cache.is_open(flow) {
             let part = self.page_part(id, self.context.requests[id].next_page.into());
-            if paced && self.cache.holds_back(flow, part.lpa, now, &mut self.context.events) {
+            if paced && self.cache.delays(flow, part.lpa, now, &mut self.context.events) {
                 break;
             }
             if !self.make_cache_room(flow, part.lpa) {
