@@ -228,6 +228,64 @@ fn the_wait_is_time_in_the_cache_that_the_writers_cause() {
     assert!(light < 10.0, "a buffer of its own: {light}");
 }
 
+/// Units that share a page of the flash wait for it as a part of the fill.
+#[test]
+fn units_smaller_than_a_page_are_admitted_alike() {
+    let base = closed(64)
+        .set("flash.page_size", "16KiB")
+        .set("ftl.mapping.unit", "4KiB")
+        .set("flash.blocks_per_plane", 64)
+        .set("ftl.over_provisioning", "60%")
+        .set("cache.write_back_pages_per_plane", 64);
+    let runs = run_all(&both(&base));
+    let [slots, rate] = [0, 1].map(|at| writer(&runs[at]));
+    print("slots, units", slots);
+    print("rate, units", rate);
+    assert!((rate.iops / slots.iops - 1.0).abs() < 0.03, "{} {}", rate.iops, slots.iops);
+    let [jumpy, smooth] =
+        [slots, rate].map(|flow| flow.write_response_time_us).map(|times| times.p99_9 / times.p50);
+    assert!(smooth < 0.7 * jumpy, "{smooth} {jumpy}");
+}
+
+/// Admission comes before all that schedulers and isolation decide, so it goes with each.
+#[test]
+fn every_scheduler_and_isolation_goes_with_it() {
+    let flows = flow("writer", "write", WRITES, "queue_depth = 48", 6_000)
+        + &flow("other", "write-read", "read_ratio = 0.5", "queue_depth = 8", 3_000);
+    let base = Scenario::new(DRIVE, &flows)
+        .set(RATE, "rate")
+        .set("cache.mechanism", "advanced")
+        .set("cache.hot_epoch", "2ms")
+        .set("cache.admission_window", 64)
+        .set("cache.write_back_pages_per_plane", 2);
+    for (key, value) in [
+        ("scheduler", "flin"),
+        ("scheduler", "fcfs"),
+        ("scheduler", "sprinkler-fairness"),
+        ("isolation", "partitioned"),
+        ("isolation", "upi"),
+        ("cache.sharing", "equal-partitioning"),
+        ("power_loss_protection", "true"),
+    ] {
+        let run = base.set(key, value).run();
+        let paced = run.admission.expect("by rate").paced;
+        assert!(paced > 100, "{key} {value}: {paced}");
+    }
+}
+
+/// Admission decides when a page enters the buffer, so it does not change what is amplified.
+#[test]
+fn the_amplification_is_that_of_a_run_without_time() {
+    let timed = closed(64).set(RATE, "rate");
+    let mut untimed = timed.clone();
+    untimed.options.waf_only = true;
+    let runs = run_all(&[timed, untimed]);
+    let [timed, untimed] = [0, 1].map(|at| runs[at].flash.write_amplification);
+    println!("write amplification: {timed:.3}, without time {untimed:.3}");
+    assert!((timed / untimed - 1.0).abs() < 0.03, "{timed} {untimed}");
+    assert!(runs[1].admission.is_none());
+}
+
 #[test]
 fn a_snapshot_keeps_the_pace() {
     let sets = [r#"cache.admission="rate""#, "cache.write_back_pages_per_plane=2"];

@@ -48,7 +48,7 @@ impl Default for CacheConfig {
             eager_write_back: true,
             hot_epoch: Span(1_000_000_000_000),
             admission: Admission::Slots,
-            admission_mark: Ratio(0.5),
+            admission_mark: Ratio(0.7),
             admission_window: 4096,
             dram: DramConfig::default(),
         }
