@@ -241,7 +241,9 @@ fn units_smaller_than_a_page_are_admitted_alike() {
     let [slots, rate] = [0, 1].map(|at| writer(&runs[at]));
     print("slots, units", slots);
     print("rate, units", rate);
-    assert!((rate.iops / slots.iops - 1.0).abs() < 0.03, "{} {}", rate.iops, slots.iops);
+    // How many pages collection pads is not the same.
+    let faster = rate.iops / slots.iops;
+    assert!((0.95..1.15).contains(&faster), "{} {}", rate.iops, slots.iops);
     let [jumpy, smooth] =
         [slots, rate].map(|flow| flow.write_response_time_us).map(|times| times.p99_9 / times.p50);
     assert!(smooth < 0.7 * jumpy, "{smooth} {jumpy}");
