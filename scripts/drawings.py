@@ -1,13 +1,14 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
-The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg` and `slc_cliff.svg` are those
-of runs.
+The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg`, `slc_cliff.svg` and
+`admission.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from html import escape
 from itertools import pairwise
@@ -319,6 +320,48 @@ def slc_cliff() -> Drawing:
     return drawing
 
 
+def admission() -> Drawing:
+    """The 99.9th percentile of write latency against load, with both ways of admission to the data cache."""
+    array = {"channels": 4, "chips_per_channel": 2, "dies_per_chip": 1, "planes_per_die": 2}
+    times = {"read_time": ["50us"], "program_time": ["300us"], "erase_time": "3ms"}
+    flash: dict[str, Any] = {**array, **times, "blocks_per_plane": 128, "pages_per_block": 64}
+    buffer: dict[str, Any] = {"mechanism": "simple", "capacity": "64MiB", "write_back_pages_per_plane": 128}
+    ftl: dict[str, Any] = {"gc": {"victim": "greedy"}}
+    sustained = 12_350.0
+
+    def latency(kind: str, pace: dict[str, Any]) -> float:
+        cache: dict[str, Any] = {**buffer, "admission": kind, "admission_mark": 0.7}
+        drive = fl.Device("tiny", flash=flash, ftl=ftl, cache=cache)
+        pages: dict[str, Any] = {"size": "4KiB", "align": "4KiB", "requests": 140_000}
+        writer = fl.Flow("writer", cache="write", read_ratio=0.0, **pages, **pace)
+        summary = fl.simulate(drive, [writer], states="off", warmup=50_000).summary
+        return float(summary["flows"][0]["write_response_time_us"]["p99_9"])
+
+    left, width, base, height, decades = 70, 800, 290, 250, 5
+    drawing = Drawing("Write latency against load, with both ways of admission", 900, 340)
+    drawing.text(left, 26, "99.9th percentile of write latency", anchor="start", small=True)
+    drawing.line((left, base - height), (left, base), (left + width, base))
+    for decade, words in enumerate(["1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms"]):
+        drawing.text(left - 8, base - height * decade / decades + 4, words, anchor="end", small=True)
+    loads, depths = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95], [4, 8, 16, 32, 64, 128, 256]
+    steps: list[tuple[str, dict[str, Any]]] = [(f"{load:.0%}", {"iops": load * sustained}) for load in loads]
+    steps += [(f"{depth}", {"queue_depth": depth}) for depth in depths]
+    step = width / len(steps)
+    for at, (name, _) in enumerate(steps):
+        drawing.text(left + step * (at + 0.5), base + 16, name, small=True)
+    drawing.text(left + step * 3, base + 36, "part of the sustained rate", small=True)
+    drawing.text(left + step * 9.5, base + 36, "queue depth of a writer without pauses", small=True)
+    for kind in ("slots", "rate"):
+        points = []
+        for at, (_, pace) in enumerate(steps):
+            y = base - height * math.log10(latency(kind, pace)) / decades
+            points.append((left + step * (at + 0.5), round(y, 1)))
+        drawing.line(*points, dashed=kind == "slots")
+        x, y = points[8]
+        drawing.text(x, y + (-14 if kind == "slots" else 22), kind, small=True)
+    return drawing
+
+
 def plane() -> Drawing:
     """The blocks of a plane."""
     drawing = Drawing("The blocks of a plane", 900, 236)
@@ -391,7 +434,7 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    for draw in (device, read, retries, superblocks, word_lines, slc_cliff, plane, window):
+    for draw in (device, read, retries, superblocks, word_lines, slc_cliff, admission, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
             path.write_text(picture, encoding="utf-8")

@@ -1024,6 +1024,17 @@ class SeparationSummary(TypedDict):
     """Pages that went to frontiers for cold pages."""
 
 
+class AdmissionSummary(TypedDict):
+    """Admission of writes to the data cache by rate."""
+
+    paced: int
+    """Pages that were admitted at the pace, since the buffer was filled above its mark."""
+
+    drain_bytes_per_s: float
+    """The rate at which data got to flash while the buffer was filled above its mark; 0 if it never was.
+    Unit: bytes per second."""
+
+
 class WafOnlyFlow(TypedDict):
     """Pages programmed on behalf of a flow in a run without time."""
 
@@ -1249,6 +1260,10 @@ class Summary(TypedDict):
     separation: NotRequired[SeparationSummary | None]
     """Hot and cold pages that the host wrote inside the window; left out where no policy tells them apart
     (``ftl.separation = 'counts'``)."""
+
+    admission: NotRequired[AdmissionSummary | None]
+    """Admission of writes to the data cache inside the window; left out unless that is by rate
+    (``cache.admission``)."""
 
     energy: NotRequired[EnergySummary | None]
     """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""

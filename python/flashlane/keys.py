@@ -204,6 +204,11 @@ CacheMechanism: TypeAlias = Literal["advanced", "simple"]
 Sharing: TypeAlias = Literal["shared", "equal-partitioning"]
 """How flows divide a resource."""
 
+Admission: TypeAlias = Literal["slots", "rate"]
+"""When a write is admitted to the cache."""
+
+Ratio: TypeAlias = float | str
+
 TransferRate: TypeAlias = str
 """Text, such as ``333MT/s``."""
 
@@ -258,11 +263,21 @@ class CacheConfig(TypedDict, total=False):
     hot_epoch: Span
     """The epoch after which a page counts as cold again (with ``eager_write_back``). Default: ``1s``."""
 
+    admission: Admission
+    """When a write is admitted to the cache: while there is room, or at the rate at which the data on its
+    way to flash gets there. Default: ``slots``."""
+
+    admission_mark: Ratio
+    """Part of the most data that may be on its way to flash, above which ``admission = 'rate'`` delays
+    writes. Range: 0..=0.95. Default: ``0.7``."""
+
+    admission_window: int
+    """Pages over whose way to flash ``admission = 'rate'`` averages the rate. The pace is smooth if these
+    are more than collection moves between two pauses. Range: 16..=16777216. Default: ``4096``."""
+
     dram: DramConfig
     """The memory behind the cache."""
 
-
-Ratio: TypeAlias = float | str
 
 MappingKind: TypeAlias = Literal["page", "hybrid"]
 """Unit of the mapping from logical to physical."""

@@ -148,6 +148,7 @@ fn a_summary_has_exactly_the_keys_of_its_schema() {
             "units",
             "slc_cache",
             "separation",
+            "admission",
         ]
         .contains(&key.as_str());
         assert_eq!(summary.get(key).is_some(), expected, "{key} is documented");

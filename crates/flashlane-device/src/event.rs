@@ -29,6 +29,8 @@ pub enum Event {
     /// Evicted data is out of DRAM: the chain of write-backs that begins with this transaction may
     /// start.
     EvictionRead { transaction: TransactionId },
+    /// A write that waits for the pace of the cache may be admitted, in the pool of the flow.
+    Admission { flow: FlowId },
     /// Command, address and program data are over the bus, and something waits for that.
     ChannelFree { channel: ChannelId },
     /// The first read of a channel ends in the array, and the channel is idle.

@@ -1,5 +1,6 @@
 //! Tests of the model that take seconds at most, as one program. `slow.rs` has the others.
 
+mod admission;
 mod alignment;
 mod cache_program;
 mod capacity;

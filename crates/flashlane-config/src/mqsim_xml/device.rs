@@ -167,6 +167,7 @@ fn cache(device: &mut Section<'_, '_>) -> CacheConfig {
             t_cl: latency(device, Tag::new("Data_Cache_DRAM_tCL", "13")),
             t_rp: latency(device, Tag::new("Data_Cache_DRAM_tRP", "13")),
         },
+        ..CacheConfig::default()
     }
 }
 

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
     MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
-    PLANES_PER_DIE, QUEUE_DEPTH, errors, isolation, media, pacing, separation, slc_cache,
+    PLANES_PER_DIE, QUEUE_DEPTH, cache, errors, isolation, media, pacing, separation, slc_cache,
     superblocks, units, warps, word_lines,
 };
 use crate::{
-    CacheConfig, DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind,
-    Placement, Technology,
+    DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind, Placement,
+    Technology,
 };
 use flashlane_device::ftl::budget::gc_reserve;
 use flashlane_device::ftl::gc::Victim;
@@ -37,7 +37,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     rules.require(!free || device.interface.processors.is_none(), "interface.processors", || {
         "found processors, allowed: none with compat.zero_firmware_time".to_owned()
     });
-    check_cache(rules, &device.cache);
+    cache::check(rules, device);
     check_flash(rules, &device.flash);
     if device.flash.technology == Technology::InPlace {
         media::check_translation(rules, &device.ftl);
@@ -194,25 +194,6 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
         }
         // The configuration from outside checks its parameters when they are read.
         Arbitration::Outside(_) => {}
-    }
-}
-
-fn check_cache(rules: &mut Rules, cache: &CacheConfig) {
-    rules.bytes("cache.capacity", cache.capacity, 0..=1 << 40);
-    let pages = cache.write_back_pages_per_plane;
-    rules.range("cache.write_back_pages_per_plane", pages, &(1..=65_536));
-    rules.span("cache.hot_epoch", cache.hot_epoch, &(1..=MAX_SPAN_PS));
-    let dram = &cache.dram;
-    rules.bytes("cache.dram.row", dram.row, 64..=1 << 20);
-    rules.range("cache.dram.banks", dram.banks, &(1..=256));
-    rules.require(
-        (1_000_000..=1 << 40).contains(&dram.data_rate.0),
-        "cache.dram.data_rate",
-        || format!("found {}, allowed: 1MT/s to 1000GT/s", dram.data_rate),
-    );
-    rules.bytes("cache.dram.bus_width", dram.bus_width, 1..=64);
-    for (name, time) in [("t_rcd", dram.t_rcd), ("t_cl", dram.t_cl), ("t_rp", dram.t_rp)] {
-        rules.span(format!("cache.dram.{name}"), time, &(0..=1_000_000_000));
     }
 }
 

@@ -3,6 +3,7 @@
 //! A problem's place is the key path; [`Loaded`] knows the file and line.
 
 mod budget;
+mod cache;
 mod device;
 mod errors;
 mod fio;

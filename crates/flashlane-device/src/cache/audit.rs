@@ -1,5 +1,6 @@
 //! Checks of the cache's state.
 
+use flashlane_engine::Time;
 use flashlane_units::RequestId;
 
 use super::Cache;
@@ -9,7 +10,7 @@ use crate::transaction::{Op, Source, Transactions};
 
 impl Cache {
     /// Checks the counters of the cache.
-    pub(crate) fn audit(&self, transactions: &Transactions) {
+    pub(crate) fn audit(&self, transactions: &Transactions, now: Time) {
         let mut under_way = vec![0; self.pools.len()];
         let mut of_flow = vec![0; self.flushes.len()];
         let mut write_backs = Vec::new();
@@ -28,6 +29,10 @@ impl Cache {
         }
         for (flushes, under_way) in self.flushes.iter().zip(of_flow) {
             assert_eq!(flushes.under_way(), under_way, "a flush waits for what is under way");
+        }
+        assert!(!self.is_paced() || self.paces.len() == self.pools.len(), "a pace for each pool");
+        for (pool, pace) in self.pools.iter().zip(&self.paces) {
+            pace.audit(pool.in_flight(), !pool.waiting().is_empty(), now);
         }
         self.audit_slots();
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_units::{ByteSize, Sharing, Span, TransferRate};
+use flashlane_units::{ByteSize, Ratio, Sharing, Span, TransferRate};
 
 /// The DRAM data cache. Which flows use it, and how, is the flow's `cache` key.
 /// Source: MQSim (FAST'18) section 4.2.2.
@@ -25,6 +25,15 @@ pub struct CacheConfig {
     pub eager_write_back: bool,
     /// The epoch after which a page counts as cold again (with `eager_write_back`).
     pub hot_epoch: Span,
+    /// When a write is admitted to the cache: while there is room, or at the rate at which the data
+    /// on its way to flash gets there.
+    pub admission: Admission,
+    /// Part of the most data that may be on its way to flash, above which `admission = "rate"`
+    /// delays writes. Range: 0..=0.95.
+    pub admission_mark: Ratio,
+    /// Pages over whose way to flash `admission = "rate"` averages the rate. The pace is smooth if
+    /// these are more than collection moves between two pauses. Range: 16..=16777216.
+    pub admission_window: u32,
     /// The memory behind the cache.
     pub dram: DramConfig,
 }
@@ -38,6 +47,9 @@ impl Default for CacheConfig {
             write_back_pages_per_plane: 1,
             eager_write_back: true,
             hot_epoch: Span(1_000_000_000_000),
+            admission: Admission::Slots,
+            admission_mark: Ratio(0.7),
+            admission_window: 4096,
             dram: DramConfig::default(),
         }
     }
@@ -53,6 +65,21 @@ pub enum CacheMechanism {
     /// A destaging buffer: every page that is written goes to flash at once and leaves when it is
     /// there. Flows that cache reads are refused.
     Simple,
+}
+
+/// When a write is admitted to the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Admission {
+    /// At once, while less than the bound of data is on its way to flash and a slot is free. Then
+    /// each write waits for a page to get there.
+    #[default]
+    Slots,
+    /// The same up to `admission_mark`. Above it, writes are admitted at a pace that follows the
+    /// measured rate of the flash, the slower the more data is on its way, first come, first
+    /// served. So a pause of the flash delays no write for long, and writes above the rate that the
+    /// flash sustains have a smooth latency.
+    Rate,
 }
 
 /// DRAM timing of the data cache: banks with an open row each behind one data bus.

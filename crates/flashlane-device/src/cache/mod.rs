@@ -9,6 +9,7 @@
 //! belongs to one flow's page; the bound counts exactly the sectors of write-backs under way.
 //! Source: MQSim (FAST'18) section 4.2.2.
 
+mod admission;
 mod audit;
 pub mod config;
 mod dram;
@@ -27,6 +28,8 @@ use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::layout::Geometry;
 use crate::transaction::{Place, Transaction, Transactions};
+pub use admission::AdmissionCounts;
+use admission::Pace;
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
@@ -43,6 +46,8 @@ use write_backs::WriteBacks;
 pub struct Cache {
     /// A single pool for all flows, or one pool for each flow.
     pools: Vec<Pool>,
+    /// By pool; empty if slots alone decide when a write is admitted.
+    paces: Vec<Pace>,
     dram: Dram,
     hot: HotPages,
     modes: Array<FlowId, CacheMode>,
@@ -113,6 +118,7 @@ impl Cache {
         let pool = Pool::new(slots, pages * u64::from(geometry.sectors_per_page));
         Self {
             pools: vec![pool; pools],
+            paces: Vec::new(),
             dram: Dram::new(&config.dram, compat, geometry.page_bytes(), pools),
             hot: HotPages::new(config, compat, flows),
             modes: modes.iter().map(|&mode| if room { mode } else { off }).collect(),
@@ -130,6 +136,7 @@ impl Cache {
             leaving: Vec::new(),
             last_leaving: TransactionId::NONE,
         }
+        .paced(config, geometry.sectors_per_page.into())
     }
 
     /// Says whether the memory survives a loss of power (`power_loss_protection`).

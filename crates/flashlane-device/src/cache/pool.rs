@@ -54,6 +54,18 @@ impl Pool {
         &mut self.waiting
     }
 
+    /// Data on its way to flash. Unit: sectors.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// The most data that can be on its way to flash before a write waits for room: the bound, or
+    /// all slots. `page`: sectors of a page.
+    pub(super) fn fill_max(&self, page: u64) -> u64 {
+        self.bound.min(u64::from(self.slots.capacity()) * page)
+    }
+
     /// True if another page may be accepted.
     #[inline]
     pub(super) fn is_open(&self) -> bool {

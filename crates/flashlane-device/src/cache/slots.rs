@@ -113,6 +113,12 @@ impl Slots {
         self.index.get(lpa.get()).is_some()
     }
 
+    /// True if the page is cached and changed, so that a write to it merges.
+    pub(super) fn is_dirty(&self, lpa: Lpa) -> bool {
+        let at = self.index.get(lpa.get());
+        at.is_some_and(|at| self.slots[at as usize].state == SlotState::Dirty)
+    }
+
     /// Prefetches the place of a page.
     #[inline]
     pub(super) fn prefetch(&self, lpa: Lpa) {

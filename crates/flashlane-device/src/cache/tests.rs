@@ -58,7 +58,7 @@ impl Stage {
         tr.lpa = lpa;
         let id = self.transactions.insert(tr);
         self.cache.start_write_back(id, mask, &mut self.transactions);
-        self.cache.audit(&self.transactions);
+        self.cache.audit(&self.transactions, self.now);
         id
     }
 
@@ -76,7 +76,7 @@ impl Stage {
         };
         let written = self.cache.write(FlowId::new(0), lpa, mask, self.now);
         let at_once = written.write_back.map(|mask| self.write_back(FlowId::new(0), lpa, mask));
-        self.cache.audit(&self.transactions);
+        self.cache.audit(&self.transactions, self.now);
         (leaves, at_once)
     }
 
@@ -86,7 +86,7 @@ impl Stage {
         self.transactions.remove(id);
         let mut over = Vec::new();
         self.cache.end_write_back(&tr, &mut self.transactions, &mut over);
-        self.cache.audit(&self.transactions);
+        self.cache.audit(&self.transactions, self.now);
         over.into_iter().map(RequestId::get).collect()
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::cache::config::{CacheConfig, CacheMechanism, CacheMode, DramConfig};
+pub use crate::cache::config::{Admission, CacheConfig, CacheMechanism, CacheMode, DramConfig};
 pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
     ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,

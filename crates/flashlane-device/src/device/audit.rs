@@ -12,7 +12,7 @@ impl Device {
     pub(super) fn audit(&self) {
         self.context.events.audit();
         self.ftl.audit(self.context.now, &self.layout, &self.context.transactions);
-        self.cache.audit(&self.context.transactions);
+        self.cache.audit(&self.context.transactions, self.context.now);
         self.scheduler.audit(&self.context.transactions, &self.ftl, &self.flash);
         self.flash.audit(self.context.now, &self.context.transactions);
         let running =

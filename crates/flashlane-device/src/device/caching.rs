@@ -1,6 +1,7 @@
 //! Host data and the data cache: reads ask the cache first, writes end in it, and its write-backs
 //! go to flash.
 
+use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
 use super::Device;
@@ -133,9 +134,13 @@ impl Device {
     fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.context.requests[id].flow, self.context.now);
         let count = self.page_count(id);
+        let paced = self.cache.is_paced();
         self.cache.writes_begin(flow, self.context.requests[id].begun);
         while u32::from(self.context.requests[id].next_page) < count && self.cache.is_open(flow) {
             let part = self.page_part(id, self.context.requests[id].next_page.into());
+            if paced && self.cache.delays(flow, part.lpa, now, &mut self.context.events) {
+                break;
+            }
             if !self.make_cache_room(flow, part.lpa) {
                 break;
             }
@@ -144,6 +149,9 @@ impl Device {
             if let Some(mask) = written.write_back {
                 let write = self.write_back(flow, part.lpa, mask);
                 self.translate(write);
+            }
+            if paced {
+                self.cache.admitted(flow, now);
             }
             self.context.requests[id].next_page += 1;
         }
@@ -210,11 +218,31 @@ impl Device {
             let chain = self.cache_chain(request);
             self.part_done(request, &chain);
         }
-        while let Some(id) = self.cache.longest_waiting(tr.flow) {
+        if self.cache.is_paced() {
+            self.cache.drained(tr.flow, tr.counted_sectors, self.context.now);
+        }
+        self.accept_waiting(tr.flow);
+    }
+
+    /// The longest waiting write of the pool of a flow may have waited long enough for the pace. If
+    /// none waits any more, the event takes no time, because it must not make a finished simulation
+    /// longer.
+    pub(super) fn on_admission(&mut self, flow: FlowId, before: Time) {
+        self.cache.admission_due(flow, self.context.now);
+        if self.cache.longest_waiting(flow).is_none() {
+            self.context.now = before;
+        }
+        self.accept_waiting(flow);
+    }
+
+    /// Accepts waiting writes of the pool of a flow, oldest first, as far as they may go on.
+    #[inline]
+    fn accept_waiting(&mut self, flow: FlowId) {
+        while let Some(id) = self.cache.longest_waiting(flow) {
             if !self.accept_pages(id) {
                 break;
             }
-            self.cache.wait_over(tr.flow);
+            self.cache.wait_over(flow);
             let chain = self.cache_chain(id);
             self.part_done(id, &chain);
             if self.flash.scans_at_once() {

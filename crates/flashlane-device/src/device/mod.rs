@@ -354,6 +354,7 @@ impl Device {
             Event::Begin { request } => self.on_begin(request),
             Event::DramDone { request } => self.on_dram_done(request),
             Event::DramTurn => self.on_dram_turn(),
+            Event::Admission { flow } => self.on_admission(flow, before),
             Event::EvictionRead { transaction } => self.on_eviction_read(transaction),
             Event::ChannelFree { channel } => self.on_channel_free(channel),
             Event::Sensed { channel } => self.on_sensed(channel),

@@ -5,6 +5,7 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use super::Device;
+use crate::cache::AdmissionCounts;
 use crate::flash::FlashCounters;
 use crate::ftl::counts::{FlowPages, FtlCounts};
 use crate::host::HostFlow;
@@ -178,6 +179,8 @@ pub struct DeviceReading {
     pub ftl: FtlCounts,
     /// Pages that the data cache evicted.
     pub evictions: u64,
+    /// What the pace of the data cache did, where it admits writes by rate.
+    pub admission: Option<AdmissionCounts>,
     /// Work of the controller's processors.
     pub processors: ProcessorReading,
     /// Erases of each block; empty before the first one.
@@ -268,6 +271,7 @@ impl Device {
             flash: *self.flash.counters(),
             ftl: self.ftl.counts(),
             evictions: self.cache.evictions(),
+            admission: self.cache.admission_counts(),
             processors: self.interface.processors_done(),
             block_erases: if erases == 0 { Vec::new() } else { self.ftl.erases_of_blocks() },
             channels: self.flash.taken(at, &self.context.transactions),

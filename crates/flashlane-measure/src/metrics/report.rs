@@ -91,6 +91,7 @@ pub fn summarise(
         units: window.units(),
         slc_cache: window.slc_cache(),
         separation: window.separation(),
+        admission: window.admission(),
         ..Summary::default()
     };
     energy::fill_in(&mut summary, window, device, run.logical_bytes);

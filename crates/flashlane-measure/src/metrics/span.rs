@@ -7,10 +7,10 @@ use super::energy::FlowEnergy;
 use super::reading::Reading;
 use super::recorder::Recorder;
 use super::summary::{
-    BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
-    CommandSummary, CompletedInWindow, DeviceTime, EraseSummary, ErrorSummary, FlashSummary,
-    OutsideWindow, ProcessorsSummary, RequestCounts, SeparationSummary, SlcCacheSummary,
-    UnitSummary,
+    AdmissionSummary, BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary,
+    CmtSummary, CommandCounts, CommandSummary, CompletedInWindow, DeviceTime, EraseSummary,
+    ErrorSummary, FlashSummary, OutsideWindow, ProcessorsSummary, RequestCounts, SeparationSummary,
+    SlcCacheSummary, UnitSummary,
 };
 use flashlane_config::WindowRule;
 use flashlane_device::device::reading::FlowWork;
@@ -284,6 +284,13 @@ impl Span<'_> {
         let to = self.to.drive.ftl.separation?;
         let from = self.from.drive.ftl.separation.unwrap_or_default();
         Some(SeparationSummary::between(&from, &to))
+    }
+
+    /// Admission to the data cache; `None` unless that is by rate.
+    pub(crate) fn admission(&self) -> Option<AdmissionSummary> {
+        let to = self.to.drive.admission?;
+        let from = self.from.drive.admission.unwrap_or_default();
+        Some(AdmissionSummary::between(&from, &to))
     }
 
     /// The controller's processors; `None` where they are not modelled.

@@ -1,5 +1,6 @@
 //! `summary.json`, schema `flashlane.summary/3`.
 
+mod admission;
 mod device;
 mod errors;
 mod fairness;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::steady::SteadySummary;
 use crate::metrics::energy::{EnergySummary, WearSummary};
+pub use admission::AdmissionSummary;
 pub use device::{
     BusyBySource, CacheSummary, ChannelSummary, ChipSummary, CmtSummary, CommandCounts,
     CommandSummary, DeviceTime, EraseSummary, FlashSummary, HitCounts, MemorySummary,
@@ -144,6 +146,10 @@ pub struct Summary {
     /// them apart (`ftl.separation = "counts"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separation: Option<SeparationSummary>,
+    /// Admission of writes to the data cache inside the window; left out unless that is by rate
+    /// (`cache.admission`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<AdmissionSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without
     /// `--energy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Random configurations that validation should accept: every knob of the device and of synthetic
 //! flows, small sizes first, because that is where room runs out.
 
+mod admission;
 mod device;
 mod dies;
 mod separation;
@@ -145,6 +146,7 @@ pub(crate) fn case(seed: u64) -> Case {
     dies::plane_reads(seed, &mut device);
     slc_cache::slc_cache(seed, &mut device, &workload);
     separation::separation(seed, &mut device, &workload);
+    admission::admission(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     warps::warps(seed, &mut device, &mut workload);
