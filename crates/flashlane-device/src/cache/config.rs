@@ -75,7 +75,7 @@ pub enum Admission {
     /// each write waits for a page to get there.
     #[default]
     Slots,
-    /// The same up to `admission_mark`. Above it, writes are admitted at a pace that follows the
+    /// At once up to `admission_mark`. Above it, writes are admitted at a pace that follows the
     /// measured rate of the flash, the slower the more data is on its way, first come, first
     /// served. So a pause of the flash delays no write for long, and writes above the rate that the
     /// flash sustains have a smooth latency.

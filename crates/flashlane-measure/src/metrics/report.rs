@@ -73,7 +73,6 @@ pub fn summarise(
         flows,
         steady_state: run.recorder.watch.as_ref().map(|watch| watch.summary()),
         fairness: Fairness::default(),
-        slowdown_over_time: None,
         flash: window.flash(),
         commands: window.commands(),
         cache: window.cache(),

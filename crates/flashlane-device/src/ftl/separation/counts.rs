@@ -124,7 +124,7 @@ impl SeparationPolicy for Counts {
             assert_eq!(found, *sum, "the counts of writes add up");
             assert!(counts.iter().all(|&count| count <= MOST), "counts have four bits");
             assert!((1..=*period).contains(left), "counts are halved in time");
-            // Each period counts, and halves all counts before it: their sum is below twice a period.
+            // Each period counts, and halves what it found: the sum is below twice a period.
             assert!(*sum < 2 * *period, "counts of older writes are halved");
         }
     }
