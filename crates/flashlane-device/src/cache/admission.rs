@@ -5,12 +5,13 @@
 //! once. Above it, the time from one admitted write to the next one is a product: its sectors, the
 //! mean time in which a sector drains, and a factor that grows with the fill. The factor is 0 at
 //! the mark, 1 halfway between the mark and the bound, and 2 at the bound. It is a cubic that is
-//! flat in the middle, so that the buffer takes up the bursts of the flash, and the writers do
-//! not. The
-//! fill settles halfway, whatever the flash sustains. All is integer arithmetic in picoseconds and
-//! sectors. Invariants: nothing is delayed while the fill is at or below the mark; the end of a
-//! delay is ahead. Source: our own rule; the public measurements that it imitates are named in
-//! `docs/model-cache.md`.
+//! flat in the middle, so that the buffer takes up the bursts of the flash, and the writers do not.
+//! The fill settles halfway, whatever the flash sustains. All is integer arithmetic in picoseconds
+//! and sectors.
+//!
+//! Invariants: nothing is delayed while the fill is at or below the mark; the end of a delay is
+//! ahead.
+//! Source: our own rule; `docs/model-cache.md` names the public measurements that it imitates.
 
 use flashlane_engine::{EventQueue, Time};
 use flashlane_units::{FlowId, Lpa};
