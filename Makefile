@@ -1,7 +1,7 @@
 # The commands of the project.
 
-.PHONY: help demo fast quick test long times release outside outside-alone tools rust-tests test-rust test-python lint dependencies \
-    minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
+.PHONY: help demo fast quick test long times release outside outside-alone tools rust-tests test-rust python-tests test-python lint \
+    dependencies minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
@@ -50,7 +50,7 @@ CHECKS := lint bench-check miri site outside memcheck dependencies
 test: tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 	./scripts/python-env.sh
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-python rust-tests
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target python-tests rust-tests
 	$(MAKE) --no-print-directory test-rust
 
 # What other parts need from outside, where it is missing and can be had.
@@ -146,6 +146,10 @@ SIDE_BY_SIDE := --numprocesses=2 --dist=loadfile
 
 test-python:
 	./scripts/python-env.sh
+	@$(MAKE) --no-print-directory python-tests
+
+# Without building the package, which would wait for the Rust tests that are built beside these.
+python-tests:
 	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(PROGRAMS)
