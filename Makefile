@@ -1,6 +1,6 @@
 # The commands of the project.
 
-.PHONY: help demo fast quick test long times release outside outside-alone tools rust-tests test-rust python-tests test-python lint \
+.PHONY: help demo fast quick test long times release outside outside-alone tools test-rust test-python lint \
     dependencies minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
@@ -45,12 +45,10 @@ export CARGO_MAKEFLAGS =
 # Checks that use little more than one core and measure no time: two of them run side by side, the longest first.
 CHECKS := lint bench-check miri site outside memcheck dependencies
 
-# Everything that a change has to pass. The Python package comes first: what it builds, the Rust tests use. They are built
-# beside the Python tests, which often wait for a browser.
+# Everything that a change has to pass. Python before Rust: what it builds, the Rust tests use.
 test: tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
-	./scripts/python-env.sh
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target python-tests rust-tests
+	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-rust
 
 # What other parts need from outside, where it is missing and can be had.
@@ -130,13 +128,10 @@ outside-alone: tools
 # skip nothing: the output ends as cargo ends it.
 SKIPPED_TESTS := $(CURDIR)/target/skipped-tests.txt
 
-rust-tests: $(PROGRAMS)
-	$(NEXTEST) --tests --no-run
-	cargo build -q --workspace --example fair-turns
-
-test-rust: tools rust-tests
+test-rust: tools $(PROGRAMS)
 	@mkdir -p target && rm -f $(SKIPPED_TESTS)
 	FLASHLANE_SKIPPED_TESTS=$(SKIPPED_TESTS) $(NEXTEST) --tests
+	cargo build -q --workspace --example fair-turns
 	./target/debug/examples/fair-turns conformance fair-turns
 	@scripts/skipped-tests.sh $(SKIPPED_TESTS)
 	cargo test --workspace --doc -- --quiet
@@ -146,10 +141,6 @@ SIDE_BY_SIDE := --numprocesses=2 --dist=loadfile
 
 test-python:
 	./scripts/python-env.sh
-	@$(MAKE) --no-print-directory python-tests
-
-# Without building the package, which would wait for the Rust tests that are built beside these.
-python-tests:
 	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(PROGRAMS)
