@@ -5,7 +5,7 @@
 
 help:
 	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
-	@echo 'make quick   what fails most often, in 90 seconds where everything is built'
+	@echo 'make quick   what fails most often, in a few minutes where everything is built'
 	@echo 'make test    everything that a change has to pass'
 	@echo 'make long    that, new random configurations, fuzzing and the papers at full size: hours'
 	@echo 'make lint    formatting and lints, warnings refused'
