@@ -1032,7 +1032,7 @@ class AdmissionSummary(TypedDict):
 
     drain_bytes_per_s: float
     """The rate at which data got to flash while the buffer was filled above its mark; 0 if it never was.
-    Unit: bytes per second."""
+    Where flows have buffers of their own, it is the mean of one buffer. Unit: bytes per second."""
 
 
 class WafOnlyFlow(TypedDict):

@@ -1,7 +1,7 @@
 //! Admission of writes by rate: flat latency below the rate that the flash sustains, a smooth one
 //! above it, merges, readers, tenants, and what is refused.
 
-use crate::common::{Scenario, problems, run_all};
+use crate::common::{Scenario, problems, run_all, tenant};
 use flashlane::config::load::{Overrides, device_from_toml};
 use flashlane::drive::{Command, Drive, DriveOptions, Tenant};
 use flashlane::metrics::Summary;
@@ -40,19 +40,8 @@ const READS: &str = "read_ratio = 1.0";
 const RATE: &str = "cache.admission";
 
 fn flow(name: &str, cache: &str, kind: &str, pace: &str, requests: u32) -> String {
-    format!(
-        r#"
-[[flow]]
-name = "{name}"
-cache = "{cache}"
-[flow.synthetic]
-{kind}
-{pace}
-size = "4KiB"
-align = "4KiB"
-requests = {requests}
-"#
-    )
+    let pages = "size = \"4KiB\"\nalign = \"4KiB\"";
+    tenant(name, cache, &format!("{kind}\n{pace}\n{pages}\nrequests = {requests}"))
 }
 
 /// A scenario on the drive without audits, which take long, after `warmup` requests.

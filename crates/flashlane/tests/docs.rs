@@ -4,13 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use flashlane::config::{PolicyInfo, preset, schema};
-use flashlane::policy::Allocation;
-use flashlane::policy::Arbitration;
-use flashlane::policy::Isolation;
-use flashlane::policy::Scheduling;
-use flashlane::policy::Separation;
-use flashlane::policy::Victim;
+use flashlane::config::{preset, schema};
+use flashlane::policy::families;
 use serde_json::Value;
 
 const INTRODUCTION: &str = "\
@@ -202,16 +197,8 @@ fn parameters(out: &mut String, schema: &Schema, family: &str) {
 }
 
 fn policies(out: &mut String, schema: &Schema) {
-    let families: [Vec<PolicyInfo>; 6] = [
-        Scheduling::list(),
-        Isolation::list(),
-        Allocation::list(),
-        Victim::list(),
-        Separation::list(),
-        Arbitration::list(),
-    ];
     out.push_str("\n## Policies\n\nAs `flashlane policies` lists them.\n");
-    for family in &families {
+    for family in &families() {
         let _ = write!(out, "\n### `{}`\n\n| name | what it does | source |\n", family[0].family);
         out.push_str("| --- | --- | --- |\n");
         let mut start = 0;

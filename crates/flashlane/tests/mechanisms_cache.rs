@@ -1,7 +1,7 @@
 //! Data cache and cached mapping table: what each mechanism is for happens with it, and not
 //! without.
 
-use crate::common::{Scenario, whole_run};
+use crate::common::{Scenario, tenant, whole_run};
 use flashlane::Warmup;
 use flashlane::metrics::Summary;
 use flashlane::metrics::summary::HitCounts;
@@ -29,19 +29,8 @@ erase_time = "3ms"
 "#;
 
 fn flow(name: &str, cache: &str, pace: &str, read_ratio: f64, rest: &str) -> String {
-    format!(
-        r#"
-[[flow]]
-name = "{name}"
-cache = "{cache}"
-[flow.synthetic]
-{pace}
-read_ratio = {read_ratio}
-size = "8KiB"
-align = "8KiB"
-{rest}
-"#
-    )
+    let pages = "size = \"8KiB\"\nalign = \"8KiB\"";
+    tenant(name, cache, &format!("{pace}\nread_ratio = {read_ratio}\n{pages}\n{rest}"))
 }
 
 fn one(cache: &str, read_ratio: f64, rest: &str) -> Scenario {

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::Scenario;
+use crate::common::{Scenario, tenant};
 use flashlane::drive::Submissions;
 use flashlane::metrics::Summary;
 use flashlane::observe::{
@@ -36,19 +36,8 @@ erase_time = "3ms"
 
 /// A closed loop of 4 KiB requests.
 fn flow(name: &str, depth: u32, read_ratio: f64, cache: &str) -> String {
-    format!(
-        r#"
-[[flow]]
-name = "{name}"
-cache = "{cache}"
-[flow.synthetic]
-queue_depth = {depth}
-read_ratio = {read_ratio}
-size = "4KiB"
-align = "4KiB"
-requests = 8000
-"#
-    )
+    let rest = "size = \"4KiB\"\nalign = \"4KiB\"\nrequests = 8000";
+    tenant(name, cache, &format!("queue_depth = {depth}\nread_ratio = {read_ratio}\n{rest}"))
 }
 
 fn two(first: &str, second: &str) -> Scenario {

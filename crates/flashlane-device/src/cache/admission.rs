@@ -55,10 +55,10 @@ pub(super) struct Pace {
 pub struct AdmissionCounts {
     /// Pages admitted while the fill was above the mark, at the pace.
     pub paced: u64,
-    /// Sectors that drained while the fill was above the mark, and the time that took.
+    /// Sectors that drained while the fill was above the mark.
     pub drained: u64,
-    /// Unit: picoseconds.
-    pub drain_time: u64,
+    /// The time that they took, as a sum over the pools. Unit: picoseconds.
+    pub drain_time: u128,
 }
 
 impl Pace {
@@ -123,7 +123,7 @@ impl Pace {
             let time = (now - self.last).0;
             (self.time, self.drained) = (self.time + time, self.drained + sectors);
             self.counts.drained += sectors;
-            self.counts.drain_time += time;
+            self.counts.drain_time += u128::from(time);
             if self.drained >= self.window {
                 (self.time, self.drained) = (self.time / 2, self.drained / 2);
             }

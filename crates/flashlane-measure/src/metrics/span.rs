@@ -283,7 +283,7 @@ impl Span<'_> {
     pub(crate) fn separation(&self) -> Option<SeparationSummary> {
         let to = self.to.drive.ftl.separation?;
         let from = self.from.drive.ftl.separation.unwrap_or_default();
-        Some(SeparationSummary::between(&from, &to))
+        Some(to.since(from).into())
     }
 
     /// Admission to the data cache; `None` unless that is by rate.

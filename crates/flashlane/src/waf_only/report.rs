@@ -12,8 +12,8 @@ use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
-    HitCounts, MemorySummary, OutsideWindow, SCHEMA, SeparationSummary, TransactionSummary,
-    UnitSummary, WafOnlyFlow, WafOnlySummary,
+    HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, UnitSummary, WafOnlyFlow,
+    WafOnlySummary,
 };
 
 pub(super) fn summarise(
@@ -66,9 +66,7 @@ pub(super) fn summarise(
             partial_page_bytes,
         },
         units: ftl_units(run),
-        separation: counted
-            .separation
-            .map(|pages| SeparationSummary::between(&Default::default(), &pages)),
+        separation: counted.separation.map(Into::into),
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     };
@@ -136,10 +134,9 @@ impl WorkSoFar {
             blocks_owed: self.blocks_owed,
             evictions: self.evictions - before.evictions,
             writebacks: self.writebacks - before.writebacks,
-            separation: self.separation.map(|now| {
-                let then = before.separation.unwrap_or_default();
-                SeparationCounts { hot: now.hot - then.hot, cold: now.cold - then.cold }
-            }),
+            separation: self
+                .separation
+                .map(|pages| pages.since(before.separation.unwrap_or_default())),
         }
     }
 

@@ -67,6 +67,19 @@ erase_time = "3ms"
     )
 }
 
+/// A tenant with its use of the data cache (`cache`), and the keys of its synthetic source.
+pub(crate) fn tenant(name: &str, cache: &str, keys: &str) -> String {
+    format!(
+        r#"
+[[flow]]
+name = "{name}"
+cache = "{cache}"
+[flow.synthetic]
+{keys}
+"#
+    )
+}
+
 /// Uniform random writes of 4 KiB past the cache, one request.
 pub(crate) fn random_writes(queue_depth: u32) -> String {
     format!(

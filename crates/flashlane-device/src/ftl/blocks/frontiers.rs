@@ -6,7 +6,7 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 use super::{BlockState, Blocks, Stream};
 
 /// Write frontiers of a flow on a plane.
-pub(super) const STREAMS: usize = 8;
+pub(super) const STREAMS: usize = Stream::ALL.len();
 
 impl Blocks {
     /// Place of a frontier in the table.

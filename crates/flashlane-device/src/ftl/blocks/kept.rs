@@ -9,16 +9,6 @@ use super::{Block, BlockState, Blocks, Plane, Stream};
 
 const STATES: [BlockState; 4] =
     [BlockState::Free, BlockState::Open, BlockState::Full, BlockState::Collected];
-const STREAMS: [Stream; 8] = [
-    Stream::Host,
-    Stream::Gc,
-    Stream::Mapping,
-    Stream::GcMapping,
-    Stream::Relocated,
-    Stream::Slc,
-    Stream::Hot,
-    Stream::Shared,
-];
 
 impl Blocks {
     /// Appends what preconditioning left behind. Nothing is under way.
@@ -73,7 +63,7 @@ fn take_block(from: &mut dyn Iterator<Item = u32>) -> Option<Block> {
         erases: from.next()?,
         filled: from.next()?,
         state: *STATES.get((kind & 0xFF) as usize)?,
-        stream: *STREAMS.get((kind >> 8) as usize)?,
+        stream: *Stream::ALL.get((kind >> 8) as usize)?,
     })
 }
 

@@ -25,6 +25,18 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// All streams, in order of their numbers.
+    pub(super) const ALL: [Self; 8] = [
+        Self::Host,
+        Self::Gc,
+        Self::Mapping,
+        Self::GcMapping,
+        Self::Relocated,
+        Self::Slc,
+        Self::Hot,
+        Self::Shared,
+    ];
+
     /// True for data of the host, written or moved.
     pub(crate) fn is_data(self) -> bool {
         !matches!(self, Self::Mapping | Self::GcMapping)
@@ -36,6 +48,18 @@ impl Stream {
             Self::Mapping | Self::GcMapping => Self::GcMapping,
             Self::Host | Self::Gc | Self::Relocated | Self::Slc | Self::Hot => Self::Gc,
             Self::Shared => Self::Shared,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_listed_by_number() {
+        for (number, &stream) in Stream::ALL.iter().enumerate() {
+            assert_eq!(stream as usize, number, "{stream:?}");
         }
     }
 }

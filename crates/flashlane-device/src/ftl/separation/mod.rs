@@ -159,6 +159,14 @@ pub struct SeparationCounts {
     pub cold: u64,
 }
 
+impl SeparationCounts {
+    /// The pages since an earlier reading of the same drive.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self { hot: self.hot - before.hot, cold: self.cold - before.cold }
+    }
+}
+
 /// Separation in a run, where it is not the default.
 #[derive(Clone)]
 pub(super) struct Separator {

@@ -4,7 +4,6 @@ use flashlane_units::{BlockId, ChipId, FlowId, Lpa, PlaneId, Ppa, TransactionId}
 
 use crate::context::Context;
 use crate::ftl::Ftl;
-use crate::ftl::blocks::Stream;
 use crate::transaction::{Op, Source};
 
 impl Ftl {
@@ -67,9 +66,9 @@ impl Ftl {
         if self.blocks.stripes().is_none() {
             return state.flow;
         }
-        match state.stream {
-            Stream::Mapping | Stream::GcMapping => self.table().flow_of(lpa.get()),
-            _ => self.blocks.owner_of(block, lpa),
+        match state.stream.is_data() {
+            true => self.blocks.owner_of(block, lpa),
+            false => self.table().flow_of(lpa.get()),
         }
     }
 }

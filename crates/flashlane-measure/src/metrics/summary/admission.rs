@@ -11,7 +11,8 @@ pub struct AdmissionSummary {
     /// Pages that were admitted at the pace, since the buffer was filled above its mark.
     pub paced: u64,
     /// The rate at which data got to flash while the buffer was filled above its mark; 0 if it
-    /// never was. Unit: bytes per second.
+    /// never was. Where flows have buffers of their own, it is the mean of one buffer. Unit: bytes
+    /// per second.
     pub drain_bytes_per_s: f64,
 }
 

@@ -13,10 +13,8 @@ pub struct SeparationSummary {
     pub cold: u64,
 }
 
-impl SeparationSummary {
-    /// The counts between two readings.
-    #[must_use]
-    pub fn between(from: &SeparationCounts, to: &SeparationCounts) -> Self {
-        Self { hot: to.hot - from.hot, cold: to.cold - from.cold }
+impl From<SeparationCounts> for SeparationSummary {
+    fn from(SeparationCounts { hot, cold }: SeparationCounts) -> Self {
+        Self { hot, cold }
     }
 }
