@@ -6,7 +6,7 @@ mod measured;
 pub use crate::options::{Progress, RunOptions, StateProgress, StateStep};
 use crate::parallel;
 use crate::precondition::{self, KeptStates};
-use crate::tenants::{Run, Tenants};
+use crate::tenants::{Run, Tenants, mqsim_order};
 use flashlane_config::{
     DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
 };
@@ -170,8 +170,12 @@ impl<'a> Prepared<'a> {
         let (settings, layout) = (self.device.ftl_settings(), &self.layout);
         let sets = self.device.isolation.moving_sets(&self.device.flash, layout);
         let ftl = Ftl::new(settings, layout, state, sets, classes, self.options.seed);
-        let last_flow_first = self.device.compat.random_generators;
-        let tenants = Tenants::new(self.workload, last_flow_first, sources);
+        let starts = match self.device.compat.random_generators {
+            true => mqsim_order::of_flows(&self.device.flash, self.workload),
+            false => (0..flows.len()).collect(),
+        };
+        let starts = starts.into_iter().map(FlowId::at).collect();
+        let tenants = Tenants::new(self.workload, starts, sources);
         let mut recorder = Recorder::new(tenants.open_loops(), window);
         if let Some(interval) = self.options.series_interval {
             recorder.keep_series(interval);

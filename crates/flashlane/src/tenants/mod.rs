@@ -5,6 +5,7 @@
 //! open loop submits by the clock, a closed loop when a request of it completes.
 
 mod jobs;
+pub(crate) mod mqsim_order;
 mod overload;
 mod passes;
 mod starts;
@@ -79,8 +80,8 @@ pub(crate) struct Tenants {
     flows: Array<FlowId, Tenant>,
     /// Time from which on the pass of a closed loop may have lasted twice as long as it should.
     overdue: Time,
-    /// The released MQSim starts its flows in this order.
-    last_flow_first: bool,
+    /// The flows in the order in which they start.
+    starts: Vec<FlowId>,
     /// Most outstanding requests of open loops.
     outstanding_max: u64,
     /// Set when the load ended because that number was reached.
@@ -88,10 +89,11 @@ pub(crate) struct Tenants {
 }
 
 impl Tenants {
-    /// Tenants before their first request. Flows without a source stay silent.
+    /// Tenants before their first request. Flows without a source stay silent. `starts`: the flows
+    /// in the order in which they start.
     pub(crate) fn new(
         workload: &WorkloadConfig,
-        last_flow_first: bool,
+        starts: Vec<FlowId>,
         sources: Vec<Option<Box<dyn RequestSource>>>,
     ) -> Self {
         let several = workload.flows.len() > 1;
@@ -102,7 +104,7 @@ impl Tenants {
         Self {
             flows: flows.collect(),
             overdue: Time::ZERO,
-            last_flow_first,
+            starts,
             outstanding_max: workload.outstanding_max,
             overload: None,
         }
@@ -224,10 +226,8 @@ impl Run {
 
     /// Makes the first requests of every flow.
     fn start_flows(&mut self) {
-        let flows = self.tenants.flows.len();
-        for turn in 0..flows {
-            let flow = if self.tenants.last_flow_first { mqsim_start(turn, flows) } else { turn };
-            let flow = FlowId::at(flow);
+        for turn in 0..self.tenants.starts.len() {
+            let flow = self.tenants.starts[turn];
             let tenant = &self.tenants.flows[flow];
             let Some(source) = &tenant.source else { continue };
             if tenant.start > Time::ZERO {
@@ -387,27 +387,5 @@ impl Tenants {
             Some(if flow.passed { 1.0 } else { source.progress(drive.now()) })
         };
         self.flows.iter().filter_map(share).fold(1.0, f64::min)
-    }
-}
-
-/// The flow that starts at each turn in the released MQSim. The last flow starts first. With four
-/// or more flows, the first three flows come last, in their order, because the table that holds
-/// them has grown by then.
-fn mqsim_start(turn: usize, flows: usize) -> usize {
-    let reversed = if flows > 3 { flows - 3 } else { flows };
-    if turn < reversed { flows - 1 - turn } else { turn - reversed }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_released_mqsim_starts_the_first_three_of_many_flows_last() {
-        let order = |flows| (0..flows).map(|turn| mqsim_start(turn, flows)).collect::<Vec<_>>();
-        assert_eq!(order(1), [0]);
-        assert_eq!(order(3), [2, 1, 0]);
-        assert_eq!(order(4), [3, 0, 1, 2]);
-        assert_eq!(order(6), [5, 4, 3, 0, 1, 2]);
     }
 }

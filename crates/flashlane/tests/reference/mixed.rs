@@ -38,24 +38,15 @@ pub(crate) const OUTSIDE: &[Outside] = &[
         flows: &[("z018", &[2]), ("z110", &[1]), ("z112", &[0]), ("z118", &[2])],
     },
     Outside {
-        why: "not traced: four and six flows, ideal mapping. In z002, z048, z082 and z088 some mean here moves \
-              as far as it is off when reads take 1 to 3 ns more or less; the order in which the flows \
-              start makes no difference to z028 and z104",
+        why: "a flow with normal sizes: the release never sets the half of its generator's state that these \
+              draws begin with, so that they depend on what was in memory",
         beside: Some("z036"),
-        flows: &[
-            ("z002", &[0, 4, 5]),
-            ("z024", &[0, 1, 2, 3, 4]),
-            ("z028", &[0, 1, 2]),
-            ("z048", &[0, 1, 3, 4, 5]),
-            ("z082", &[2]),
-            ("z088", &[1, 2, 4]),
-            ("z104", &[0, 2, 3]),
-        ],
+        flows: &[("z028", &[0, 1, 2, 3]), ("z048", &[3, 4, 5]), ("z104", &[0, 2, 3])],
     },
 ];
 
 /// Share of the flows that is inside. Unit: percent. Wanted are 95.
-const REACHED: usize = 88;
+const REACHED: usize = 93;
 
 /// A flow of a case beside the released MQSim.
 struct Compared {
