@@ -5,7 +5,7 @@
 
 help:
 	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
-	@echo 'make quick   what fails most often, in a few minutes where everything is built'
+	@echo 'make quick   what fails most often, in a minute or two where everything is built'
 	@echo 'make test    everything that a change has to pass'
 	@echo 'make long    that, new random configurations, fuzzing and the papers at full size: hours'
 	@echo 'make lint    formatting and lints, warnings refused'
@@ -63,14 +63,13 @@ $(PROGRAMS): scripts/python-requirements.txt
 	./scripts/python-env.sh --tools
 	@touch $@
 
-# What fails most often, without the tests that run for longer than five seconds.
-SLOW_TESTS := binary(slow) | binary(waf_only_policies) | binary(outside_policies) | binary(c)
-
+# What fails most often, without what takes seconds by itself (.config/nextest.toml; `slow` in Python, where tests with a
+# browser are slow, too).
 quick: $(PROGRAMS)
 	cargo fmt --all --check
-	$(NEXTEST) --tests -E 'not ($(SLOW_TESTS))'
+	$(NEXTEST) --profile quick --tests
 	./scripts/python-env.sh
-	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE)
+	./target/python-env/bin/python -m pytest $(SIDE_BY_SIDE) -m 'not slow'
 
 # All of that, and what takes longer: the oldest Rust, the smallest module for browsers, new random configurations, fuzzing,
 # and the papers at full size.

@@ -18,6 +18,8 @@ import flashlane as fl
 
 distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
 
+pytestmark = pytest.mark.slow
+
 WORKLOAD = """
 [[flow]]
 name = "reader"

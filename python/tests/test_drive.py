@@ -250,6 +250,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_an_advance_and_loses_no_completion() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -291,6 +292,7 @@ def random_run(rng: random.Random) -> tuple[fl.Device, list[fl.Flow]]:
     return device, [flow(name) for name in "abc"[: rng.randint(1, 3)]]
 
 
+@pytest.mark.slow
 def test_recorded_arrivals_complete_at_the_same_picosecond() -> None:
     completed = 0
     for run in range(10):

@@ -122,6 +122,7 @@ if result.seeds is not None:
         assert f"program.py:{line}: error:" in said, slip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["python_keys.py", "python_api.py", "drawings.py"])
 def test_what_scripts_write_is_up_to_date(script: str) -> None:
     done = subprocess.run(

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = ["flashlane", *(f"flashlane.{name}" for name in ("workload", "run", "result", "sweeps", "traces"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/own-policies.md"])
 def test_the_snippets_of_a_page_run_word_for_word(page: str, tmp_path: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -38,6 +39,7 @@ def test_the_page_of_own_policies_shows_the_whole_example() -> None:
     assert f"```rust\n{program}```" in page
 
 
+@pytest.mark.slow
 def test_types_are_strict() -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / "target" / "mypy")]
     done = subprocess.run(
@@ -52,6 +54,7 @@ def test_examples_in_docstrings_hold(name: str) -> None:
     assert failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
 def test_notebooks_run(path: Path, tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat")

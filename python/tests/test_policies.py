@@ -113,6 +113,7 @@ def test_the_start_of_a_victim_policy_is_its_steady_state() -> None:
     assert amplification({"python-drawn": {"choices": 1}}) > 1.2 * drawn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [python_schedulers.Fifo, python_schedulers.Turns, Greedy, Drawn])
 def test_the_examples_keep_the_rules(policy: type[fl.Scheduler] | type[fl.VictimPolicy]) -> None:
     """All rules of their families, a small drive with every audit among them."""

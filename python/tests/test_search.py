@@ -48,6 +48,7 @@ def drive() -> fl.Device:
     return fl.Device("tiny", set={"ftl.precondition.enabled": True})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_hundred_evaluations_come_close_to_the_best_of_a_grid(name: str, capsys: Any) -> None:
     work = fl.Workload(WORKLOADS[name])
@@ -109,6 +110,7 @@ def test_ranges_are_drawn_from() -> None:
         assert 1 <= entry["point"]["interface.queue_fetch_size"] <= 64
 
 
+@pytest.mark.slow
 def test_a_study_that_is_killed_goes_on_and_ends_alike(tmp_path: Path) -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); import test_search as t; import flashlane as fl\n"

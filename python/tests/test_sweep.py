@@ -34,6 +34,7 @@ def _run(folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_and_restarted_gives_the_same_table(tmp_path: Path) -> None:
     undisturbed = _run(tmp_path / "one").communicate(timeout=600)[0]
     rows = json.loads(undisturbed)
