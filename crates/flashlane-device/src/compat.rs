@@ -31,9 +31,9 @@ pub struct CompatConfig {
     pub flash_unwritten_reads: bool,
     /// DRAM access time by MQSim's formula (rows halved, delays charged once).
     pub dram_formula: bool,
-    /// Random draws by MQSim's generator, draw for draw, and flows are started in the order in which
-    /// the released MQSim's hash table of objects holds them. It depends on the numbers of channels,
-    /// chips and flows. Only for flows that come from MQSim XML.
+    /// Random draws by MQSim's generator, draw for draw, and flows are started in the order in
+    /// which the released MQSim's hash table of objects holds them. It depends on the numbers of
+    /// channels, chips and flows. Only for flows that come from MQSim XML.
     pub random_generators: bool,
     /// Requests are cut at the page boundaries of the device, and their addresses are aligned to
     /// the device. Pages are still counted from the first sector of their flow. If that sector is

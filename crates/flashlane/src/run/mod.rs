@@ -170,11 +170,7 @@ impl<'a> Prepared<'a> {
         let (settings, layout) = (self.device.ftl_settings(), &self.layout);
         let sets = self.device.isolation.moving_sets(&self.device.flash, layout);
         let ftl = Ftl::new(settings, layout, state, sets, classes, self.options.seed);
-        let starts = match self.device.compat.random_generators {
-            true => mqsim_order::of_flows(&self.device.flash, self.workload),
-            false => (0..flows.len()).collect(),
-        };
-        let starts = starts.into_iter().map(FlowId::at).collect();
+        let starts = mqsim_order::of_flows(self.device, self.workload);
         let tenants = Tenants::new(self.workload, starts, sources);
         let mut recorder = Recorder::new(tenants.open_loops(), window);
         if let Some(interval) = self.options.series_interval {

@@ -8,8 +8,8 @@
 //! front of the list where its bucket is empty. When the map grows, it takes its nodes over in the
 //! order of the list, by the same rule. The hash of a name is MurmurHash64A.
 
-use flashlane_config::{MqsimFlowConfig, WorkloadConfig};
-use flashlane_device::flash::config::FlashConfig;
+use flashlane_config::{DeviceConfig, MqsimFlowConfig, WorkloadConfig};
+use flashlane_units::FlowId;
 
 /// Multiplier of the hash.
 const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
@@ -20,15 +20,20 @@ const SEED: u64 = 0xc70f_6907;
 const BUCKETS: [u64; 16] =
     [1, 13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172_933, 351_061];
 
-/// The flows of a workload in the order in which the released MQSim starts them.
-pub(crate) fn of_flows(flash: &FlashConfig, workload: &WorkloadConfig) -> Vec<usize> {
+/// The flows of a workload in the order in which they start: that of the release where the device
+/// wants it, otherwise that of the workload.
+pub(crate) fn of_flows(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<FlowId> {
+    if !device.compat.random_generators {
+        return (0..workload.flows.len()).map(FlowId::at).collect();
+    }
     let names = workload.flows.iter().enumerate().map(|(number, flow)| match &flow.mqsim {
         Some(MqsimFlowConfig::Trace(trace)) => {
             format!("Host.IO_Flow.Trace.{}", trace.path.display())
         }
         _ => format!("Host.IO_Flow.Synth.No_{number}"),
     });
-    of_names((flash.channels, flash.chips_per_channel), names)
+    let chips = (device.flash.channels, device.flash.chips_per_channel);
+    of_names(chips, names).into_iter().map(FlowId::at).collect()
 }
 
 /// The order of flows with these names. `chips`: channels, and chips of each.
