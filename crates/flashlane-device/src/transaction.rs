@@ -50,6 +50,8 @@ pub(crate) enum Place {
     Filling,
     /// A unit whose page another transaction takes through scheduler and flash.
     Riding,
+    /// Leads a word line that had its first pass and waits for the second one.
+    NextPass,
     /// In a scheduler queue.
     Queue,
     /// On the bus, in the array, or waiting for the data bus.
@@ -122,12 +124,14 @@ pub struct Transaction {
     /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
     /// Reads that the page still needs, and [`SOFT`]; 0 before its first read, and unless bit
-    /// errors are modelled.
+    /// errors are modelled. For programs [`SECOND_PASS`], or 0.
     reads_left: u8,
 }
 
 /// Mark of a page all of whose retries fail.
 const SOFT: u8 = 0x80;
+/// Mark of a program that is the second pass of its word line. No read that is needed again has it.
+const SECOND_PASS: u8 = SOFT;
 
 const _: () = assert!(
     size_of::<Transaction>() == 128
@@ -261,6 +265,19 @@ impl Transaction {
             self.reads_left = 0;
         }
         (left, soft)
+    }
+
+    /// True for the second pass of a word line, with two-pass programming.
+    #[inline]
+    #[must_use]
+    pub fn in_second_pass(&self) -> bool {
+        self.reads_left == SECOND_PASS
+    }
+
+    /// The program of a word line is its second pass from now on.
+    pub(crate) fn begin_second_pass(&mut self) {
+        assert!(self.op == Op::Program && self.reads_left == 0, "a word line has two passes");
+        self.reads_left = SECOND_PASS;
     }
 
     /// Sectors of the page that are read or written, one bit each.

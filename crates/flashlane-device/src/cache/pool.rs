@@ -31,6 +31,11 @@ impl Pool {
         Self { slots: Slots::new(capacity), in_flight: 0, bound, waiting: VecDeque::new() }
     }
 
+    /// Lets more data be on its way to flash. Unit: sectors.
+    pub(super) fn raise_bound(&mut self, more: u64) {
+        self.bound += more;
+    }
+
     #[inline]
     pub(super) fn slots(&mut self) -> &mut Slots {
         &mut self.slots
