@@ -1,6 +1,6 @@
 //! The pages of the flash behind the pages that are mapped, which may be smaller (`ftl/units`).
 
-use flashlane_units::Ppa;
+use flashlane_units::{BlockId, Ppa};
 
 use super::Blocks;
 use crate::flash::timing::{CellMode, Cells};
@@ -42,10 +42,7 @@ impl Blocks {
     /// the first page stands for all. What differs between blocks has to be asked of every page
     /// here, and the command takes as long as its slowest page.
     #[inline]
-    pub(crate) fn cells_of<'a>(
-        &self,
-        mut pages: impl Iterator<Item = &'a Transaction>,
-    ) -> Cells {
+    pub(crate) fn cells_of<'a>(&self, mut pages: impl Iterator<Item = &'a Transaction>) -> Cells {
         let first = self.cells(pages.next().expect("a command has a page"));
         if first.mode == CellMode::Slc { self.slowest_cells(first, pages) } else { first }
     }
@@ -53,16 +50,29 @@ impl Blocks {
     /// Programs word lines in two passes from now on.
     pub(in crate::ftl) fn program_twice(&mut self) {
         (self.two_pass, self.plain_cells) = (true, false);
+        self.gated = vec![false; self.count()];
+    }
+
+    /// Keeps the first passes of a block from going, or lets them go.
+    pub(in crate::ftl) fn set_gated(&mut self, block: BlockId, gated: bool) {
+        assert_ne!(self.gated[block.index()], gated, "a block is gated once");
+        self.gated[block.index()] = gated;
+    }
+
+    /// True if the first passes of a block may not go.
+    pub(in crate::ftl) fn is_gated(&self, block: BlockId) -> bool {
+        self.gated[block.index()]
     }
 
     /// True if the first or the second pass of a word line may go now, whichever comes next. A
-    /// second pass is queued when it may go. A first pass goes in the order of the block, and when
-    /// the word line before the last one is complete.
+    /// second pass is queued when it may go. A first pass goes in the order of the block, when the
+    /// word line before the last one is complete, and so is the block before.
     #[cold]
     #[inline(never)]
     pub(super) fn is_next_pass(&self, ppa: Ppa) -> bool {
-        let (block, page) = (self.block(self.block_of(ppa)), self.page_of(ppa));
-        page < block.issued
-            || page == block.issued && page <= block.programmed + self.units_per_program
+        let (number, page) = (self.block_of(ppa), self.page_of(ppa));
+        let block = self.block(number);
+        let in_order = page == block.issued && page <= block.programmed + self.units_per_program;
+        page < block.issued || in_order && !self.is_gated(number)
     }
 }

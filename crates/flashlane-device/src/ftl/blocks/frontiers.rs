@@ -145,12 +145,7 @@ impl Blocks {
     }
 
     /// The open block of a frontier, or `NONE`.
-    pub(in crate::ftl) fn frontier(
-        &self,
-        plane: PlaneId,
-        flow: FlowId,
-        stream: Stream,
-    ) -> BlockId {
+    pub(in crate::ftl) fn frontier(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
         self.frontiers[self.frontier_at(plane, flow, stream)]
     }
 

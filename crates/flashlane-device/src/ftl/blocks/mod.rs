@@ -137,6 +137,8 @@ pub struct Blocks {
     slc_erases: u64,
     /// True if word lines are programmed in two passes.
     two_pass: bool,
+    /// With two passes: blocks whose stream has to complete another one first.
+    gated: Vec<bool>,
     /// True if all cells are used in one way: nothing is in SLC mode or has a pass of its own.
     plain_cells: bool,
     /// Free blocks that only collection may take.
@@ -198,6 +200,7 @@ impl Blocks {
             slc_pages: 0,
             slc_erases: 0,
             two_pass: false,
+            gated: Vec::new(),
             plain_cells: true,
             reserve,
             eager_frontiers: false,

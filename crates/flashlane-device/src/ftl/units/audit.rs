@@ -1,6 +1,6 @@
 //! The rows that are being filled, checked with `--check`.
 
-use flashlane_units::TransactionId;
+use flashlane_units::{BlockId, TransactionId};
 
 use super::of_host;
 use crate::ftl::Ftl;
@@ -13,8 +13,8 @@ impl Ftl {
         tr: &Transaction,
         transactions: &Transactions,
     ) -> u32 {
-        let leads = tr.op == Op::Program
-            && matches!(tr.place, Place::Queue | Place::Die | Place::NextPass);
+        let leads =
+            tr.op == Op::Program && matches!(tr.place, Place::Queue | Place::Die | Place::NextPass);
         if !leads || !self.packs_units() {
             return 0;
         }
@@ -81,14 +81,21 @@ impl Ftl {
     fn audit_passes(&self, transactions: &Transactions) {
         let of_all = || transactions.iter().filter(|(_, tr)| tr.op == Op::Program);
         let Some(units) = self.units.as_ref().filter(|units| units.passes.is_some()) else {
-            let found =
-                of_all().find(|(_, tr)| tr.place == Place::NextPass || tr.in_second_pass());
+            let found = of_all().find(|(_, tr)| tr.place == Place::NextPass || tr.in_second_pass());
             assert!(found.is_none(), "programs have one pass: {found:?}");
             return;
         };
         let passes = units.passes.as_ref().expect("word lines have two passes");
-        let (mut between, mut waiting) = (0, 0);
+        let (mut between, mut waiting, mut gated, mut gates) = (0, 0, 0, 0);
         for block in self.blocks.numbers() {
+            gated += u32::from(self.blocks.is_gated(block));
+            let next = passes.of_block[block].next;
+            if next != BlockId::NONE {
+                gates += 1;
+                assert!(self.blocks.is_gated(next), "a block waits for the one before");
+                assert_eq!(self.blocks.block(next).issued, 0, "nothing of it was sent");
+                assert!(!self.blocks.block(block).quiet(), "the one before is not complete");
+            }
             let (it, state) = (&passes.of_block[block], self.blocks.block(block));
             let rows = it.rows.into_iter().take_while(|&row| row != TransactionId::NONE);
             let mut next = state.programmed;
@@ -117,5 +124,6 @@ impl Ftl {
         let known = of_all().filter(|(_, tr)| tr.place == Place::NextPass || tr.in_second_pass());
         assert_eq!(known.count(), between, "every word line between its passes is known");
         assert_eq!(waiting, passes.waiting, "units that wait for data are counted");
+        assert_eq!(gated, gates, "a block that waits has one before");
     }
 }

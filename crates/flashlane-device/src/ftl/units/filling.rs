@@ -240,12 +240,12 @@ impl Ftl {
         }
         let units = self.units.as_mut().expect("units are packed");
         let leader = &mut ctx.transactions[row.first];
-        if let Some(passes) = &mut units.passes {
-            passes.next_is_full(self.blocks.block_of(leader.ppa));
-        }
         leader.place = Place::Queue;
         leader.programs_whole(units.row_sectors);
         units.keep_base(row.first, leader.chain);
+        if units.passes.is_some() {
+            self.first_pass_begins(&ctx.transactions[row.first], at);
+        }
         self.tell(Seen::PageBegins { leader: row.first });
         self.ready(row.first);
     }

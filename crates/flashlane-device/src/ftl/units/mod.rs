@@ -17,6 +17,7 @@
 //!   operations, with the first one of its neighbour in between.
 
 mod audit;
+mod between;
 mod filling;
 mod order;
 mod passes;
@@ -31,9 +32,9 @@ use super::config::FtlConfig;
 use crate::layout::Layout;
 use crate::request::Chain;
 use crate::transaction::Transaction;
+use between::Passes;
 use filling::Filling;
 use order::Order;
-use passes::Passes;
 use riding::LastRead;
 
 /// Streams that fill rows: writes of the host, and pages that collection moves.

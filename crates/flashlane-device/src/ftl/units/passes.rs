@@ -21,57 +21,21 @@
 //!   after its block fell silent, at a flush, or when collection waits for its data.
 //! - A first pass goes when the word line before the last one is complete
 //!   ([`Blocks::is_next`](crate::ftl::blocks::Blocks::is_next)). So at most two word lines of a
-//!   block are between their passes.
+//!   block are between their passes. The next block of a plane, flow and stream begins when the one
+//!   before is complete: otherwise its first passes, which were queued earlier, would overtake the
+//!   second passes.
 
-use std::collections::VecDeque;
+use flashlane_engine::Time;
+use flashlane_units::{BlockId, FlowId, JobId, PlaneId, TransactionId};
 
-use flashlane_engine::{Array, Time};
-use flashlane_units::{BlockId, FlowId, JobId, TransactionId};
-
+use super::between::Passes;
 use super::filling::Filling;
 use super::{PassCounts, Units};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
 use crate::ftl::{Ftl, Seen};
-use crate::transaction::{Place, Source, Transactions, units_from};
-
-/// The word lines of a block between their passes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Between {
-    /// Leaders of the word lines whose first pass is over and whose second pass is not, in order.
-    /// The second pass of the first one may be in the scheduler, or under way.
-    pub(super) rows: [TransactionId; 2],
-    /// Units of the latest word line, while it waits for a next one that is not full yet.
-    pub(super) waiting: u32,
-    /// Word lines that begin before this unit of the block need not wait for a next one.
-    hurry: u32,
-    /// Time at which the first word line has waited long enough; the end of time if it does not
-    /// wait for data.
-    due: Time,
-}
-
-impl Default for Between {
-    fn default() -> Self {
-        let rows = [TransactionId::NONE; 2];
-        Self { rows, waiting: 0, hurry: 0, due: Time::MAX }
-    }
-}
-
-impl Between {
-    /// A word line had its first pass.
-    fn push(&mut self, leader: TransactionId) {
-        let free = self.rows.iter().position(|&row| row == TransactionId::NONE);
-        self.rows[free.expect("at most two word lines of a block are between their passes")] =
-            leader;
-    }
-
-    /// The first of the word lines had its second pass.
-    fn pop(&mut self, leader: TransactionId) {
-        assert_eq!(self.rows[0], leader, "second passes follow in the order of their block");
-        self.rows = [self.rows[1], TransactionId::NONE];
-    }
-}
+use crate::transaction::{Place, Source, Transaction, Transactions, units_from};
 
 /// Why a word line has its second pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,57 +44,6 @@ enum Why {
     InOrder,
     /// The next word line does not come.
     Early,
-}
-
-/// All word lines between their passes.
-#[derive(Clone)]
-pub(super) struct Passes {
-    pub(super) of_block: Array<BlockId, Between>,
-    /// Blocks with a word line that waits for data, and when it has waited long enough, in that
-    /// order. Entries that differ from [`Between::due`] are void.
-    due: VecDeque<(Time, BlockId)>,
-    /// True while an event is to look at the oldest entry.
-    looks: bool,
-    /// Units of word lines that wait for data.
-    pub(super) waiting: u32,
-}
-
-impl Passes {
-    pub(super) fn new(blocks: usize) -> Self {
-        Self {
-            of_block: Array::of(Between::default(), blocks),
-            due: VecDeque::new(),
-            looks: false,
-            waiting: 0,
-        }
-    }
-
-    /// A word line of the block is full, so that nothing of the block waits for data any more.
-    pub(super) fn next_is_full(&mut self, block: BlockId) {
-        let between = &mut self.of_block[block];
-        self.waiting -= std::mem::take(&mut between.waiting);
-        between.due = Time::MAX;
-    }
-
-    /// A word line begins to wait for data. Returns true if the time at which that ends has to
-    /// become an event.
-    fn wait_until(&mut self, block: BlockId, end: Time) -> bool {
-        self.of_block[block].due = end;
-        self.drop_void();
-        self.due.push_back((end, block));
-        !std::mem::replace(&mut self.looks, true)
-    }
-
-    /// Drops void entries from the front. Returns the first that counts.
-    fn drop_void(&mut self) -> Option<(Time, BlockId)> {
-        while let Some(&(end, block)) = self.due.front() {
-            if self.of_block[block].due == end {
-                return Some((end, block));
-            }
-            self.due.pop_front();
-        }
-        None
-    }
 }
 
 impl Units {
@@ -143,7 +56,8 @@ impl Ftl {
     /// Programs word lines in two passes from now on. Nothing is under way.
     pub(crate) fn program_twice(&mut self) {
         let units = self.units.as_mut().expect("word lines have several pages");
-        units.passes = Some(Box::new(Passes::new(self.blocks.count())));
+        let passes = Passes::new(self.blocks.count(), units.filling.len());
+        units.passes = Some(Box::new(passes));
         units.counts.passes = Some(PassCounts::default());
         self.blocks.program_twice();
     }
@@ -158,7 +72,8 @@ impl Ftl {
         let block = self.blocks.block_of(tr.ppa);
         if tr.in_second_pass() {
             passes.of_block[block].pop(leader);
-            self.second_pass_over(ctx, block);
+            let (plane, flow, row) = (tr.plane, tr.flow, self.blocks.page_of(tr.ppa));
+            self.second_pass_over(ctx, block, row, (plane, flow));
             return false;
         }
         tr.place = Place::NextPass;
@@ -200,18 +115,36 @@ impl Ftl {
         units.note_waiting();
     }
 
-    /// A second pass of a block is over. The next one may follow.
-    fn second_pass_over(&mut self, ctx: &mut Context, block: BlockId) {
+    /// The second pass of the word line that begins with unit `row` of a block is over. The next
+    /// one may follow, or the next block.
+    fn second_pass_over(
+        &mut self,
+        ctx: &mut Context,
+        block: BlockId,
+        row: u32,
+        (plane, flow): (PlaneId, FlowId),
+    ) {
         let units = self.units.as_mut().expect("word lines are filled");
+        let at = units.at(plane, flow, self.blocks.block(block).stream);
         let passes = units.passes.as_mut().expect("word lines have two passes");
-        if passes.of_block[block].rows[0] != TransactionId::NONE {
-            return self.look_at_first(ctx, block);
+        if row + units.slots == self.blocks.pages_per_block() {
+            let next = passes.complete(block, at);
+            if next != BlockId::NONE {
+                self.blocks.set_gated(next, false);
+            }
+        } else if passes.of_block[block].rows[0] != TransactionId::NONE {
+            self.look_at_first(ctx, block);
         }
-        let state = self.blocks.block(block);
-        let slots = units.slots;
-        if state.programmed + slots == self.blocks.pages_per_block() {
-            // The block is complete.
-            passes.of_block[block] = Between::default();
+    }
+
+    /// A word line is full, or padded, and its first pass is about to be queued.
+    pub(super) fn first_pass_begins(&mut self, leader: &Transaction, at: usize) {
+        let Some(passes) = self.units.as_mut().and_then(|units| units.passes.as_mut()) else {
+            return;
+        };
+        let block = self.blocks.block_of(leader.ppa);
+        if passes.next_is_full(block, at) {
+            self.blocks.set_gated(block, true);
         }
     }
 
@@ -346,7 +279,8 @@ impl Ftl {
         let open = self.blocks.frontier(plane, flow, stream);
         let mut waiting = 0;
         if open != BlockId::NONE {
-            let rows = units.passes.as_ref().expect("word lines have two passes").of_block[open].rows;
+            let rows =
+                units.passes.as_ref().expect("word lines have two passes").of_block[open].rows;
             let rows = rows.into_iter().filter(|&row| row != TransactionId::NONE);
             let between = rows.filter(|&row| ctx.transactions[row].place == Place::NextPass);
             waiting = between.map(|row| moves_of(&ctx.transactions, job, row)).sum();
