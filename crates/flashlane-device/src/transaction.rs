@@ -1,5 +1,7 @@
 //! A page-sized piece of work for the flash.
 
+mod passes;
+
 use flashlane_engine::{Linked, Slab, Time};
 use flashlane_units::{FlowId, JobId, Lpa, PlaneId, Ppa, RequestId, TransactionId};
 
@@ -124,14 +126,13 @@ pub struct Transaction {
     /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
     /// Reads that the page still needs, and [`SOFT`]; 0 before its first read, and unless bit
-    /// errors are modelled. For programs [`SECOND_PASS`], or 0.
+    /// errors are modelled. For programs see
+    /// `transaction/passes.rs`.
     reads_left: u8,
 }
 
 /// Mark of a page all of whose retries fail.
 const SOFT: u8 = 0x80;
-/// Mark of a program that is the second pass of its word line. No read that is needed again has it.
-const SECOND_PASS: u8 = SOFT;
 
 const _: () = assert!(
     size_of::<Transaction>() == 128
@@ -265,19 +266,6 @@ impl Transaction {
             self.reads_left = 0;
         }
         (left, soft)
-    }
-
-    /// True for the second pass of a word line, with two-pass programming.
-    #[inline]
-    #[must_use]
-    pub fn in_second_pass(&self) -> bool {
-        self.reads_left == SECOND_PASS
-    }
-
-    /// The program of a word line is its second pass from now on.
-    pub(crate) fn begin_second_pass(&mut self) {
-        assert!(self.op == Op::Program && self.reads_left == 0, "a word line has two passes");
-        self.reads_left = SECOND_PASS;
     }
 
     /// Sectors of the page that are read or written, one bit each.

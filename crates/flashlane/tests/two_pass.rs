@@ -15,8 +15,8 @@ use proptest::prelude::*;
 
 const US: u64 = 1_000_000;
 
-/// A drive of TLC with passes of 300 us and 900 us. `array`: channels, chips of a channel, dies of a
-/// chip, planes of a die.
+/// A drive of TLC with passes of 300 us and 900 us. `array`: channels, chips of a channel, dies of
+/// a chip, planes of a die.
 fn two_pass(array: [u32; 4], workload: &str) -> Scenario {
     Scenario::new(&flash_only("", array, [64, 96], "16KiB"), workload)
         .set("flash.technology", "tlc")

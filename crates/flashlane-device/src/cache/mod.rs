@@ -139,15 +139,6 @@ impl Cache {
         .paced(config, geometry.sectors_per_page.into())
     }
 
-    /// Lets a word line more be on its way to flash for each plane and flow, with two-pass
-    /// programming: it waits for the next one of its block, which the bound must not keep away.
-    pub(crate) fn let_word_lines_wait(&mut self, geometry: Geometry) {
-        let units = u64::from(geometry.planes()) * u64::from(geometry.units_per_program());
-        let flows = self.modes.len() / self.pools.len();
-        let more = units * u64::from(geometry.sectors_per_page) * flows as u64;
-        self.pools.iter_mut().for_each(|pool| pool.raise_bound(more));
-    }
-
     /// Says whether the memory survives a loss of power (`power_loss_protection`).
     #[must_use]
     pub fn surviving(self, survives: bool) -> Self {

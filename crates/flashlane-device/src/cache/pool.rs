@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::Cache;
 use super::slots::Slots;
+use crate::layout::Geometry;
 
 /// Counts of the pages of a flow that the cache was asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,6 +103,15 @@ impl Pool {
 }
 
 impl Cache {
+    /// Lets a word line more be on its way to flash for each plane and flow, with two-pass
+    /// programming: it waits for the next one of its block, which the bound must not keep away.
+    pub(crate) fn let_word_lines_wait(&mut self, geometry: Geometry) {
+        let units = u64::from(geometry.planes()) * u64::from(geometry.units_per_program());
+        let flows = self.modes.len() / self.pools.len();
+        let more = units * u64::from(geometry.sectors_per_page) * flows as u64;
+        self.pools.iter_mut().for_each(|pool| pool.raise_bound(more));
+    }
+
     /// Queues a write that waits until there is room for all of its pages.
     pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
         self.pool(flow).waiting_mut().push_back(request);

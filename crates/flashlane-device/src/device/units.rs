@@ -15,6 +15,10 @@ impl Device {
         if self.ask_ftl(|ftl, context| ftl.is_between_passes(context, leader)) {
             return self.flash.first_pass_over(source);
         }
+        if self.context.transactions[leader].in_second_pass() {
+            // First passes of its block, or of the next one, may have waited for it.
+            self.let_programs_go(leader);
+        }
         self.ask_ftl(|ftl, context| ftl.empty_units_programmed(context, leader));
         self.end_units(leader, |device, id| device.change_over(id, source, Op::Program));
     }

@@ -44,7 +44,23 @@ impl Blocks {
     #[inline]
     pub(crate) fn cells_of<'a>(&self, mut pages: impl Iterator<Item = &'a Transaction>) -> Cells {
         let first = self.cells(pages.next().expect("a command has a page"));
-        if first.mode == CellMode::Slc { self.slowest_cells(first, pages) } else { first }
+        if first.mode == CellMode::Ordinary { first } else { self.cells_in_mode(first, pages) }
+    }
+
+    /// The cells of a command whose first page is not used like any other. `rest`: its other
+    /// transactions.
+    #[cold]
+    #[inline(never)]
+    fn cells_in_mode<'a>(
+        &self,
+        first: Cells,
+        mut rest: impl Iterator<Item = &'a Transaction>,
+    ) -> Cells {
+        if first.mode == CellMode::Slc {
+            return self.slowest_cells(first, rest);
+        }
+        assert!(rest.all(|tr| self.mode_of(tr) == first.mode), "a command is for one pass");
+        first
     }
 
     /// Programs word lines in two passes from now on.

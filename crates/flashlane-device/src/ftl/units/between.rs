@@ -117,3 +117,46 @@ impl Passes {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_wait_that_still_counts_comes_first() {
+        let [first, second] = [BlockId::new(0), BlockId::new(1)];
+        let mut passes = Passes::new(2, 1);
+        assert!(passes.wait_until(first, Time(10)), "nobody looks yet");
+        assert!(!passes.wait_until(second, Time(12)), "somebody looks");
+        assert_eq!(passes.drop_void(), Some((Time(10), first)));
+        // The next word line of the first block is full, and a later one waits anew.
+        passes.next_is_full(first, 0);
+        assert_eq!(passes.drop_void(), Some((Time(12), second)));
+        passes.wait_until(first, Time(15));
+        passes.of_block[second].due = Time::MAX;
+        assert_eq!(passes.drop_void(), Some((Time(15), first)));
+    }
+
+    #[test]
+    fn a_block_begins_when_the_one_before_is_complete() {
+        let [first, second] = [BlockId::new(0), BlockId::new(1)];
+        let mut passes = Passes::new(2, 1);
+        assert!(!passes.next_is_full(first, 0), "nothing is before it");
+        assert!(!passes.next_is_full(first, 0), "another word line of it");
+        assert!(passes.next_is_full(second, 0), "the first one is not complete");
+        assert_eq!(passes.complete(first, 0), second);
+        assert_eq!(passes.complete(second, 0), BlockId::NONE);
+        assert!(!passes.next_is_full(first, 0), "all are complete");
+    }
+
+    #[test]
+    fn word_lines_leave_in_the_order_in_which_they_came() {
+        let [one, two] = [TransactionId::new(1), TransactionId::new(2)];
+        let mut between = Between::default();
+        between.push(one);
+        between.push(two);
+        assert_eq!(between.rows, [one, two]);
+        between.pop(one);
+        assert_eq!(between.rows, [two, TransactionId::NONE]);
+    }
+}

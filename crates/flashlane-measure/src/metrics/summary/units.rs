@@ -23,9 +23,9 @@ pub struct UnitSummary {
     pub buffered_reads: u64,
     /// Units that were read along with another unit of their page, without a sensing of their own.
     pub joined_reads: u64,
-    /// First passes of word lines that ended; only with two-pass programming, in runs with time. The
-    /// programs that `flash` and `wear` count are word lines whose second pass ended. Unit: word
-    /// lines.
+    /// First passes of word lines that ended; only with two-pass programming, in runs with time.
+    /// The programs that `flash` and `wear` count are word lines whose second pass ended. Unit:
+    /// word lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_passes: Option<u64>,
     /// Second passes that did not wait for the first pass of the next word line, since no data came

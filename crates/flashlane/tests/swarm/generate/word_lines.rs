@@ -1,5 +1,5 @@
-//! Word lines that are programmed at once, in one pass or in two, and memory that survives a loss of
-//! power.
+//! Word lines that are programmed at once, in one pass or in two, and memory that survives a loss
+//! of power.
 
 use flashlane::config::units::Span;
 use flashlane::config::validate::{validate, validate_device};
