@@ -66,6 +66,8 @@ impl Bounds {
         let mean = |times: &[flashlane_units::Span]| {
             times.iter().map(|time| time.0 as f64 * 1e-12).sum::<f64>() / times.len() as f64
         };
+        // Also with two passes, which a word line has one after the other.
+        let program = mean(&flash.program_time) * flash.passes() as f64;
         // Also where pages are mapped in smaller units: those are read and programmed together.
         let page = flash.page_size.0;
         let payload = link.max_payload.0 as f64;
@@ -90,7 +92,7 @@ impl Bounds {
                 * flash.channel_rate.0 as f64
                 * flash.channel_width.0 as f64,
             array_read_bytes_per_s: array(mean(&flash.read_time) * accesses(flash.read_unit)),
-            array_write_bytes_per_s: array(mean(&flash.program_time) * accesses(flash.write_unit))
+            array_write_bytes_per_s: array(program * accesses(flash.write_unit))
                 * f64::from(geometry.pages_per_program),
         }
     }

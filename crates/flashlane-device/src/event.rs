@@ -55,6 +55,8 @@ pub enum Event {
     Alarm,
     /// The time of a page that is being filled with units may be over.
     PagesDue,
+    /// A word line may have waited long enough for its second pass.
+    PassesDue,
     /// No request may have been in the drive for a while.
     Idle,
     /// A tenant asked to be woken.

@@ -1,5 +1,7 @@
 //! A page-sized piece of work for the flash.
 
+mod passes;
+
 use flashlane_engine::{Linked, Slab, Time};
 use flashlane_units::{FlowId, JobId, Lpa, PlaneId, Ppa, RequestId, TransactionId};
 
@@ -50,6 +52,8 @@ pub(crate) enum Place {
     Filling,
     /// A unit whose page another transaction takes through scheduler and flash.
     Riding,
+    /// Leads a word line that had its first pass and waits for the second one.
+    NextPass,
     /// In a scheduler queue.
     Queue,
     /// On the bus, in the array, or waiting for the data bus.
@@ -122,7 +126,8 @@ pub struct Transaction {
     /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
     /// Reads that the page still needs, and [`SOFT`]; 0 before its first read, and unless bit
-    /// errors are modelled.
+    /// errors are modelled. For programs see
+    /// `transaction/passes.rs`.
     reads_left: u8,
 }
 

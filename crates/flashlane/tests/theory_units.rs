@@ -30,6 +30,13 @@ fn word_lines_of_units() -> Scenario {
         .set("flash.programming", "one-shot")
 }
 
+/// The same in two passes.
+fn word_lines_in_two_passes() -> Scenario {
+    word_lines()
+        .set("flash.programming", "two-pass")
+        .set("flash.program_time", "[\"150us\", \"350us\"]")
+}
+
 #[test]
 fn random_units_are_amplified_as_the_closed_form_for_units_says() {
     compare(&drive(), 512, &["greedy", "rga", "fifo"]);
@@ -38,6 +45,11 @@ fn random_units_are_amplified_as_the_closed_form_for_units_says() {
 #[test]
 fn pages_of_word_lines_are_amplified_as_single_pages_are() {
     compare(&word_lines(), 510, &["greedy", "fifo"]);
+}
+
+#[test]
+fn two_passes_amplify_as_one_does() {
+    compare(&word_lines_in_two_passes(), 510, &["greedy", "fifo"]);
 }
 
 #[test]

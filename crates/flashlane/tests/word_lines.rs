@@ -230,7 +230,7 @@ fn what_word_lines_do_not_work_with_is_refused_by_name() {
         (&[turns, "compat.padded_sqe=true"], page("switches of compat")),
         (
             &["flash.technology=slc", "ftl.mapping.fill_time=1ms"],
-            "flash.programming = \"one-shot\" and several bits per cell".to_owned(),
+            "flash.programming = \"one-shot\" or \"two-pass\" and several bits per cell".to_owned(),
         ),
     ] {
         let found = problems(sets);

@@ -24,8 +24,8 @@ const READING: &[Case] = &[
     case("[\"750us\"]", "\"750us\"", &["d.toml:18: flash.program_time", "750us", "list"]),
     case(
         "technology = \"mlc\"",
-        "technology = \"mlc\"\nprogramming = \"two-pass\"",
-        &["d.toml:9: flash.programming", "two-pass", "page", "one-shot"],
+        "technology = \"mlc\"\nprogramming = \"three-pass\"",
+        &["d.toml:9: flash.programming", "three-pass", "page", "one-shot", "two-pass"],
     ),
     case("\"3800us\"", "\"3800 parsecs\"", &["flash.erase_time", "unknown unit", "us, ms"]),
     case("\"3800us\"", "\"-3us\"", &["flash.erase_time", "-3us", "write a number with a unit"]),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind, Placement,
-    Technology,
+    Programming, Technology,
 };
 use flashlane_device::ftl::budget::gc_reserve;
 use flashlane_device::ftl::gc::Victim;
@@ -228,7 +228,11 @@ fn check_flash(rules: &mut Rules, flash: &FlashConfig) {
         rules.span("flash.command_time", time, &(0..=1_000_000_000));
     }
     check_times(rules, "flash.read_time", &flash.read_time, flash);
-    check_times(rules, "flash.program_time", &flash.program_time, flash);
+    if flash.programming == Programming::TwoPass {
+        word_lines::check_passes(rules, flash);
+    } else {
+        check_times(rules, "flash.program_time", &flash.program_time, flash);
+    }
     if let Some(small) = &flash.small_read {
         rules.sectors("flash.small_read.size", small.size, 512..=flash.page_size.0.max(512));
         check_times(rules, "flash.small_read.time", &small.time, flash);

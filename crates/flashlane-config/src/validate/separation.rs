@@ -38,6 +38,10 @@ fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static str> + use<> 
             flash.programming == Programming::OneShot,
             "flash.programming = \"one-shot\", whose word lines fill by frontier",
         ),
+        (
+            flash.programming == Programming::TwoPass,
+            "flash.programming = \"two-pass\", whose word lines fill by frontier",
+        ),
         (units, "an ftl.mapping.unit smaller than the page, since units fill pages by frontier"),
         (device.slc_cache.is_some(), "[slc_cache], which separates by itself"),
         (

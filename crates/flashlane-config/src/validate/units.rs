@@ -25,7 +25,8 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         rules.require(packs, "ftl.mapping.fill_time", || {
             format!(
                 "found {time}, allowed: only with ftl.mapping.unit smaller than the page of \
-                 {page}, or flash.programming = \"one-shot\" and several bits per cell"
+                 {page}, or flash.programming = \"one-shot\" or \"two-pass\" and several bits per \
+                 cell"
             )
         });
     }

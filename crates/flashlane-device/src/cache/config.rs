@@ -18,8 +18,9 @@ pub struct CacheConfig {
     /// flows are served as with `cache = "off"`.
     pub capacity: ByteSize,
     /// Most dirty data on its way to flash, as pages per plane of the device, or as word lines per
-    /// plane with `flash.programming = "one-shot"`. A write that would exceed this bound waits.
-    /// With `sharing = "equal-partitioning"` each flow has a bound of its own. Range: 1..=65536.
+    /// plane with `flash.programming = "one-shot"`. With `"two-pass"` one word line more for each
+    /// plane and flow. A write that would exceed this bound waits. With
+    /// `sharing = "equal-partitioning"` each flow has a bound of its own. Range: 1..=65536.
     pub write_back_pages_per_plane: u32,
     /// Send the first write of a page to flash at once and keep only rewritten ("hot") pages dirty.
     pub eager_write_back: bool,

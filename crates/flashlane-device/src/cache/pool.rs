@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::Cache;
 use super::slots::Slots;
+use crate::layout::Geometry;
 
 /// Counts of the pages of a flow that the cache was asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +30,11 @@ impl Pool {
     /// An empty pool. Capacity in pages, bound in sectors.
     pub(super) fn new(capacity: u32, bound: u64) -> Self {
         Self { slots: Slots::new(capacity), in_flight: 0, bound, waiting: VecDeque::new() }
+    }
+
+    /// Lets more data be on its way to flash. Unit: sectors.
+    pub(super) fn raise_bound(&mut self, more: u64) {
+        self.bound += more;
     }
 
     #[inline]
@@ -97,6 +103,15 @@ impl Pool {
 }
 
 impl Cache {
+    /// Lets a word line more be on its way to flash for each plane and flow, with two-pass
+    /// programming: it waits for the next one of its block, which the bound must not keep away.
+    pub(crate) fn let_word_lines_wait(&mut self, geometry: Geometry) {
+        let units = u64::from(geometry.planes()) * u64::from(geometry.units_per_program());
+        let flows = self.modes.len() / self.pools.len();
+        let more = units * u64::from(geometry.sectors_per_page) * flows as u64;
+        self.pools.iter_mut().for_each(|pool| pool.raise_bound(more));
+    }
+
     /// Queues a write that waits until there is room for all of its pages.
     pub(crate) fn wait(&mut self, flow: FlowId, request: RequestId) {
         self.pool(flow).waiting_mut().push_back(request);

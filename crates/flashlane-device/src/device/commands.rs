@@ -27,7 +27,7 @@ impl Device {
         }
         let batch = &self.scheduler.command().pages;
         let transactions = &self.context.transactions;
-        let cells = self.ftl.cells_of(batch.iter().map(|&id| transactions[id].ppa));
+        let cells = self.ftl.cells_of(batch.iter().map(|&id| &transactions[id]));
         if interrupts && self.flash.takes_program(at.die) {
             self.flash.fill_register(&mut self.context, at.die, batch, cells);
             if self.observer.is_some() {
@@ -53,8 +53,8 @@ impl Device {
         tr.sibling = TransactionId::NONE;
         let (op, flow, ppa) = (tr.op, tr.flow, tr.ppa);
         let sectors = PageSectors { all: tr.sectors(), moved: tr.moved_sectors() };
+        let cells = self.ftl.cells(tr);
         self.ftl.sent(op, ppa, at.chip);
-        let cells = self.ftl.cells(ppa);
         if !lone {
             self.scheduler.leaves(&mut self.flash, at, flow, Time(waited));
         }
@@ -292,12 +292,12 @@ impl Device {
         if first == TransactionId::NONE {
             return false;
         }
-        let page = self.ftl.cells(self.context.transactions[first].ppa).page;
+        let page = self.ftl.cells(&self.context.transactions[first]).page;
         let (mut together, mut later, mut id) = (TransactionId::NONE, TransactionId::NONE, first);
         while id != TransactionId::NONE {
             let tr = &mut self.context.transactions[id];
             let next = tr.sibling;
-            let joins = self.ftl.cells(tr.ppa).page == page;
+            let joins = self.ftl.cells(tr).page == page;
             let list = if joins { &mut together } else { &mut later };
             tr.sibling = std::mem::replace(list, id);
             id = next;
@@ -318,8 +318,8 @@ impl Device {
         let head = self.flash.command_of(die).head;
         assert!(head != TransactionId::NONE, "a copyback has a page");
         let transactions = &self.context.transactions;
-        let pages = pages_from(transactions, head).map(|id| transactions[id].ppa);
-        pages.clone().for_each(|ppa| self.ftl.program_sent(ppa));
+        let pages = pages_from(transactions, head).map(|id| &transactions[id]);
+        pages.clone().for_each(|tr| self.ftl.program_sent(tr.ppa));
         let cells = self.ftl.cells_of(pages);
         self.flash.send_copyback(&mut self.context, die, cells);
         if self.observer.is_some() {

@@ -84,7 +84,7 @@ impl Device {
         self.queue_lone();
         let first = self.flash.first_to_read_again(die);
         let transactions = &self.context.transactions;
-        let pages = pages_from(transactions, first).map(|id| transactions[id].ppa);
+        let pages = pages_from(transactions, first).map(|id| &transactions[id]);
         let cells = self.ftl.cells_of(pages);
         self.flash.read_again(&mut self.context, channel, die, cells);
         if self.observer.is_some() {

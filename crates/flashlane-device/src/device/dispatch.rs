@@ -43,6 +43,13 @@ impl Device {
         scheduler.unblocked(&mut at, id);
     }
 
+    /// Notes that programs may go that waited for the end of another one on their plane.
+    #[cold]
+    pub(super) fn let_programs_go(&mut self, over: TransactionId) {
+        let (scheduler, mut at) = self.scheduling();
+        scheduler.programs_may_go(&mut at, over);
+    }
+
     /// Notes that a chip or its queue changed.
     #[inline]
     pub(super) fn offer_at(&mut self, place: DiePlace) {

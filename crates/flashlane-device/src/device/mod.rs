@@ -38,6 +38,7 @@ use crate::config::DeviceConfig;
 use crate::context::Context;
 use crate::event::{Event, Up};
 use crate::flash::Flash;
+use crate::flash::page_types::Programming;
 use crate::ftl::Ftl;
 use crate::host::Host;
 use crate::interface::Interface;
@@ -198,6 +199,10 @@ impl Device {
         }
         if self.decoders.is_some() {
             self.flash.decode();
+        }
+        if device.flash.programming == Programming::TwoPass {
+            self.ask_ftl(|ftl, _| ftl.program_twice());
+            self.cache.let_word_lines_wait(self.layout.geometry);
         }
     }
 
@@ -365,6 +370,7 @@ impl Device {
             Event::CompletionRoom { queue } => self.on_completion_room(queue),
             Event::Alarm => self.on_alarm(before),
             Event::PagesDue => self.on_pages_due(before),
+            Event::PassesDue => self.on_passes_due(before),
             Event::Idle => self.on_idle(before),
         }
         Up::Nothing

@@ -12,6 +12,13 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn units_programmed(&mut self, leader: TransactionId, source: Source) {
+        if self.ask_ftl(|ftl, context| ftl.is_between_passes(context, leader)) {
+            return self.flash.first_pass_over(source);
+        }
+        if self.context.transactions[leader].in_second_pass() {
+            // First passes of its block, or of the next one, may have waited for it.
+            self.let_programs_go(leader);
+        }
         self.ask_ftl(|ftl, context| ftl.empty_units_programmed(context, leader));
         self.end_units(leader, |device, id| device.change_over(id, source, Op::Program));
     }
@@ -56,6 +63,14 @@ impl Device {
     pub(super) fn send_open_rows(&mut self, flow: FlowId) {
         if self.ftl.packs_units() {
             self.ask_ftl(|ftl, context| ftl.pad_rows_of(context, flow));
+        }
+    }
+
+    /// Word lines may have waited long enough for the next one of their block. `before`: as for
+    /// [`Device::on_pages_due`].
+    pub(super) fn on_passes_due(&mut self, before: Time) {
+        if !self.ask_ftl(|ftl, context| ftl.early_passes_due(context)) {
+            self.context.now = before;
         }
     }
 

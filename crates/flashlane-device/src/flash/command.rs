@@ -312,6 +312,17 @@ impl Flash {
         state.data_left = pages;
     }
 
+    /// The array operation that has just been counted was the first pass of a word line, which
+    /// counts as programmed after its second pass.
+    pub(crate) fn first_pass_over(&mut self, source: Source) {
+        let counter = match source {
+            Source::User | Source::Cache => &mut self.counters.user_programs,
+            Source::Gc => &mut self.counters.gc_programs,
+            Source::Mapping => unreachable!("translation pages have one pass"),
+        };
+        *counter -= 1;
+    }
+
     #[inline]
     pub(super) fn count_operation(&mut self, source: Source, op: Op) {
         let c = &mut self.counters;

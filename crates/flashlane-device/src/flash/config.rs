@@ -56,9 +56,10 @@ pub struct FlashConfig {
     pub channel_class: Option<ChannelClass>,
     /// Channel time of the command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,
-    /// How pages are programmed. With `one-shot`, `pages_per_block` is a multiple of the pages of a
-    /// word line, which are as many as a cell has bits; `program_time` is one time, that of a word
-    /// line; and TLC needs `page_order = "turns"`.
+    /// How pages are programmed. With `one-shot` and `two-pass`, `pages_per_block` is a multiple of
+    /// the pages of a word line, which are as many as a cell has bits; and TLC needs
+    /// `page_order = "turns"`. `program_time` is one time with `one-shot`, that of a word line, and
+    /// two with `two-pass`: those of the first and of the second pass.
     #[serde(default)]
     pub programming: Programming,
     /// The types of the pages of a block, in order.
@@ -68,7 +69,8 @@ pub struct FlashConfig {
     #[serde(deserialize_with = "page_types::one_or_list")]
     #[schemars(schema_with = "page_types::one_or_list_schema")]
     pub read_time: Vec<Span>,
-    /// tPROG by page type, as `read_time`.
+    /// tPROG by page type, as `read_time`; with `programming = "two-pass"` the times of the first
+    /// and of the second pass of a word line.
     pub program_time: Vec<Span>,
     /// A die takes the data of its next program while its array still programs the pages before
     /// (ONFI: page cache program, 15h), so that a program hides the transfer of the next one. Not
@@ -103,14 +105,27 @@ pub struct FlashConfig {
 }
 
 impl FlashConfig {
-    /// Pages that a plane programs at once: those of a word line with one-shot programming,
-    /// otherwise 1.
+    /// Pages that a plane programs at once: those of a word line with one-shot and two-pass
+    /// programming, otherwise 1.
     #[must_use]
     pub fn pages_per_program(&self) -> u32 {
-        match self.programming {
-            Programming::Page => 1,
-            Programming::OneShot => self.technology.page_types() as u32,
-        }
+        if self.programming.by_word_line() { self.technology.page_types() as u32 } else { 1 }
+    }
+
+    /// Array operations that program a page or a word line.
+    #[must_use]
+    pub fn passes(&self) -> u64 {
+        if self.programming == Programming::TwoPass { 2 } else { 1 }
+    }
+
+    /// Time for which the array programs a page, or a word line in all of its passes: the mean of
+    /// the page types. Unit: picoseconds.
+    #[must_use]
+    pub fn mean_program(&self) -> u64 {
+        let sum: u64 = self.program_time.iter().map(|time| time.0).sum();
+        // Each entry of the list is a pass, and not a type of pages, with two passes.
+        let types = self.program_time.len() as u64 / self.passes();
+        sum / types.max(1)
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Cells with several bits give pages of several types. The pages on one row of cells are those of
 //! a word line: one of each type. Pages are programmed one by one (`flash.programming = "page"`),
-//! or all pages of a word line at once (`"one-shot"`). The type of a page follows from its index in
-//! the block (`flash.page_order`).
+//! or all pages of a word line at once, in one array operation (`"one-shot"`) or in two
+//! (`"two-pass"`). The type of a page follows from its index in the block (`flash.page_order`).
 
 use std::fmt;
 
@@ -25,6 +25,29 @@ pub enum Programming {
     /// All pages of a word line of each plane at once, in one tPROG. Their data waits in the
     /// controller's memory until the word line is full (`ftl.mapping.fill_time`).
     OneShot,
+    /// All pages of a word line of each plane at once, in two array operations: a first pass, which
+    /// brings the cells near their levels, and a second one, which brings them to their ends. The
+    /// next word line of the block has its first pass between the two. The data waits in the
+    /// controller's memory until the second pass is over.
+    TwoPass,
+}
+
+impl Programming {
+    /// True if the pages of a word line are programmed together.
+    #[must_use]
+    pub fn by_word_line(self) -> bool {
+        self != Self::Page
+    }
+
+    /// The name of the value in a file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::OneShot => "one-shot",
+            Self::TwoPass => "two-pass",
+        }
+    }
 }
 
 /// The types of the pages of a block, in order.

@@ -7,7 +7,7 @@ use flashlane_units::{ByteSize, Span};
 
 use crate::compat::CompatConfig;
 use crate::flash::config::{ChannelClass, FlashConfig, Technology};
-use crate::flash::page_types::time_by_page;
+use crate::flash::page_types::{Programming, time_by_page};
 use crate::layout::SECTOR_BYTES;
 use crate::transaction::Op;
 
@@ -76,15 +76,28 @@ impl Cycles {
 pub struct Cells {
     /// Number of the first page in its block.
     pub page: u32,
-    /// True for a block in SLC mode (`ftl/slc_cache`).
-    pub slc: bool,
+    /// How they are used.
+    pub mode: CellMode,
+}
+
+/// How cells are used, as far as times depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellMode {
+    /// Like those of any other page.
+    Ordinary,
+    /// In a block in SLC mode (`ftl/slc_cache`).
+    Slc,
+    /// In a word line that has its first pass, with two-pass programming (`ftl/units/passes.rs`).
+    FirstPass,
+    /// In a word line that has its second pass.
+    SecondPass,
 }
 
 impl Cells {
     /// The cells of a page with this number in a block like any other.
     #[must_use]
     pub fn of_page(page: u32) -> Self {
-        Self { page, slc: false }
+        Self { page, mode: CellMode::Ordinary }
     }
 }
 
@@ -98,8 +111,10 @@ pub struct FlashTiming {
     /// tR plus ready delay of reads of up to `small_sectors`; empty without such a time.
     small_read: Vec<u64>,
     small_sectors: u32,
-    /// tPROG by page in the block.
+    /// tPROG by page in the block; with two-pass programming, that of both passes.
     program: Array<usize, u64>,
+    /// Array times of the first and of the second pass of a word line; 0 where there are none.
+    passes: [u64; 2],
     erase: u64,
     /// Array times of a read and of a program in SLC mode; 0 where no block is in it.
     slc: [u64; 2],
@@ -142,6 +157,7 @@ impl FlashTiming {
             (0..=sectors_max).map(access).collect()
         };
         let in_place = flash.technology == Technology::InPlace;
+        let (program, passes) = programs(flash);
         let cycles = match flash.channel_class {
             None | Some(ChannelClass::NvDdr2) => NV_DDR2,
             Some(ChannelClass::NvDdr3 | ChannelClass::NvLpddr4) => NV_DDR3,
@@ -153,7 +169,8 @@ impl FlashTiming {
             read: by_page(&flash.read_time, READY_DELAY).into(),
             small_read: small.map_or_else(Vec::new, |small| by_page(&small.time, READY_DELAY)),
             small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),
-            program: by_page(&flash.program_time, 0).into(),
+            program: by_page(&program, 0).into(),
+            passes,
             erase: flash.erase_time.0,
             slc: [0; 2],
             in_place: in_place.then(|| {
@@ -199,8 +216,8 @@ impl FlashTiming {
     /// Array time of an operation on `sectors` sectors of page `page` of a block.
     #[inline(always)]
     pub(crate) fn array(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
-        if cells.slc {
-            return self.array_of_slc(op);
+        if cells.mode != CellMode::Ordinary {
+            return self.array_in_mode(op, cells.mode);
         }
         let page = cells.page as usize;
         if let Some([read, write]) = &self.in_place {
@@ -220,17 +237,24 @@ impl FlashTiming {
         self.slc = [read.0 + READY_DELAY, program.0];
     }
 
-    /// Array time of an operation on a page, or on a block, in SLC mode.
+    /// Array time of an operation on a page, or on a block, in SLC mode, or of a pass of a word
+    /// line.
     #[cold]
     #[inline(never)]
-    fn array_of_slc(&self, op: Op) -> u64 {
+    fn array_in_mode(&self, op: Op, mode: CellMode) -> u64 {
         let [read, program] = self.slc;
-        assert!(program > 0, "blocks in SLC mode have times of their own");
-        match op {
-            Op::Read => read,
-            Op::Program => program,
-            Op::Erase => self.erase,
-        }
+        let [first, second] = self.passes;
+        let time = match (op, mode) {
+            (_, CellMode::Ordinary) => unreachable!("ordinary pages have times by type"),
+            (Op::Read, CellMode::Slc) => read,
+            (Op::Program, CellMode::Slc) => program,
+            (Op::Program, CellMode::FirstPass) => first,
+            (Op::Program, CellMode::SecondPass) => second,
+            (Op::Read, _) => unreachable!("a read is no pass"),
+            (Op::Erase, _) => self.erase,
+        };
+        assert!(time > 0, "the mode of cells has times of its own");
+        time
     }
 
     /// The part of [`FlashTiming::array`] in which the cells work, without the time until the
@@ -238,6 +262,16 @@ impl FlashTiming {
     pub fn work(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
         let delay = if op == Op::Read { READY_DELAY } else { 0 };
         self.array(op, cells, sectors) - delay
+    }
+}
+
+/// The times of programs by page type, and those of the passes of a word line.
+fn programs(flash: &FlashConfig) -> (Vec<Span>, [u64; 2]) {
+    match (flash.programming, &flash.program_time[..]) {
+        (Programming::TwoPass, &[first, second]) => {
+            (vec![Span(first.0 + second.0)], [first.0, second.0])
+        }
+        (_, times) => (times.to_vec(), [0; 2]),
     }
 }
 
@@ -329,6 +363,20 @@ mod tests {
         assert_eq!(timing.array(Op::Read, Cells::of_page(7), 16), ns(32 * 100 + 20));
         assert_eq!(timing.array(Op::Program, Cells::of_page(7), 1), ns(500));
         assert_eq!(timing.array(Op::Program, Cells::of_page(7), 16), ns(8 * 500));
+    }
+
+    #[test]
+    fn each_pass_of_a_word_line_has_its_own_time() {
+        let mut config = flash();
+        config.programming = Programming::TwoPass;
+        config.program_time = vec![Span(ns(300_000)), Span(ns(900_000))];
+        assert_eq!((config.passes(), config.pages_per_program()), (2, 2));
+        assert_eq!(config.mean_program(), ns(1_200_000));
+        let timing = FlashTiming::new(&config, &CompatConfig::default());
+        let array = |page, mode| timing.array(Op::Program, Cells { page, mode }, 32);
+        assert_eq!(array(0, CellMode::FirstPass), ns(300_000));
+        assert_eq!(array(7, CellMode::SecondPass), ns(900_000));
+        assert_eq!(array(3, CellMode::Ordinary), ns(1_200_000), "what a program costs in all");
     }
 
     #[test]

@@ -96,8 +96,10 @@ impl Ftl {
         let mut reads = vec![0; self.blocks.count()];
         let mut merges = 0;
         for (_, tr) in transactions.iter() {
-            let placed =
-                matches!(tr.place, Place::Filling | Place::Riding | Place::Queue | Place::Die);
+            let placed = matches!(
+                tr.place,
+                Place::Filling | Place::Riding | Place::NextPass | Place::Queue | Place::Die
+            );
             if tr.op == Op::Program && placed {
                 let empty = self.empty_units_of(tr, transactions);
                 programs[self.blocks.block_of(tr.ppa).index()] += 1 + empty;

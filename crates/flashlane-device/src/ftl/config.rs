@@ -111,9 +111,11 @@ pub struct MappingConfig {
     /// the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<ByteSize>,
-    /// With units smaller than a page, or `flash.programming = "one-shot"`: longest time for which
-    /// a written unit waits until its page or word line is full. Then the page or word line is
-    /// programmed with empty units. Range: 1 us..=10 s. Default: 1 ms.
+    /// With units smaller than a page, or `flash.programming = "one-shot"` or `"two-pass"`: longest
+    /// time for which a written unit waits until its page or word line is full. Then the page or
+    /// word line is programmed with empty units. With `"two-pass"` also the time for which a word
+    /// line waits for the next one of its block, after which it has its second pass without that.
+    /// Range: 1 us..=10 s. Default: 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_time: Option<Span>,
     /// Page-level: the whole table is in DRAM: every look-up hits and nothing is written back.

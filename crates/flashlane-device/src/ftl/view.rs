@@ -32,10 +32,10 @@ impl<'a> FlashView<'a> {
         u64::from(self.page_sectors()) * SECTOR_BYTES
     }
 
-    /// The cells of a page.
+    /// The cells of a transaction's page.
     #[inline]
-    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        self.blocks.cells(ppa)
+    pub(crate) fn cells(&self, tr: &Transaction) -> Cells {
+        self.blocks.cells(tr)
     }
 
     /// Index of a page in its block.
@@ -126,7 +126,7 @@ impl Ftl {
 
     /// The cells of a command for these pages.
     #[inline]
-    pub(crate) fn cells_of(&self, pages: impl Iterator<Item = Ppa>) -> Cells {
+    pub(crate) fn cells_of<'a>(&self, pages: impl Iterator<Item = &'a Transaction>) -> Cells {
         self.blocks.cells_of(pages)
     }
 
@@ -136,9 +136,9 @@ impl Ftl {
         FlashView::new(&self.pages, &self.blocks)
     }
 
-    /// The cells of a page.
+    /// The cells of a transaction's page.
     #[inline]
-    pub(crate) fn cells(&self, ppa: Ppa) -> Cells {
-        self.blocks.cells(ppa)
+    pub(crate) fn cells(&self, tr: &Transaction) -> Cells {
+        self.blocks.cells(tr)
     }
 }

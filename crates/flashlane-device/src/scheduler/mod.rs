@@ -355,6 +355,17 @@ impl Scheduler {
         self.offer_at(at, place);
     }
 
+    /// Notes that programs may go now that had to stay behind a program that is over, which was on
+    /// the same plane.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn programs_may_go(&mut self, at: &mut Surroundings<'_>, over: TransactionId) {
+        let die = at.flash.die_of(at.transactions[over].plane);
+        if self.waiting[die] > 0 {
+            self.unblocked(at, over);
+        }
+    }
+
     /// Notes that a transaction is over the bus or out of the array.
     #[inline]
     pub(crate) fn completed(&mut self, at: &Surroundings<'_>, id: TransactionId) {

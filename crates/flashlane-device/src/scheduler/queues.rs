@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use flashlane_engine::{Array, Divisor, NONE, Ring, Time};
-use flashlane_units::{DieId, Ppa, RequestId, TransactionId};
+use flashlane_units::{DieId, RequestId, TransactionId};
 
 use super::view::View;
 use crate::flash::config::{PAGES_PER_BLOCK, PLANES_PER_DIE};
@@ -118,14 +118,23 @@ struct PagesOfBlock {
     mapped: Divisor,
     /// How many of them are a page of the flash.
     units: u32,
+    /// True if a page of the flash is one of them, and programs have one pass.
+    plain: bool,
 }
 
+/// Mark of a second pass among the pages of a block: passes of one word line are different pages to
+/// a command.
+const SECOND_PASS: u32 = PAGES_PER_BLOCK.end().next_power_of_two();
+
 impl PagesOfBlock {
-    /// Page of the flash inside its block.
+    /// Page of the flash inside its block, with the mark of a second pass.
     #[inline(always)]
-    fn page_of(self, ppa: Ppa) -> u32 {
-        let page = self.mapped.remainder(ppa.get());
-        if self.units == 1 { page } else { page / self.units }
+    fn page_of(self, tr: &Transaction) -> u32 {
+        let page = self.mapped.remainder(tr.ppa.get());
+        if self.plain {
+            return page;
+        }
+        page / self.units + if tr.in_second_pass() { SECOND_PASS } else { 0 }
     }
 }
 
@@ -137,7 +146,7 @@ impl Traits {
     #[inline]
     fn of(tr: &Transaction, pages: PagesOfBlock) -> Self {
         // Blocks can be erased together whatever their numbers.
-        let page = if tr.op == Op::Erase { 0 } else { pages.page_of(tr.ppa) };
+        let page = if tr.op == Op::Erase { 0 } else { pages.page_of(tr) };
         let plane = Self::plane_of(tr);
         // Programs wait for earlier programs of their block, and a write may overtake reads of
         // collection.
@@ -175,7 +184,7 @@ impl Traits {
 
 const _: () = assert!(
     PLANES_PER_DIE.end().is_power_of_two()
-        && *PAGES_PER_BLOCK.end() <= 1 << (Traits::OP_SHIFT - Traits::PLANE_BITS),
+        && 2 * SECOND_PASS <= 1 << (Traits::OP_SHIFT - Traits::PLANE_BITS),
     "traits fit a number"
 );
 
@@ -228,6 +237,7 @@ impl Queues {
             pages: PagesOfBlock {
                 mapped: Divisor::new(geometry.pages_per_block),
                 units: geometry.units_per_page,
+                plain: geometry.units_per_program() == 1,
             },
             partner_scan: PARTNER_SCAN,
         }

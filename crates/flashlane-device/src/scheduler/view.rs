@@ -159,7 +159,7 @@ impl View<'_> {
         let timing = self.flash.timing();
         let sectors = tr.sectors();
         let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
-        timing.command(tr.op, 1) + data + timing.array(tr.op, self.ftl.cells(tr.ppa), sectors)
+        timing.command(tr.op, 1) + data + timing.array(tr.op, self.ftl.cells(tr), sectors)
     }
 
     /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.
@@ -286,6 +286,7 @@ impl View<'_> {
                 && !self.stays_alone()
                 && (tr.op == Op::Erase
                     || self.ftl.page_in_block(tr.ppa) == self.ftl.page_in_block(leader.ppa))
+                && tr.in_second_pass() == leader.in_second_pass()
                 && self.is_ready(tr)
         }
     }

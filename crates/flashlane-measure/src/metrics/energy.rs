@@ -73,7 +73,7 @@ impl EnergySummary {
 /// up the blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearSummary {
-    /// Pages programmed, for any purpose; with one-shot programming, word lines.
+    /// Pages programmed, for any purpose; with one-shot and two-pass programming, word lines.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,

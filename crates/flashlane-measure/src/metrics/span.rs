@@ -167,7 +167,8 @@ impl Span<'_> {
 
     /// Mapping units; `None` where every page is mapped and programmed by itself.
     pub(crate) fn units(&self) -> Option<UnitSummary> {
-        let UnitCounts { per_page, per_program, waiting_max, .. } = self.to.drive.ftl.units?;
+        let UnitCounts { per_page, per_program, waiting_max, passes, .. } =
+            self.to.drive.ftl.units?;
         let count = |of: fn(&UnitCounts) -> u64| {
             self.count(|reading| reading.drive.ftl.units.as_ref().map_or(0, of))
         };
@@ -178,6 +179,9 @@ impl Span<'_> {
             waiting_max,
             buffered_reads: count(|units| units.buffered_reads),
             joined_reads: count(|units| units.joined_reads),
+            first_passes: passes.map(|_| count(|units| units.passes.map_or(0, |it| it.first))),
+            early_second_passes: passes
+                .map(|_| count(|units| units.passes.map_or(0, |it| it.early))),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Calls for work that is charged to flows: writes, collections, operations and data transfers.
 
-use flashlane_device::flash::timing::Cells;
+use flashlane_device::flash::timing::{CellMode, Cells};
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
@@ -34,7 +34,13 @@ impl Observer {
     ) {
         if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
             let time = Time(timing.work(op, cells, tr.sectors()));
-            meter.operation(credits.culprit_of(tr), tr.source, op, time);
+            let changes = match op {
+                Op::Read => 0,
+                // A word line counts as programmed after its second pass.
+                Op::Program => u64::from(cells.mode != CellMode::FirstPass),
+                Op::Erase => 1,
+            };
+            meter.operation(credits.culprit_of(tr), tr.source, (op, changes), time);
         }
     }
 

@@ -38,16 +38,22 @@ impl EnergyMeter {
     }
 
     /// Adds a page, or an erase, for which the array of a die worked for `time`.
-    pub(super) fn operation(&mut self, flow: FlowId, source: Source, op: Op, time: Time) {
+    pub(super) fn operation(
+        &mut self,
+        flow: FlowId,
+        source: Source,
+        (op, changes): (Op, u64),
+        time: Time,
+    ) {
         let spent = &mut self.flows[flow];
         let (power, sum) = match op {
             Op::Read => (self.powers.read_power, &mut spent.energy.reads_pj),
             Op::Program => {
-                spent.programs += 1;
+                spent.programs += changes;
                 (self.powers.program_power, &mut spent.energy.programs_pj)
             }
             Op::Erase => {
-                spent.erases += 1;
+                spent.erases += changes;
                 (self.powers.erase_power, &mut spent.energy.erases_pj)
             }
         };

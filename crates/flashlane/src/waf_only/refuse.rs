@@ -7,7 +7,7 @@ use crate::options::RunOptions;
 use flashlane_config::validate::plane_budget;
 use flashlane_config::{DeviceConfig, MappingKind, Superblock, Technology, WorkloadConfig};
 use flashlane_device::ftl::gc::Victim;
-use flashlane_device::ftl::untimed::{mean, page_transfer};
+use flashlane_device::ftl::untimed::page_transfer;
 use flashlane_measure::rules::Warmup;
 use flashlane_reading::Problem;
 
@@ -80,7 +80,7 @@ fn refuse_drives(
              matters at each moment how far collection is behind"
         ),
     );
-    let (transfer, program) = (page_transfer(flash), mean(&flash.program_time));
+    let (transfer, program) = (page_transfer(flash), flash.mean_program());
     let dies = u64::from(flash.chips_per_channel) * u64::from(flash.dies_per_chip);
     refuse(
         collects && transfer.saturating_mul(dies) > program.saturating_mul(BUS_PER_PROGRAM_MAX),

@@ -165,6 +165,7 @@ impl Blocks {
     #[inline]
     pub(crate) fn is_next(&self, ppa: Ppa) -> bool {
         match &self.stripes {
+            None if self.two_pass => self.is_next_pass(ppa),
             None => self.block(self.block_of(ppa)).issued == self.page_of(ppa),
             Some(stripes) => stripes.is_next(ppa),
         }
@@ -183,6 +184,10 @@ impl Blocks {
     #[inline]
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         let block = self.block_of(ppa);
+        if self.two_pass && self.page_of(ppa) < self.blocks[block].issued {
+            // The second pass.
+            return;
+        }
         self.blocks[block].issued += self.units_per_program;
         if let Some(stripes) = &mut self.stripes {
             stripes.sent(ppa);

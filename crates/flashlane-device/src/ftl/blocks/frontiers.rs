@@ -144,6 +144,11 @@ impl Blocks {
         if block == BlockId::NONE { 0 } else { self.blocks[block].allocated }
     }
 
+    /// The open block of a frontier, or `NONE`.
+    pub(in crate::ftl) fn frontier(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
+        self.frontiers[self.frontier_at(plane, flow, stream)]
+    }
+
     /// True if the flow could write to the plane now.
     #[must_use]
     pub fn has_room(&self, plane: PlaneId, flow: FlowId) -> bool {

@@ -135,6 +135,12 @@ pub struct Blocks {
     slc_pages: u32,
     /// Erases of blocks in SLC mode.
     slc_erases: u64,
+    /// True if word lines are programmed in two passes.
+    two_pass: bool,
+    /// With two passes: blocks whose stream has to complete another one first.
+    gated: Vec<bool>,
+    /// True if all cells are used in one way: nothing is in SLC mode or has a pass of its own.
+    plain_cells: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
     /// True if a full frontier is replaced at once, and not by the next write.
@@ -193,6 +199,9 @@ impl Blocks {
             ordinary_blocks: geometry.blocks_per_plane,
             slc_pages: 0,
             slc_erases: 0,
+            two_pass: false,
+            gated: Vec::new(),
+            plain_cells: true,
             reserve,
             eager_frontiers: false,
             owe_below: 0,

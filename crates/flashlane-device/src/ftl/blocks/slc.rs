@@ -3,7 +3,8 @@
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
 use super::{Blocks, Plane, Stream};
-use crate::flash::timing::Cells;
+use crate::flash::timing::{CellMode, Cells};
+use crate::transaction::Transaction;
 
 impl Blocks {
     /// Keeps the last blocks of each plane for the static part of the SLC cache. The drive is
@@ -41,7 +42,7 @@ impl Blocks {
     /// Lets blocks be used in SLC mode, with this number of pages.
     pub(in crate::ftl) fn allow_slc(&mut self, pages: u32) {
         assert!(pages > 0 && pages <= self.pages_per_block.get(), "SLC mode has fewer pages");
-        self.slc_pages = pages;
+        (self.slc_pages, self.plain_cells) = (pages, false);
     }
 
     /// Pages of a block in SLC mode; 0 where there are none.
@@ -74,7 +75,12 @@ impl Blocks {
     /// page is one, since the command takes as long as its slowest page.
     #[cold]
     #[inline(never)]
-    pub(super) fn slowest_cells(&self, first: Cells, mut rest: impl Iterator<Item = Ppa>) -> Cells {
-        Cells { slc: rest.all(|ppa| self.is_slc(ppa)), ..first }
+    pub(super) fn slowest_cells<'a>(
+        &self,
+        first: Cells,
+        mut rest: impl Iterator<Item = &'a Transaction>,
+    ) -> Cells {
+        let all = rest.all(|tr| self.is_slc(tr.ppa));
+        Cells { mode: if all { CellMode::Slc } else { CellMode::Ordinary }, ..first }
     }
 }

@@ -100,7 +100,7 @@ impl Ftl {
         if full {
             self.send_row(ctx, at);
         } else {
-            units.counts.waiting_max = units.counts.waiting_max.max(units.waiting);
+            units.note_waiting();
         }
     }
 
@@ -115,6 +115,9 @@ impl Ftl {
     /// left.
     pub(in crate::ftl) fn complete_moves(&mut self, ctx: &mut Context, job: JobId) {
         let Some(units) = &self.units else { return };
+        if units.passes.is_some() {
+            return self.complete_passes(ctx, job);
+        }
         let (block, moves) = (self.jobs[job].block(), self.jobs[job].moves());
         let state = self.blocks.block(block);
         if moves == 0 || moves >= units.slots || state.valid > 0 {
@@ -136,6 +139,9 @@ impl Ftl {
             if units.filling[at].count > 0 {
                 self.pad_row(ctx, at);
             }
+        }
+        if self.has_passes() {
+            self.hurry_passes_of(ctx, flow);
         }
     }
 
@@ -160,7 +166,7 @@ impl Ftl {
     }
 
     /// Sends a row with empty units in place of those that it lacks.
-    fn pad_row(&mut self, ctx: &mut Context, at: usize) {
+    pub(super) fn pad_row(&mut self, ctx: &mut Context, at: usize) {
         let units = self.units.as_mut().expect("units are packed");
         let row = units.filling[at];
         let pads = units.slots - row.count;
@@ -237,6 +243,9 @@ impl Ftl {
         leader.place = Place::Queue;
         leader.programs_whole(units.row_sectors);
         units.keep_base(row.first, leader.chain);
+        if units.passes.is_some() {
+            self.first_pass_begins(&ctx.transactions[row.first], at);
+        }
         self.tell(Seen::PageBegins { leader: row.first });
         self.ready(row.first);
     }

@@ -13,10 +13,14 @@
 //!   answered from there.
 //! - *Riding* ([`riding`]): the transaction of one unit leads, and goes through scheduler and flash
 //!   as the row, or for a read as the page. The others ride along, and are over when it is.
+//! - *Passes* ([`passes`]): with `flash.programming = "two-pass"` a row is programmed in two array
+//!   operations, with the first one of its neighbour in between.
 
 mod audit;
+mod between;
 mod filling;
 mod order;
+mod passes;
 mod riding;
 
 use flashlane_engine::{Array, Time, place_of};
@@ -28,6 +32,7 @@ use super::config::FtlConfig;
 use crate::layout::Layout;
 use crate::request::Chain;
 use crate::transaction::Transaction;
+use between::Passes;
 use filling::Filling;
 use order::Order;
 use riding::LastRead;
@@ -51,6 +56,17 @@ pub struct UnitCounts {
     pub buffered_reads: u64,
     /// Units that were read along with another unit of their page.
     pub joined_reads: u64,
+    /// Passes of word lines; `None` where a program has one pass.
+    pub passes: Option<PassCounts>,
+}
+
+/// Counts of passes, with two-pass programming. Unit: word lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassCounts {
+    /// First passes.
+    pub first: u64,
+    /// Second passes without a first pass of the next word line before.
+    pub early: u64,
 }
 
 /// Rows that are being filled, and what rides on the rows and pages under way.
@@ -78,6 +94,8 @@ pub(super) struct Units {
     last_read: LastRead,
     /// By leader: its chain when others began to ride on it.
     bases: Vec<Chain>,
+    /// Word lines between their passes; `None` where a program has one pass.
+    passes: Option<Box<Passes>>,
     counts: UnitCounts,
 }
 
@@ -106,6 +124,7 @@ impl Units {
             filled_now: dynamic.then(|| Array::of(PlaneId::NONE, flows)),
             last_read: LastRead::default(),
             bases: Vec::new(),
+            passes: None,
             counts: UnitCounts { per_page: of_page, per_program: slots, ..UnitCounts::default() },
         })
     }
@@ -135,6 +154,16 @@ impl Units {
         }
     }
 
+    /// Units in the controller's memory that wait for others.
+    fn all_waiting(&self) -> u32 {
+        self.waiting + self.passes.as_ref().map_or(0, |passes| passes.waiting)
+    }
+
+    /// Keeps the largest number of units that waited.
+    fn note_waiting(&mut self) {
+        self.counts.waiting_max = self.counts.waiting_max.max(self.all_waiting());
+    }
+
     /// Keeps the chain of a transaction on which others begin to ride.
     fn keep_base(&mut self, leader: TransactionId, chain: Chain) {
         let at = place_of(leader);
@@ -152,6 +181,12 @@ impl Ftl {
         self.units.is_some()
     }
 
+    /// True if word lines are programmed in two passes.
+    #[inline]
+    pub(super) fn has_passes(&self) -> bool {
+        self.units.as_ref().is_some_and(|units| units.passes.is_some())
+    }
+
     /// Units that a plane programs at once; 1 where every page is programmed by itself.
     #[inline]
     pub(super) fn units_per_program(&self) -> u32 {
@@ -166,7 +201,7 @@ impl Ftl {
     /// Begins the largest number of units that waited anew.
     pub(crate) fn forget_most_waiting(&mut self) {
         if let Some(units) = &mut self.units {
-            units.counts.waiting_max = units.waiting;
+            units.counts.waiting_max = units.all_waiting();
         }
     }
 

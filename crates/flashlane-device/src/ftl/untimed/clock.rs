@@ -50,8 +50,8 @@ impl Times {
     /// programs together as many as the flash programs at once.
     fn new(flash: &FlashConfig, copyback: bool, geometry: Geometry) -> Self {
         let transfer = page_transfer(flash);
-        let all_pages = transfer * u64::from(geometry.pages_per_program);
-        let (read, program) = (mean(&flash.read_time), mean(&flash.program_time));
+        let all_pages = transfer * u64::from(geometry.pages_per_program) * flash.passes();
+        let (read, program) = (mean(&flash.read_time), flash.mean_program());
         let over_channel = |transfer: u64| if copyback { 0 } else { transfer };
         let (of_page, of_program) = (geometry.units_per_page, geometry.units_per_program());
         // With cache program the data of the next program crosses the channel meanwhile.

@@ -125,7 +125,8 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         true
     }
 
-    /// A write that waited at the die for old data has received that data.
+    /// A write that waited at the die for old data has received that data, or for the end of another
+    /// write.
     fn unblocked(&mut self, die: DieId) {
         let _ = die;
     }

@@ -50,8 +50,8 @@ pub struct FlashSummary {
     pub user_reads: u64,
     /// Reads of never-written pages answered by the controller.
     pub zero_fill_reads: u64,
-    /// Pages programmed for the host; with one-shot programming, word lines, as in all counts of
-    /// programs.
+    /// Pages programmed for the host; with one-shot and two-pass programming, word lines, as in all
+    /// counts of programs.
     pub user_programs: u64,
     /// Pages read by collection.
     pub gc_reads: u64,

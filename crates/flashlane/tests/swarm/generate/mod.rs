@@ -142,6 +142,7 @@ pub(crate) fn case(seed: u64) -> Case {
     device::errors(seed, &mut device);
     device::units(seed, &mut device, &workload);
     word_lines::word_lines(seed, &mut device, &workload);
+    word_lines::two_pass(seed, &mut device);
     dies::cache_program(seed, &mut device);
     dies::plane_reads(seed, &mut device);
     slc_cache::slc_cache(seed, &mut device, &workload);

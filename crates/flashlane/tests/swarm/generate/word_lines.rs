@@ -1,7 +1,8 @@
-//! Word lines that are programmed at once, and memory that survives a loss of power.
+//! Word lines that are programmed at once, in one pass or in two, and memory that survives a loss
+//! of power.
 
 use flashlane::config::units::Span;
-use flashlane::config::validate::validate;
+use flashlane::config::validate::{validate, validate_device};
 use flashlane::config::{DeviceConfig, PageOrder, Programming, Superblock, WorkloadConfig};
 use flashlane_engine::Rng;
 
@@ -40,6 +41,25 @@ pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &Worklo
     }
     let keys = ["flash", "ftl", "isolation", "scheduler"];
     if !keys.iter().any(|keys| refused(&with, keys)) {
+        *device = with;
+    }
+}
+
+/// Two passes on some drives that program word lines. Drawn apart, so that the rest of other drives
+/// is what it was before.
+pub(super) fn two_pass(seed: u64, device: &mut DeviceConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.two_pass", 0));
+    if device.flash.programming != Programming::OneShot || !draw.chance(0.5) {
+        return;
+    }
+    let mut with = device.clone();
+    let flash = &mut with.flash;
+    flash.programming = Programming::TwoPass;
+    let both = flash.program_time[0].0;
+    // Which of the passes takes longer is up to the maker.
+    let first = (both as f64 * draw.between(1, 9) as f64 / 10.0) as u64;
+    flash.program_time = vec![Span(first.max(1)), Span((both - first).max(1))];
+    if !validate_device(&with).iter().any(|problem| problem.place.starts_with("flash")) {
         *device = with;
     }
 }
