@@ -44,6 +44,7 @@ mod steady;
 mod superblocks;
 mod suspension;
 mod theory;
+mod unit_superblocks;
 mod units;
 mod warps;
 mod windows;

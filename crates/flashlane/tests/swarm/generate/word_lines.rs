@@ -1,6 +1,6 @@
 //! Word lines that are programmed at once, and memory that survives a loss of power.
 
-use flashlane::config::units::Span;
+use flashlane::config::units::{ByteSize, Span};
 use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, PageOrder, Programming, Superblock, WorkloadConfig};
 use flashlane_engine::Rng;
@@ -28,6 +28,15 @@ pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &Worklo
     ftl.gc.copyback = false;
     (ftl.superblock, ftl.parity) = (Superblock::Block, false);
     with.errors = None;
+    replace_where_allowed(device, with, workload);
+}
+
+/// Takes a changed drive, with more over-provisioning if it needs that, unless it is refused.
+fn replace_where_allowed(
+    device: &mut DeviceConfig,
+    mut with: DeviceConfig,
+    workload: &WorkloadConfig,
+) {
     // The workload has no requests yet, which is a problem of its own.
     let refused = |device: &DeviceConfig, keys: &str| {
         validate(device, workload).iter().any(|problem| problem.place.starts_with(keys))
@@ -42,4 +51,39 @@ pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &Worklo
     if !keys.iter().any(|keys| refused(&with, keys)) {
         *device = with;
     }
+}
+
+/// Units smaller than a page, word lines or both on most drives with superblocks. Drawn apart, so
+/// that the rest is what it was before.
+pub(super) fn units_of_superblocks(
+    seed: u64,
+    device: &mut DeviceConfig,
+    workload: &WorkloadConfig,
+) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.units_of_superblocks", 0));
+    let parts = draw.pick(&[1, 2, 3, 4, 4, 8, 32]);
+    let one_shot = draw.chance(0.5);
+    if device.ftl.superblock == Superblock::Block || !draw.chance(0.7) {
+        return;
+    }
+    let mut with = device.clone();
+    with.flash.programming = Programming::OneShot;
+    let (page, pages) = (with.flash.page_size.0, with.flash.pages_per_program());
+    if one_shot && pages > 1 {
+        let flash = &mut with.flash;
+        flash.page_order = PageOrder::Turns;
+        flash.program_time.truncate(1);
+        flash.pages_per_block = flash.pages_per_block.next_multiple_of(pages);
+    } else {
+        with.flash.programming = Programming::Page;
+    }
+    if page.is_multiple_of(512 * parts) && parts > 1 {
+        with.ftl.mapping.unit = Some(ByteSize(page / parts));
+    } else if with.flash.programming == Programming::Page {
+        return;
+    }
+    with.ftl.mapping.ideal = true;
+    with.ftl.mapping.fill_time = draw.chance(0.7).then(|| Span(draw.scale(US, 10 * MS)));
+    with.errors = None;
+    replace_where_allowed(device, with, workload);
 }
