@@ -3,6 +3,9 @@
 //! amplification with theory.
 
 use crate::common::{Scenario, flash_only, mixed, problems, random_writes, run_all};
+use crate::generate::case;
+use flashlane::config::Superblock;
+use flashlane::config::validate::validate;
 use flashlane::metrics::Summary;
 
 /// Eight planes on four dies, with pages of four units.
@@ -147,12 +150,12 @@ fn everything_beside_units_of_superblocks_still_holds() {
 #[test]
 fn superblocks_have_any_number_of_units() {
     let device = flash_only(
-        "mapping.unit = \"512B\"\nsuperblock = \"drive\"\nparity = true",
+        "mapping.unit = \"1KiB\"\nsuperblock = \"drive\"\nparity = true",
         [8, 2, 2, 2],
         [24, 64],
         "16KiB",
     );
-    // 64 planes of 64 pages of 32 units: 131,072 units.
+    // 64 planes of 64 pages of 16 units: 65,536 units.
     let mut timed = Scenario::new(&device, &random_writes(256))
         .set("ftl.over_provisioning", "80%")
         .set("flow[0].synthetic.size", "16KiB")
@@ -161,7 +164,6 @@ fn superblocks_have_any_number_of_units() {
     let mut untimed = timed.clone();
     untimed.options.waf_only = true;
     let runs = run_all(&[timed, untimed]);
-    runs.iter().for_each(|run| println!("{:?}", run.flash));
     let [timed, untimed] = [0, 1].map(|at: usize| runs[at].flash.write_amplification);
     assert!(runs.iter().all(|run| run.flash.gc_invocations > 0), "superblocks are collected");
     assert!(timed > 1.05, "data moves: {timed}");
@@ -179,4 +181,34 @@ fn what_units_of_superblocks_do_not_work_with_is_refused_by_name() {
         let found = problems(&device(), sets).join("\n");
         assert!(found.contains(part), "{sets:?}: {found}");
     }
+}
+
+/// The swarm draws units and word lines of superblocks, with parity and without.
+#[test]
+fn the_swarm_reaches_units_of_superblocks() {
+    let (mut small, mut word_lines, mut parity, mut refused) = (0, 0, 0, Vec::new());
+    for seed in seeds() {
+        let case = case(seed);
+        let geometry = case.device.geometry();
+        if case.device.ftl.superblock == Superblock::Block || geometry.units_per_program() == 1 {
+            continue;
+        }
+        let found = validate(&case.device, &case.workload);
+        if !found.is_empty() {
+            refused.push((seed, found));
+            continue;
+        }
+        small += u32::from(geometry.units_per_page > 1);
+        word_lines += u32::from(geometry.pages_per_program > 1);
+        parity += u32::from(case.device.ftl.parity);
+    }
+    println!("{small} with small units, {word_lines} with word lines, {parity} with parity");
+    println!("refused: {refused:?}");
+    assert!(refused.is_empty() && small > 20 && word_lines > 20 && parity > 10);
+}
+
+fn seeds() -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("SWARM_START").unwrap_or(0);
+    first..first + number("SWARM").unwrap_or(1500)
 }

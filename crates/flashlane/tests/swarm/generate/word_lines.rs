@@ -5,6 +5,7 @@ use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, PageOrder, Programming, Superblock, WorkloadConfig};
 use flashlane_engine::Rng;
 
+use super::device::force_superblocks;
 use super::{Draw, MS, US};
 
 /// One-shot programming where the rest allows it, on some drives. Drawn apart, so that the rest of
@@ -47,14 +48,14 @@ fn replace_where_allowed(
             *ratio = (*ratio * 1.3 + 0.05).min(10.0);
         }
     }
-    let keys = ["flash", "ftl", "isolation", "scheduler"];
+    let keys = ["flash", "ftl", "isolation", "scheduler", "slc_cache"];
     if !keys.iter().any(|keys| refused(&with, keys)) {
         *device = with;
     }
 }
 
-/// Units smaller than a page, word lines or both on most drives with superblocks. Drawn apart, so
-/// that the rest is what it was before.
+/// Units smaller than a page, word lines or both on most drives with superblocks, and superblocks of
+/// them on some other drives. Drawn apart, so that the rest is what it was before.
 pub(super) fn units_of_superblocks(
     seed: u64,
     device: &mut DeviceConfig,
@@ -63,10 +64,15 @@ pub(super) fn units_of_superblocks(
     let mut draw = Draw(Rng::stream(seed, "swarm.units_of_superblocks", 0));
     let parts = draw.pick(&[1, 2, 3, 4, 4, 8, 32]);
     let one_shot = draw.chance(0.5);
-    if device.ftl.superblock == Superblock::Block || !draw.chance(0.7) {
+    let mut with = device.clone();
+    let drawn = if with.ftl.superblock == Superblock::Block {
+        draw.chance(0.2) && force_superblocks(seed, &mut with, workload)
+    } else {
+        draw.chance(0.7)
+    };
+    if !drawn {
         return;
     }
-    let mut with = device.clone();
     with.flash.programming = Programming::OneShot;
     let (page, pages) = (with.flash.page_size.0, with.flash.pages_per_program());
     if one_shot && pages > 1 {
@@ -81,6 +87,8 @@ pub(super) fn units_of_superblocks(
         with.ftl.mapping.unit = Some(ByteSize(page / parts));
     } else if with.flash.programming == Programming::Page {
         return;
+    } else {
+        with.ftl.mapping.unit = None;
     }
     with.ftl.mapping.ideal = true;
     with.ftl.mapping.fill_time = draw.chance(0.7).then(|| Span(draw.scale(US, 10 * MS)));
