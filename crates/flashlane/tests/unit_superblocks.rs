@@ -186,7 +186,8 @@ fn what_units_of_superblocks_do_not_work_with_is_refused_by_name() {
 /// The swarm draws units and word lines of superblocks, with parity and without.
 #[test]
 fn the_swarm_reaches_units_of_superblocks() {
-    let (mut small, mut word_lines, mut parity, mut refused) = (0, 0, 0, Vec::new());
+    let (mut all, mut small, mut word_lines, mut parity) = (0, 0, 0, 0);
+    let mut refused = Vec::new();
     for seed in seeds() {
         let case = case(seed);
         let geometry = case.device.geometry();
@@ -198,11 +199,12 @@ fn the_swarm_reaches_units_of_superblocks() {
             refused.push((seed, found));
             continue;
         }
+        all += 1;
         small += u32::from(geometry.units_per_page > 1);
         word_lines += u32::from(geometry.pages_per_program > 1);
         parity += u32::from(case.device.ftl.parity);
     }
-    println!("{small} with small units, {word_lines} with word lines, {parity} with parity");
+    println!("{all}: {small} with small units, {word_lines} with word lines, {parity} with parity");
     println!("refused: {refused:?}");
     assert!(refused.is_empty() && small > 20 && word_lines > 20 && parity > 5);
 }

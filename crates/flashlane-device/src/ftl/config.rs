@@ -41,8 +41,7 @@ pub struct FtlConfig {
     /// the word line of one plane, and then that of the next plane.
     pub superblock: Superblock,
     /// The last page of each stripe of a superblock holds parity, and no data (with one-shot
-    /// programming: the last word line). The pages for parity
-    /// are part of over-provisioning.
+    /// programming: the last word line). The pages for parity are part of over-provisioning.
     pub parity: bool,
     /// The separation of hot and cold data: the write frontiers that the data of a flow has on each
     /// plane, and which pages go to which. Default: two-frontiers.

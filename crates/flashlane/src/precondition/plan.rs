@@ -5,8 +5,8 @@ use flashlane_device::layout::Geometry;
 
 /// Most pages of a block whose steady state is computed as it is, where units are programmed
 /// together. A superblock may have millions of units; its state is that of a block of so many,
-/// with the counts in proportion. Amplification then differs by less than 0.5 %.
-const UNITS_MAX: u32 = 1024;
+/// with the counts in proportion. Amplification then differs by less than 1 %.
+const UNITS_MAX: u32 = 512;
 
 /// Plans blocks. Planes with equal needs share a plan.
 pub(super) struct Planner {
@@ -156,7 +156,7 @@ mod tests {
                 valid
             };
             for (large, small) in of(superblocks).into_iter().zip(of(small)) {
-                assert!((large / 1024).abs_diff(small) <= 1, "{name}: {large}, {small}");
+                assert!((large / 2048).abs_diff(small) <= 1, "{name}: {large}, {small}");
             }
         }
     }
