@@ -591,11 +591,12 @@ class FtlConfig(TypedDict, total=False):
     """The blocks that are written, collected and erased together: ``'block'``, a block of one plane;
     ``'drive'``, a superblock of one block of each plane of the drive; ``'4 dies'``, a superblock of a set
     of dies. Free blocks and thresholds then count superblocks. Flows that write to the same planes share
-    superblocks; others have sets of their own. Default: ``block``."""
+    superblocks; others have sets of their own. Mapping units fill the page or the word line of one plane,
+    and then that of the next plane. Default: ``block``."""
 
     parity: bool
-    """The last page of each stripe of a superblock holds parity, and no data. The pages for parity are
-    part of over-provisioning."""
+    """The last page of each stripe of a superblock holds parity, and no data (with one-shot programming:
+    the last word line). The pages for parity are part of over-provisioning."""
 
     separation: Separation
     """The separation of hot and cold data: the write frontiers that the data of a flow has on each plane,

@@ -45,6 +45,7 @@ mod superblocks;
 mod suspension;
 mod theory;
 mod two_pass;
+mod unit_superblocks;
 mod units;
 mod warps;
 mod windows;

@@ -221,7 +221,6 @@ fn what_word_lines_do_not_work_with_is_refused_by_name() {
         ),
         (&[turns, "ftl.mapping.ideal=false"], page("ftl.mapping.ideal = false")),
         (&[turns, "ftl.mapping.kind=hybrid"], page("hybrid mapping")),
-        (&[turns, "ftl.superblock=drive"], page("superblocks")),
         (&[turns, "ftl.gc.copyback=true"], page("ftl.gc.copyback")),
         (&[turns, "ftl.gc.victim=none"], page("victim none")),
         (&[turns, "isolation=upi"], page("isolation policies that move sets")),

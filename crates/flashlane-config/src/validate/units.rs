@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use super::MAX_PAGES;
 use crate::{CompatConfig, DeviceConfig, MappingKind, Technology};
 use flashlane_device::ftl::gc::Victim;
-use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_reading::Rules;
 
 /// Sizes of a unit. Unit: bytes.
@@ -63,7 +62,6 @@ pub(super) fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static st
         (device.flash.technology == Technology::InPlace, "memory that is written in place"),
         (ftl.mapping.kind == MappingKind::Hybrid, "hybrid mapping"),
         (ftl.mapping.is_cached(), "ftl.mapping.ideal = false, whose translation pages are whole"),
-        (ftl.superblock != Superblock::Block, "superblocks, which are written by the page"),
         (ftl.gc.copyback, "ftl.gc.copyback, which moves pages without packing them"),
         (matches!(ftl.gc.victim, Victim::None(_)), "victim none, which takes no time"),
         (device.isolation.moves(), "isolation policies that move sets of chips"),

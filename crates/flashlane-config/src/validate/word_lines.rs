@@ -14,10 +14,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         return;
     }
     let name = flash.programming.name();
-    let more = two_pass_misfits(device);
-    let mut refused: Vec<&str> = misfits(device).chain(more).collect();
-    refused.dedup();
-    for with in refused {
+    for with in misfits(device).chain(two_pass_misfits(device)) {
         rules.refuse("flash.programming", format!("found {name}, allowed: page with {with}"));
     }
     let (pages, technology) = (flash.pages_per_program(), flash.technology);
@@ -65,9 +62,7 @@ pub(super) fn check_passes(rules: &mut Rules, flash: &FlashConfig) {
 /// What the device has that knows word lines, but not their passes.
 fn two_pass_misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static str> + use<> {
     let two_pass = device.flash.programming == Programming::TwoPass;
-    // The rule for all word lines comes first where it refuses superblocks, too.
-    let superblocks = device.ftl.superblock != Superblock::Block
-        && !misfits(device).any(|with| with.starts_with("superblocks"));
+    let superblocks = device.ftl.superblock != Superblock::Block;
     [
         (
             device.flash.technology == Technology::Slc,

@@ -171,8 +171,11 @@ impl Ftl {
         self.flows[tr.flow].other_programs += 1;
         match self.layer {
             Layer::Hybrid(_) => self.merge_program_done(ctx, tr.plane),
-            // Parity belongs to no job.
-            _ if tr.lpa == Lpa::NONE => {}
+            // Parity belongs to no job. It may be a whole row of units.
+            _ if tr.lpa == Lpa::NONE => {
+                let others = self.units_per_program() - 1;
+                self.flows[tr.flow].other_programs += u64::from(others);
+            }
             _ => self.move_over(ctx, tr.job()),
         }
     }

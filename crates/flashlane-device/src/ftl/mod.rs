@@ -182,7 +182,7 @@ impl Ftl {
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
             errors,
             pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
-            units: Units::new(config, layout),
+            units: Units::new(config, layout, shared_frontiers),
             slc_cache: settings.slc_cache.map(SlcCache::new),
             separation,
             jobs: Slab::new(),

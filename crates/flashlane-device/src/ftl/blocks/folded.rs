@@ -147,7 +147,7 @@ impl Blocks {
         let ppa = stripes.nth(self.first_page(block), slot);
         if stripes.is_parity(slot + 1) {
             let open = &mut self.blocks[block];
-            open.allocated += 1;
+            open.allocated += self.units_per_program;
             if open.allocated == self.pages_per_block.get() {
                 open.state = BlockState::Full;
             }
@@ -203,7 +203,7 @@ impl Blocks {
         assert!(state.programmed <= state.issued, "a page is programmed once");
         match &mut self.stripes {
             None => state.programmed,
-            Some(stripes) => stripes.programmed(ppa),
+            Some(stripes) => stripes.programmed(ppa, 1),
         }
     }
 
@@ -211,9 +211,30 @@ impl Blocks {
     /// parity of a stripe that is complete with it.
     #[inline(never)]
     pub(super) fn programmed_at_once(&mut self, ppa: Ppa) {
-        for ppa in [Some(ppa), self.parity_after(ppa)].into_iter().flatten() {
-            self.program_sent(ppa);
-            self.page_programmed(ppa);
+        self.some_programmed_at_once(ppa, 1);
+        if let Some(parity) = self.parity_after(ppa) {
+            self.some_programmed_at_once(parity, self.units_per_program);
+        }
+    }
+
+    #[inline]
+    fn some_programmed_at_once(&mut self, ppa: Ppa, count: u32) {
+        let block = self.block_of(ppa);
+        let state = &mut self.blocks[block];
+        state.issued += count;
+        state.programmed += count;
+        assert!(state.issued <= state.allocated, "pages are written after they are allocated");
+        if let Some(stripes) = &mut self.stripes {
+            stripes.written_at_once(ppa, count);
+        }
+    }
+
+    /// The empty pages of a row are programmed along with `leader`, the first page of the row.
+    pub(in crate::ftl) fn empty_pages_programmed(&mut self, leader: Ppa, count: u32) {
+        let block = self.block_of(leader);
+        self.blocks[block].programmed += count;
+        if let Some(stripes) = &mut self.stripes {
+            stripes.programmed(leader, count);
         }
     }
 

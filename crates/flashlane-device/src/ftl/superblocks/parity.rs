@@ -10,7 +10,13 @@ impl Ftl {
     /// After a page was allocated in a pool: writes the parity of its stripe, if it was the last
     /// page of data. The write is work of collection, for the flow whose page completed the
     /// stripe.
-    fn complete_stripe(&mut self, ctx: &mut Context, pool: PlaneId, flow: FlowId, ppa: Ppa) {
+    pub(in crate::ftl) fn complete_stripe(
+        &mut self,
+        ctx: &mut Context,
+        pool: PlaneId,
+        flow: FlowId,
+        ppa: Ppa,
+    ) {
         if let Some(parity) = self.blocks.parity_after(ppa) {
             self.write_parity(ctx, pool, flow, parity);
         }
@@ -24,7 +30,12 @@ impl Ftl {
         tr.plane = self.blocks.plane_in_pool(pool, parity);
         tr.tag = flashlane_engine::NONE;
         tr.set_mask(mask);
-        self.blocks.planes[pool].programs += 1;
+        let units = self.units_per_program();
+        if units > 1 {
+            // A whole row is programmed.
+            tr.programs_whole(units * self.pages.sectors_per_page());
+        }
+        self.blocks.planes[pool].programs += units;
         self.schedule(ctx, id);
     }
 

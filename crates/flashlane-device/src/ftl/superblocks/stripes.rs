@@ -20,10 +20,13 @@ struct FlashBlock {
 /// The places of superblocks on the flash.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Stripes {
-    /// Planes of a superblock: pages of a stripe, parity included.
+    /// Planes of a superblock: rows of a stripe, parity included.
     width: Divisor,
-    /// Pages of a block of the flash: stripes of a superblock.
+    /// Pages of a block of the flash.
     pages: Divisor,
+    /// Pages, as they are mapped, of a row: of what a plane programs at once. 1 where every page is
+    /// programmed by itself.
+    row: u32,
     /// Superblocks of a set.
     superblocks: Divisor,
     /// 1 if the plane of a position in the stripe changes from superblock to superblock, else 0.
@@ -34,7 +37,7 @@ pub(in crate::ftl) struct Stripes {
     set_of: Array<PlaneId, PlaneId>,
     /// By physical page number divided by `pages`.
     blocks: Vec<FlashBlock>,
-    /// True if the last page of each stripe is its parity.
+    /// True if the last row of each stripe is its parity.
     pub(super) parity: bool,
     /// The flow of each logical page.
     pub(in crate::ftl) owners: Owners,
@@ -49,10 +52,13 @@ impl Stripes {
             "all sets have the same number of planes"
         );
         assert!(folded.pages_per_block <= u32::from(u16::MAX), "pages of a block are counted");
+        let row = geometry.units_per_program();
+        assert!(folded.pages_per_block.is_multiple_of(row), "a block has whole rows");
         let blocks = folded.planes.len() * geometry.blocks_per_plane as usize;
         Self {
             width: Divisor::new(folded.width),
             pages: Divisor::new(folded.pages_per_block),
+            row,
             superblocks: Divisor::new(geometry.blocks_per_plane),
             turn: u32::from(folded.parity),
             planes: folded.planes.clone(),
@@ -78,23 +84,35 @@ impl Stripes {
         self.width.get()
     }
 
+    /// The row of a place in the order of allocation, or in a block of the flash, and the place in
+    /// this row.
+    #[inline(always)]
+    fn row_of(&self, place: u32) -> (u32, u32) {
+        match self.row {
+            1 => (place, 0),
+            units => (place / units, place % units),
+        }
+    }
+
     /// The page at a place in the order of allocation. `first`: first page of the superblock.
     #[inline]
     pub(in crate::ftl) fn nth(&self, first: Ppa, slot: u32) -> Ppa {
-        let (stripe, position) = (self.width.divide(slot), self.width.remainder(slot));
-        first.plus(position * self.pages.get() + stripe)
+        let (row, unit) = self.row_of(slot);
+        let (stripe, position) = (self.width.divide(row), self.width.remainder(row));
+        first.plus(position * self.pages.get() + stripe * self.row + unit)
     }
 
     /// The place of a page in the order of allocation of its superblock.
     #[inline]
     pub(in crate::ftl) fn slot(&self, ppa: Ppa) -> u32 {
         let position = self.width.remainder(self.pages.divide(ppa.get()));
-        self.pages.remainder(ppa.get()) * self.width.get() + position
+        let (stripe, unit) = self.row_of(self.pages.remainder(ppa.get()));
+        (stripe * self.width.get() + position) * self.row + unit
     }
 
     /// The first place, from `slot` on, that is not the first of a stripe begun before it.
     pub(in crate::ftl) fn whole_stripes(&self, slot: u32) -> u32 {
-        slot - self.width.remainder(slot)
+        slot - slot % (self.width.get() * self.row)
     }
 
     /// The plane of a page.
@@ -122,20 +140,23 @@ impl Stripes {
     /// The place, in the order of allocation, of the `nth` page of data.
     pub(in crate::ftl) fn data_slot(&self, nth: u32) -> u32 {
         let data = self.width.get() - u32::from(self.parity);
-        nth / data * self.width.get() + nth % data
+        let (row, unit) = self.row_of(nth);
+        (row / data * self.width.get() + row % data) * self.row + unit
     }
 
-    /// The page that holds the parity of a stripe of which this page is the last with data.
+    /// The first page that holds the parity of a stripe of which this page is the last with data.
     #[inline]
     pub(in crate::ftl) fn parity_after(&self, ppa: Ppa) -> Option<Ppa> {
         let position = self.width.remainder(self.pages.divide(ppa.get()));
-        (self.parity && position + 2 == self.width.get()).then(|| ppa.plus(self.pages.get()))
+        let completes = self.parity && position + 2 == self.width.get();
+        let (_, unit) = self.row_of(ppa.get());
+        (completes && unit + 1 == self.row).then(|| ppa.plus(self.pages.get() - unit))
     }
 
     /// True if a place in the order of allocation is for parity.
     #[inline]
     pub(in crate::ftl) fn is_parity(&self, slot: u32) -> bool {
-        self.parity && self.width.remainder(slot) + 1 == self.width.get()
+        self.parity && self.width.remainder(self.row_of(slot).0) + 1 == self.width.get()
     }
 
     fn block(&self, ppa: Ppa) -> &FlashBlock {
@@ -156,15 +177,24 @@ impl Stripes {
         u32::from(self.block(ppa).programmed) > self.pages.remainder(ppa.get())
     }
 
-    /// The program of a page is sent to its die.
+    /// The program of a row is sent to its die.
     pub(in crate::ftl) fn sent(&mut self, ppa: Ppa) {
-        self.block_mut(ppa).issued += 1;
+        let row = self.row as u16;
+        self.block_mut(ppa).issued += row;
     }
 
-    /// A page is programmed. Returns the number of programmed pages of its block of the flash.
-    pub(in crate::ftl) fn programmed(&mut self, ppa: Ppa) -> u32 {
+    /// Pages are allocated and count as programmed, without any work of the flash.
+    pub(in crate::ftl) fn written_at_once(&mut self, ppa: Ppa, count: u32) {
         let block = self.block_mut(ppa);
-        block.programmed += 1;
+        block.issued += count as u16;
+        block.programmed += count as u16;
+    }
+
+    /// Some pages of a row are programmed. Returns the number of programmed pages of its block of
+    /// the flash.
+    pub(in crate::ftl) fn programmed(&mut self, ppa: Ppa, count: u32) -> u32 {
+        let block = self.block_mut(ppa);
+        block.programmed += count as u16;
         assert!(block.programmed <= block.issued, "a page is programmed once");
         u32::from(block.programmed)
     }
@@ -191,8 +221,11 @@ impl Stripes {
         let width = self.width.get();
         let first = superblock.get() * width;
         assert!(slots <= self.slots(), "superblock {superblock} has {} pages", self.slots());
+        let (rows, units) = self.row_of(slots);
         for position in 0..width {
-            let pages = (slots + width - 1 - position) / width;
+            // The last row may be begun.
+            let begun = if position == rows % width { units } else { 0 };
+            let pages = (rows + width - 1 - position) / width * self.row + begun;
             let block = &mut self.blocks[(first + position) as usize];
             (block.issued, block.programmed) = (pages as u16, pages as u16);
         }
@@ -205,6 +238,12 @@ impl Stripes {
         blocks.iter().fold((0, 0), |(issued, programmed), block| {
             (issued + u32::from(block.issued), programmed + u32::from(block.programmed))
         })
+    }
+
+    /// True if every row of every block was sent and programmed whole.
+    pub(in crate::ftl) fn goes_by_rows(&self) -> bool {
+        let whole = |count: u16| u32::from(count).is_multiple_of(self.row);
+        self.blocks.iter().all(|block| whole(block.issued) && whole(block.programmed))
     }
 
     /// Checks the blocks of the flash of a superblock against its sums.
@@ -234,15 +273,20 @@ mod tests {
 
     /// Two sets of four planes each: planes 0 to 3 in reverse order, and 4 to 7.
     fn stripes(parity: bool) -> Stripes {
+        stripes_of_units(parity, 1)
+    }
+
+    /// The pages of a block are programmed by rows of `row` units.
+    fn stripes_of_units(parity: bool, row: u32) -> Stripes {
         let geometry = Geometry {
             channels: 2,
             chips_per_channel: 1,
             dies_per_chip: 1,
             planes_per_die: 1,
             blocks_per_plane: 5,
-            pages_per_block: 3 * (4 - u32::from(parity)),
+            pages_per_block: 3 * row * (4 - u32::from(parity)),
             sectors_per_page: 8,
-            units_per_page: 1,
+            units_per_page: row,
             pages_per_program: 1,
         };
         let flows = [0, 60].map(|first_lpa| FlowSpace {
@@ -252,7 +296,7 @@ mod tests {
         Stripes::new(&Folded {
             layout: Layout { geometry, flows: flows.to_vec(), logical_pages: 120 },
             width: 4,
-            pages_per_block: 3,
+            pages_per_block: 3 * row,
             planes: [3, 2, 1, 0, 4, 5, 6, 7].map(PlaneId::new).to_vec(),
             set_of: [0, 0, 0, 0, 1, 1, 1, 1].map(PlaneId::new).to_vec().into(),
             parity,
@@ -295,6 +339,25 @@ mod tests {
     }
 
     #[test]
+    fn units_fill_the_row_of_a_plane_before_that_of_the_next() {
+        let mut stripes = stripes_of_units(true, 2);
+        let pages: Vec<u32> = (0..24).map(|slot| stripes.nth(Ppa::new(0), slot).get()).collect();
+        assert_eq!(pages[..10], [0, 1, 6, 7, 12, 13, 18, 19, 2, 3]);
+        assert!((0..24).all(|slot| stripes.slot(Ppa::new(pages[slot as usize])) == slot));
+        assert_eq!(
+            [12, 13].map(|ppa| stripes.parity_after(Ppa::new(ppa))),
+            [None, Some(Ppa::new(18))]
+        );
+        assert_eq!([5, 6, 7, 8].map(|slot| stripes.is_parity(slot)), [false, true, true, false]);
+        assert_eq!([0, 5, 6, 7, 17].map(|nth| stripes.data_slot(nth)), [0, 5, 8, 9, 21]);
+        assert_eq!([7, 8, 15, 16].map(|slot| stripes.whole_stripes(slot)), [0, 8, 8, 16]);
+        stripes.set_programmed(BlockId::new(0), 11);
+        let programmed = |slot: u32| stripes.is_programmed(Ppa::new(pages[slot as usize]));
+        assert!((0..24).all(|slot| programmed(slot) == (slot < 11)), "the last row is begun");
+        assert!(!stripes.goes_by_rows());
+    }
+
+    #[test]
     fn programs_of_each_block_of_the_flash_are_in_order() {
         let mut stripes = stripes(false);
         stripes.set_programmed(BlockId::new(1), 6);
@@ -304,7 +367,7 @@ mod tests {
         assert!(stripes.is_next(page(6)) && stripes.is_next(page(8)) && !stripes.is_next(page(10)));
         stripes.sent(page(6));
         assert!(stripes.is_next(page(10)));
-        assert_eq!(stripes.programmed(page(6)), 2);
+        assert_eq!(stripes.programmed(page(6), 1), 2);
         stripes.audit(BlockId::new(1), 7, 7);
     }
 

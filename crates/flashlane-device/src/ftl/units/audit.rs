@@ -1,9 +1,11 @@
 //! The rows that are being filled, checked with `--check`.
 
-use flashlane_units::{BlockId, TransactionId};
+use flashlane_units::{BlockId, FlowId, TransactionId};
 
 use super::of_host;
 use crate::ftl::Ftl;
+use crate::ftl::blocks::Stream;
+use crate::ftl::superblocks::Stripes;
 use crate::transaction::{Op, Place, Transaction, Transactions, units_from};
 
 impl Ftl {
@@ -66,6 +68,7 @@ impl Ftl {
         let ends = units.order.rows(&units.filling).filter(|&at| units.filling[at].count > 0);
         assert_eq!(ends.count() as u32, of_hosts, "the time of every row of the host ends");
         assert!(units.looks || of_hosts == 0, "somebody looks for the end of that time");
+        self.audit_frontiers_of_rows();
         assert_eq!(filling, waiting, "every unit that waits is in a row");
         assert_eq!(filling, units.waiting, "units that wait are counted");
         assert!(units.counts.waiting_max >= units.all_waiting(), "the most that waited is kept");
@@ -74,6 +77,23 @@ impl Ftl {
             let state = self.blocks.block(block);
             let sent = [state.issued, state.programmed];
             assert!(sent.iter().all(|units_of| units_of % units.slots == 0), "rows go whole");
+        }
+        let stripes = self.blocks.stripes();
+        assert!(stripes.is_none_or(Stripes::goes_by_rows), "rows of superblocks go whole");
+    }
+
+    /// Checks that the open rows have as many units as their frontiers gave away behind the last
+    /// whole row.
+    fn audit_frontiers_of_rows(&self) {
+        let Some(units) = &self.units else { return };
+        for plane in self.blocks.planes.numbers() {
+            for flow in (0..units.flows).map(FlowId::at) {
+                for stream in [Stream::Host, Stream::Gc] {
+                    let row = &units.filling[units.at(plane, flow, stream)];
+                    let begun = self.blocks.next_page(plane, flow, stream) % units.slots;
+                    assert_eq!(row.count, begun, "the open row of plane {plane} is its frontier's");
+                }
+            }
         }
     }
 

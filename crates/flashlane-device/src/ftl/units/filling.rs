@@ -74,7 +74,9 @@ impl Ftl {
     fn fill(&mut self, ctx: &mut Context, id: TransactionId) {
         let tr = &mut ctx.transactions[id];
         let block = self.blocks.block_of(tr.ppa);
-        let (plane, flow, stream) = (tr.plane, tr.flow, self.blocks.block(block).stream);
+        let (flow, stream) = (tr.flow, self.blocks.block(block).stream);
+        // With superblocks: the set of dies whose stripes the unit belongs to.
+        let plane = self.blocks.plane_of(block);
         let units = self.units.as_mut().expect("units are packed");
         let at = units.at(plane, flow, stream);
         let slot = tr.ppa.get() % units.slots;
@@ -131,12 +133,14 @@ impl Ftl {
         }
     }
 
-    /// Sends all rows of a flow that hold data of the host.
+    /// Sends all rows that hold data of the host of a flow.
     pub(crate) fn pad_rows_of(&mut self, ctx: &mut Context, flow: FlowId) {
         for plane in self.blocks.planes.numbers() {
             let Some(units) = &self.units else { return };
             let at = units.at(plane, flow, Stream::Host);
-            if units.filling[at].count > 0 {
+            // With superblocks, the row may hold data of other flows only.
+            let own = |id: TransactionId| ctx.transactions[id].flow == flow;
+            if units_from(&ctx.transactions, units.filling[at].first).any(own) {
                 self.pad_row(ctx, at);
             }
         }
@@ -170,47 +174,57 @@ impl Ftl {
         let units = self.units.as_mut().expect("units are packed");
         let row = units.filling[at];
         let pads = units.slots - row.count;
-        if of_host(at) {
-            let tr = &ctx.transactions[row.first];
-            units.host_unit_placed(tr.flow, tr.plane, units.slots - 1);
-        }
         units.counts.padded += u64::from(pads);
         let tr = &ctx.transactions[row.first];
-        let (plane, flow) = (tr.plane, tr.flow);
+        let flow = tr.flow;
         let block = self.blocks.block_of(tr.ppa);
-        self.pad(plane, flow, self.blocks.block(block).stream, pads);
+        let (plane, stream) = (self.blocks.plane_of(block), self.blocks.block(block).stream);
+        if of_host(at) {
+            units.host_unit_placed(flow, plane, units.slots - 1);
+        }
+        self.pad(ctx, (plane, flow, stream), pads);
         self.blocks.planes[plane].programs += pads;
         self.send_row(ctx, at);
     }
 
-    /// Takes the next `count` units of a row that has begun, which stay empty.
-    pub(in crate::ftl) fn pad(&mut self, plane: PlaneId, flow: FlowId, stream: Stream, count: u32) {
+    /// Takes the next `count` units of a row that has begun, which stay empty. The row may be the
+    /// last one with data of its stripe.
+    fn pad(
+        &mut self,
+        ctx: &mut Context,
+        (plane, flow, stream): (PlaneId, FlowId, Stream),
+        count: u32,
+    ) {
         for _ in 0..count {
             let ppa = self.blocks.allocate(plane, flow, stream, true);
             let ppa = ppa.expect("a row that has begun has room");
             self.blocks.invalidate(self.blocks.block_of(ppa));
+            self.complete_stripe(ctx, plane, flow, ppa);
         }
         self.flows[flow].other_programs += u64::from(count);
     }
 
-    /// Without time: completes the row of a frontier with empty units. Returns their number.
+    /// Without time: completes the row of a frontier with empty units. Returns their number, and
+    /// the last of them.
     pub(in crate::ftl) fn complete_row(
         &mut self,
         plane: PlaneId,
         flow: FlowId,
         stream: Stream,
-    ) -> u32 {
+    ) -> (u32, Option<Ppa>) {
         let units = self.units_per_program();
         let empty = (units - self.blocks.next_page(plane, flow, stream) % units) % units;
+        let mut last = None;
         for _ in 0..empty {
             let ppa = self.blocks.allocate_at_once(plane, flow, stream, true);
             let ppa = ppa.expect("a row that has begun has room");
             self.blocks.invalidate(self.blocks.block_of(ppa));
+            last = Some(ppa);
         }
         if let Some(units) = &mut self.units {
             units.counts.padded += u64::from(empty);
         }
-        empty
+        (empty, last)
     }
 
     /// Without time: true if a unit of the host fills its row, so that the row is programmed.
@@ -256,9 +270,9 @@ impl Ftl {
         let tr = &ctx.transactions[leader];
         let pads = slots - units_from(&ctx.transactions, leader).count() as u32;
         if pads > 0 {
-            let block = self.blocks.block_of(tr.ppa);
-            self.blocks.block_mut(block).programmed += pads;
-            self.blocks.planes[tr.plane].programs -= pads;
+            self.blocks.empty_pages_programmed(tr.ppa, pads);
+            let pool = self.blocks.pool_of(tr.plane);
+            self.blocks.planes[pool].programs -= pads;
         }
     }
 }

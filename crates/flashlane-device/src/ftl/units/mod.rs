@@ -79,8 +79,9 @@ pub(super) struct Units {
     /// What the program of a row moves over the channel. Unit: sectors.
     row_sectors: u32,
     fill_time: Time,
+    /// Flows with rows of their own; 1 if all flows share them, as they share superblocks.
     flows: usize,
-    /// Open rows by plane, flow and stream.
+    /// Open rows by plane, flow and stream. With superblocks, a plane is a set of dies.
     filling: Vec<Filling>,
     /// Units in open rows.
     waiting: u32,
@@ -105,12 +106,13 @@ fn of_host(at: usize) -> bool {
 }
 
 impl Units {
-    /// Nothing under way; `None` where every page is mapped and programmed by itself.
-    pub(super) fn new(config: &FtlConfig, layout: &Layout) -> Option<Self> {
+    /// Nothing under way; `None` where every page is mapped and programmed by itself. `shared`: the
+    /// flows of a plane fill the same rows.
+    pub(super) fn new(config: &FtlConfig, layout: &Layout, shared: bool) -> Option<Self> {
         let geometry = layout.geometry;
         let dynamic = config.allocation.is_dynamic();
         let (of_page, slots) = (geometry.units_per_page, geometry.units_per_program());
-        let flows = layout.flows.len();
+        let flows = if shared { 1 } else { layout.flows.len() };
         (slots > 1).then(|| Self {
             slots,
             of_page,
@@ -121,7 +123,7 @@ impl Units {
             waiting: 0,
             order: Order::default(),
             looks: false,
-            filled_now: dynamic.then(|| Array::of(PlaneId::NONE, flows)),
+            filled_now: dynamic.then(|| Array::of(PlaneId::NONE, layout.flows.len())),
             last_read: LastRead::default(),
             bases: Vec::new(),
             passes: None,
@@ -136,7 +138,8 @@ impl Units {
             Stream::Gc => 1,
             other => unreachable!("{other:?} is refused with units"),
         };
-        (plane.index() * self.flows + flow.index()) * STREAMS + stream
+        let flow = flow.index().min(self.flows - 1);
+        (plane.index() * self.flows + flow) * STREAMS + stream
     }
 
     /// The plane that the next unit of a flow has to go to, since its row is not full.

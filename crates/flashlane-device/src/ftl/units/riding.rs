@@ -35,8 +35,7 @@ impl Ftl {
         id: TransactionId,
     ) -> bool {
         let tr = &mut ctx.transactions[id];
-        let block = self.blocks.block(self.blocks.block_of(tr.ppa));
-        if self.blocks.page_of(tr.ppa) < block.programmed {
+        if self.blocks.is_programmed(tr.ppa) {
             return false;
         }
         let waited = tr.lap(ctx.now);

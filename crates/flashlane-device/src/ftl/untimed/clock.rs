@@ -75,9 +75,13 @@ struct Together {
     dies: u64,
     /// Programs: one on each die, or on each plane where programs of several planes form a command.
     programs: u64,
-    /// The least time between two pages, since pages cross the channels of the pool one by one.
-    /// Unit: picoseconds.
+    /// The least time between two pages of the flash, since pages cross the channels of the pool one
+    /// by one. Unit: picoseconds.
     least: u64,
+    /// Mapping units of a page of the flash.
+    units_per_page: u64,
+    /// Pages of the flash that a plane programs at once.
+    pages_per_program: u64,
 }
 
 impl Together {
@@ -86,15 +90,22 @@ impl Together {
         let planes = u64::from(drive.planes() / pools.planes()).max(1);
         let channels = dies.min(u64::from(drive.channels));
         let least = if planes == 1 { 1 } else { (transfer / channels).max(1) };
-        Self { dies, programs: if planes_join { planes } else { dies }, least }
+        Self {
+            dies,
+            programs: if planes_join { planes } else { dies },
+            least,
+            units_per_page: u64::from(drive.units_per_page),
+            pages_per_program: u64::from(drive.pages_per_program),
+        }
     }
 
     /// The times that a page takes of the clock. The blocks of a superblock are erased at once.
     fn shorten(self, times: Times) -> Times {
+        let of_unit = (self.least / self.units_per_page).max(1);
         Times {
-            program: (times.program / self.programs).max(self.least),
-            gc_read: (times.gc_read / self.dies).max(self.least),
-            gc_program: (times.gc_program / self.programs).max(self.least),
+            program: (times.program / self.programs).max(self.least * self.pages_per_program),
+            gc_read: (times.gc_read / self.dies).max(of_unit),
+            gc_program: (times.gc_program / self.programs).max(of_unit),
             erase: times.erase,
         }
     }

@@ -371,8 +371,11 @@ impl Untimed {
         assert_eq!(self.ftl.blocks.block(block).valid, 0, "block {block} is empty");
         if self.ftl.packs_units() {
             let Block { flow, stream, .. } = *self.ftl.blocks.block(block);
-            let empty = self.ftl.complete_row(plane, flow, stream.moved());
+            let (empty, last) = self.ftl.complete_row(plane, flow, stream.moved());
             self.work[flow.index()].gc_programs += u64::from(empty);
+            if last.is_some_and(|last| self.ftl.blocks.parity_after(last).is_some()) {
+                self.program_parity(plane, flow, 0);
+            }
         }
         self.ftl.blocks.superblock_erased(block);
         self.ftl.end_job(plane, block);

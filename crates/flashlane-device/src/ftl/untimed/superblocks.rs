@@ -7,7 +7,8 @@ use super::Untimed;
 impl Untimed {
     /// Programs the parity of a stripe.
     pub(super) fn program_parity(&mut self, pool: PlaneId, flow: FlowId, at: u64) {
-        self.work[flow.index()].gc_programs += 1;
+        let units = u64::from(self.ftl.units_per_program());
+        self.work[flow.index()].gc_programs += units;
         self.dies.work(self.dies.of(pool), at, self.dies.times.program);
     }
 

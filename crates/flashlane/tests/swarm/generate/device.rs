@@ -455,7 +455,9 @@ pub(super) fn units(seed: u64, device: &mut DeviceConfig, workload: &WorkloadCon
     let mut draw = Draw(Rng::stream(seed, "swarm.units", 0));
     let parts = draw.pick(&[1, 1, 2, 3, 4, 8, 32]);
     let page = device.flash.page_size.0;
-    if parts == 1 || !page.is_multiple_of(512 * parts) {
+    // Superblocks draw their units in `units_of_superblocks`.
+    let blocks = device.ftl.superblock == Superblock::Block;
+    if parts == 1 || !page.is_multiple_of(512 * parts) || !blocks {
         return;
     }
     let mut with = device.clone();

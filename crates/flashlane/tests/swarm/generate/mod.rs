@@ -147,6 +147,7 @@ pub(crate) fn case(seed: u64) -> Case {
     dies::plane_reads(seed, &mut device);
     slc_cache::slc_cache(seed, &mut device, &workload);
     separation::separation(seed, &mut device, &workload);
+    word_lines::units_of_superblocks(seed, &mut device, &workload);
     admission::admission(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);

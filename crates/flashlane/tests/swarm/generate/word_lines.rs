@@ -1,11 +1,12 @@
 //! Word lines that are programmed at once, in one pass or in two, and memory that survives a loss
 //! of power.
 
-use flashlane::config::units::Span;
+use flashlane::config::units::{ByteSize, Span};
 use flashlane::config::validate::{validate, validate_device};
 use flashlane::config::{DeviceConfig, PageOrder, Programming, Superblock, WorkloadConfig};
 use flashlane_engine::Rng;
 
+use super::device::force_superblocks;
 use super::{Draw, MS, US};
 
 /// One-shot programming where the rest allows it, on some drives. Drawn apart, so that the rest of
@@ -29,6 +30,15 @@ pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &Worklo
     ftl.gc.copyback = false;
     (ftl.superblock, ftl.parity) = (Superblock::Block, false);
     with.errors = None;
+    replace_where_allowed(device, with, workload);
+}
+
+/// Takes a changed drive, with more over-provisioning if it needs that, unless it is refused.
+fn replace_where_allowed(
+    device: &mut DeviceConfig,
+    mut with: DeviceConfig,
+    workload: &WorkloadConfig,
+) {
     // The workload has no requests yet, which is a problem of its own.
     let refused = |device: &DeviceConfig, keys: &str| {
         validate(device, workload).iter().any(|problem| problem.place.starts_with(keys))
@@ -39,7 +49,7 @@ pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &Worklo
             *ratio = (*ratio * 1.3 + 0.05).min(10.0);
         }
     }
-    let keys = ["flash", "ftl", "isolation", "scheduler"];
+    let keys = ["flash", "ftl", "isolation", "scheduler", "slc_cache"];
     if !keys.iter().any(|keys| refused(&with, keys)) {
         *device = with;
     }
@@ -62,4 +72,46 @@ pub(super) fn two_pass(seed: u64, device: &mut DeviceConfig) {
     if !validate_device(&with).iter().any(|problem| problem.place.starts_with("flash")) {
         *device = with;
     }
+}
+
+/// Units smaller than a page, word lines or both on most drives with superblocks, and superblocks of
+/// them on some other drives. Drawn apart, so that the rest is what it was before.
+pub(super) fn units_of_superblocks(
+    seed: u64,
+    device: &mut DeviceConfig,
+    workload: &WorkloadConfig,
+) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.units_of_superblocks", 0));
+    let parts = draw.pick(&[1, 2, 3, 4, 4, 8, 32]);
+    let one_shot = draw.chance(0.5);
+    let mut with = device.clone();
+    let drawn = if with.ftl.superblock == Superblock::Block {
+        draw.chance(0.2) && force_superblocks(seed, &mut with, workload)
+    } else {
+        draw.chance(0.7)
+    };
+    if !drawn {
+        return;
+    }
+    with.flash.programming = Programming::OneShot;
+    let (page, pages) = (with.flash.page_size.0, with.flash.pages_per_program());
+    if one_shot && pages > 1 {
+        let flash = &mut with.flash;
+        flash.page_order = PageOrder::Turns;
+        flash.program_time.truncate(1);
+        flash.pages_per_block = flash.pages_per_block.next_multiple_of(pages);
+    } else {
+        with.flash.programming = Programming::Page;
+    }
+    if page.is_multiple_of(512 * parts) && parts > 1 {
+        with.ftl.mapping.unit = Some(ByteSize(page / parts));
+    } else if with.flash.programming == Programming::Page {
+        return;
+    } else {
+        with.ftl.mapping.unit = None;
+    }
+    with.ftl.mapping.ideal = true;
+    with.ftl.mapping.fill_time = draw.chance(0.7).then(|| Span(draw.scale(US, 10 * MS)));
+    with.errors = None;
+    replace_where_allowed(device, with, workload);
 }
