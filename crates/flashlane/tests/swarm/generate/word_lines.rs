@@ -54,8 +54,8 @@ fn replace_where_allowed(
     }
 }
 
-/// Units smaller than a page, word lines or both on most drives with superblocks, and superblocks of
-/// them on some other drives. Drawn apart, so that the rest is what it was before.
+/// Units smaller than a page, word lines or both on most drives with superblocks, and superblocks
+/// of them on some other drives. Drawn apart, so that the rest is what it was before.
 pub(super) fn units_of_superblocks(
     seed: u64,
     device: &mut DeviceConfig,
