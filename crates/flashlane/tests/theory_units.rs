@@ -107,8 +107,8 @@ fn parity_is_a_page_or_a_word_line_of_each_stripe() {
     compare(&parity(superblocks_of_word_lines([256, 24])), 768, &["greedy"], &[0.5]);
 }
 
-/// Amplification by the closed form. `units`: of a block or superblock of a drive with eight planes,
-/// with those of parity.
+/// Amplification by the closed form. `units`: of a block or superblock of a drive with eight
+/// planes, with those of parity.
 fn predicted(victim: &str, drive: &Scenario, units: u32) -> f64 {
     let (_, rho) = utilisation(drive);
     let ftl = &drive.load().0;

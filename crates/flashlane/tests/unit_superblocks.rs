@@ -1,5 +1,5 @@
-//! Mapping units smaller than a page, and word lines, in superblocks: which plane they go to, what a
-//! flush sends, parity, and everything else beside them. `theory_units.rs` compares their
+//! Mapping units smaller than a page, and word lines, in superblocks: which plane they go to, what
+//! a flush sends, parity, and everything else beside them. `theory_units.rs` compares their
 //! amplification with theory.
 
 use crate::common::{Scenario, flash_only, mixed, problems, random_writes, run_all};
@@ -108,7 +108,7 @@ fn a_flush_sends_the_row_that_has_data_of_its_flow() {
     assert!(padded > 0 && summary.flows[0].requests.flush > 50, "{summary:?}");
 }
 
-/// Sets of dies, parity, pacing, word lines, scrubbing and wear levelling, all with audits and blame.
+/// Sets of dies, parity, pacing, word lines, scrubbing and wear levelling: with audits and blame.
 #[test]
 fn everything_beside_units_of_superblocks_still_holds() {
     let base = Scenario::new(&device(), &mixed(5000))

@@ -75,8 +75,8 @@ struct Together {
     dies: u64,
     /// Programs: one on each die, or on each plane where programs of several planes form a command.
     programs: u64,
-    /// The least time between two pages of the flash, since pages cross the channels of the pool one
-    /// by one. Unit: picoseconds.
+    /// The least time between two pages of the flash, since pages cross the channels of the pool
+    /// one by one. Unit: picoseconds.
     least: u64,
     /// Mapping units of a page of the flash.
     units_per_page: u64,

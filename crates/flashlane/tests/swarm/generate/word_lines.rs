@@ -74,8 +74,8 @@ pub(super) fn two_pass(seed: u64, device: &mut DeviceConfig) {
     }
 }
 
-/// Units smaller than a page, word lines or both on most drives with superblocks, and superblocks of
-/// them on some other drives. Drawn apart, so that the rest is what it was before.
+/// Units smaller than a page, word lines or both on most drives with superblocks, and superblocks
+/// of them on some other drives. Drawn apart, so that the rest is what it was before.
 pub(super) fn units_of_superblocks(
     seed: u64,
     device: &mut DeviceConfig,
