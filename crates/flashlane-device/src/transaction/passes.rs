@@ -11,7 +11,7 @@ impl Transaction {
     #[inline]
     #[must_use]
     pub fn in_second_pass(&self) -> bool {
-        self.reads_left == SECOND_PASS
+        self.reads_left == SECOND_PASS && self.op == Op::Program
     }
 
     /// The program of a word line is its second pass from now on.
