@@ -98,18 +98,33 @@ def test_the_bytes_of_the_command_line(page: Any, device: str, change: dict[str,
     assert answer.startswith('{"summary":' + wanted + ","), answer[:300]
 
 
-def test_a_hundred_thousand_requests_in_two_seconds(page: Any, capsys: Any) -> None:
+# A hundred million steps that depend on each other: how fast this machine is now, in the same browser.
+YARDSTICK = """() => {
+    const began = performance.now();
+    let x = 1;
+    for (let i = 0; i < 1e8; i++) x = Math.imul(x ^ (x >>> 13), 0x5bd1e995);
+    return [performance.now() - began, x][0];
+}"""
+# Two seconds where the yardstick takes 110 ms.
+LIMIT = 18.0
+
+
+def test_a_hundred_thousand_requests_take_a_second_or_two(page: Any, capsys: Any) -> None:
     workload = TWO.format(reads=75_000, writes=25_000)
     question = {"device": FAST, "workload": workload}
-    times: list[float] = []
-    # Other tests run beside this one: a few more tries where they are in the way.
-    while len(times) < 3 or (min(times) >= 2000 and len(times) < 12):
+    times: list[tuple[float, float]] = []
+    # Other tests run beside this one, and slow the yardstick down as well. A few more tries where they come and go.
+    while len(times) < 3 or (min(times)[0] >= LIMIT and len(times) < 12):
+        before = page.evaluate(YARDSTICK)
         answer, ms = ask(page, question)
         assert json.loads(answer)["summary"]["requests_completed"] >= 100_000
-        times.append(ms)
+        times.append((ms / min(before, page.evaluate(YARDSTICK)), ms))
     with capsys.disabled():
-        print(f"\n100,000 requests in the browser: {min(times):.0f} ms at best of {len(times)}")
-    assert min(times) < 2000
+        share, ms = min(times)
+        print(
+            f"\n100,000 requests in the browser: {share:.1f} of the yardstick, {ms:.0f} ms, at best of {len(times)}"
+        )
+    assert min(times)[0] < LIMIT
 
 
 def test_wrong_questions_are_answered(page: Any) -> None:
