@@ -247,7 +247,17 @@ fn a_run_that_waits_for_a_stopped_one_says_so() {
             std::thread::sleep(Duration::from_millis(1));
         }
         signal("-STOP", first.id());
-        if count("state") == made {
+        // The signal takes a moment, in which the process may have come to its end.
+        let state = format!("/proc/{}/stat", first.id());
+        let is = |states: &[&str]| {
+            let text = fs::read_to_string(&state).expect("the process was not waited for");
+            states.iter().any(|one| text.contains(&format!(") {one} ")))
+        };
+        while !is(&["T", "Z"]) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "neither stopped nor over");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if is(&["T"]) && count("state") == made && count("lock") > locks {
             return Some((large.map(str::to_owned), first));
         }
         signal("-CONT", first.id());

@@ -40,7 +40,7 @@ fn word_lines_of_units() -> Scenario {
         .set("flash.programming", "one-shot")
 }
 
-/// The same in two passes.
+/// Word lines that are programmed in two passes.
 fn word_lines_in_two_passes() -> Scenario {
     word_lines()
         .set("flash.programming", "two-pass")

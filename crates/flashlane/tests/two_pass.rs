@@ -154,7 +154,7 @@ fn a_whole_block_waits_for_nothing() {
 fn a_word_line_that_is_padded_has_its_second_pass_without_a_neighbour() {
     let mut drive = stepped(&[]);
     let ends = ends_of_word_lines(&mut drive, 1);
-    // It waits for more pages, and then for the next word line.
+    // The word line waits for more pages, and then for the next word line.
     let all = 2 * 100_000 + 1200 + 2 * TRANSFER;
     assert!(ends[0].abs_diff(all) < 40, "{ends:?} and not {all}");
     let units = drive.summary().expect("a summary").units.expect("word lines are filled");

@@ -4,7 +4,7 @@ use flashlane_device::ftl::gc::{Victim, VictimPolicy, build, steady_state};
 use flashlane_device::layout::Geometry;
 
 /// Most pages of a block whose steady state is computed as it is, where units are programmed
-/// together. A superblock may have millions of units; its state is that of a block of so many,
+/// together. A superblock may have millions of units. Its state is that of a block of this size,
 /// with the counts in proportion. Amplification then differs by less than 1 %.
 const UNITS_MAX: u32 = 512;
 

@@ -33,7 +33,7 @@ pub(super) fn word_lines(seed: u64, device: &mut DeviceConfig, workload: &Worklo
     replace_where_allowed(device, with, workload);
 }
 
-/// Takes a changed drive, with more over-provisioning if it needs that, unless it is refused.
+/// Takes a changed drive unless it is refused, with more over-provisioning where that is needed.
 fn replace_where_allowed(
     device: &mut DeviceConfig,
     mut with: DeviceConfig,
