@@ -125,8 +125,7 @@ pub trait SchedulingPolicy: Send + dyn_clone::DynClone {
         true
     }
 
-    /// A write that waited at the die for old data has received that data, or for the end of another
-    /// write.
+    /// A write that waited at the die for old data, or for the end of another write, may go now.
     fn unblocked(&mut self, die: DieId) {
         let _ = die;
     }
