@@ -323,7 +323,7 @@ class WearSummary(TypedDict):
     the blocks."""
 
     programs: int
-    """Pages programmed, for any purpose; with one-shot programming, word lines."""
+    """Pages programmed, for any purpose; with one-shot and two-pass programming, word lines."""
 
     erases: int
     """Blocks erased."""
@@ -620,7 +620,8 @@ class FlashSummary(TypedDict):
     """Reads of never-written pages answered by the controller."""
 
     user_programs: int
-    """Pages programmed for the host; with one-shot programming, word lines, as in all counts of programs."""
+    """Pages programmed for the host; with one-shot and two-pass programming, word lines, as in all counts
+    of programs."""
 
     gc_reads: int
     """Pages read by collection."""
@@ -966,21 +967,29 @@ class UnitSummary(TypedDict):
     """Mapping units in a page of the flash."""
 
     per_program: NotRequired[int]
-    """Mapping units that a plane programs at once: those of a page, or of a word line with one-shot
-    programming. Default: ``0``."""
+    """Mapping units that a plane programs at once: those of a page, or of a word line with one-shot and
+    two-pass programming. Default: ``0``."""
 
     padded: int
     """Empty units that were programmed, since their page or word line was sent before it was full."""
 
     waiting_max: NotRequired[int]
-    """Most units that waited at a time in the controller's memory for others of their page or word line. 0
-    in runs without time. Default: ``0``."""
+    """Most units that waited at a time in the controller's memory for others of their page or word line,
+    or for those of the next word line with two-pass programming. 0 in runs without time. Default: ``0``."""
 
     buffered_reads: int
     """Reads of units that were not programmed yet: the controller answered from its memory."""
 
     joined_reads: int
     """Units that were read along with another unit of their page, without a sensing of their own."""
+
+    first_passes: NotRequired[int | None]
+    """First passes of word lines that ended; only with two-pass programming, in runs with time. The
+    programs that ``flash`` and ``wear`` count are word lines whose second pass ended. Unit: word lines."""
+
+    early_second_passes: NotRequired[int | None]
+    """Second passes that did not wait for the first pass of the next word line, since no data came for it,
+    as ``first_passes``. Unit: word lines."""
 
 
 class SlcCacheSummary(TypedDict):

@@ -254,8 +254,9 @@ class CacheConfig(TypedDict, total=False):
 
     write_back_pages_per_plane: int
     """Most dirty data on its way to flash, as pages per plane of the device, or as word lines per plane
-    with ``flash.programming = 'one-shot'``. A write that would exceed this bound waits. With ``sharing =
-    'equal-partitioning'`` each flow has a bound of its own. Range: 1..=65536. Default: ``1``."""
+    with ``flash.programming = 'one-shot'``. With ``'two-pass'`` one word line more for each plane and
+    flow. A write that would exceed this bound waits. With ``sharing = 'equal-partitioning'`` each flow has
+    a bound of its own. Range: 1..=65536. Default: ``1``."""
 
     eager_write_back: bool
     """Send the first write of a page to flash at once and keep only rewritten ('hot') pages dirty."""
@@ -294,9 +295,10 @@ class MappingConfig(TypedDict, total=False):
     packed into pages as they are written. Range: 512 B..=``flash.page_size``, which is the default."""
 
     fill_time: Span
-    """With units smaller than a page, or ``flash.programming = 'one-shot'``: longest time for which a
-    written unit waits until its page or word line is full. Then the page or word line is programmed with
-    empty units. Range: 1 us..=10 s. Default: 1 ms."""
+    """With units smaller than a page, or ``flash.programming = 'one-shot'`` or ``'two-pass'``: longest
+    time for which a written unit waits until its page or word line is full. Then the page or word line is
+    programmed with empty units. With ``'two-pass'`` also the time for which a word line waits for the next
+    one of its block, after which it has its second pass without that. Range: 1 us..=10 s. Default: 1 ms."""
 
     ideal: bool
     """Page-level: the whole table is in DRAM: every look-up hits and nothing is written back."""
@@ -919,7 +921,7 @@ Technology: TypeAlias = Literal["slc", "mlc", "tlc", "qlc", "in-place"]
 ChannelClass: TypeAlias = Literal["nv-ddr2", "nv-ddr3", "nv-lpddr4"]
 """Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1."""
 
-Programming: TypeAlias = Literal["page", "one-shot"]
+Programming: TypeAlias = Literal["page", "one-shot", "two-pass"]
 """How a die programs pages."""
 
 PageOrder: TypeAlias = Literal["turns", "mqsim"]
@@ -1016,9 +1018,10 @@ class FlashConfig(TypedDict, total=False):
     """Channel time of the command and address of a page, instead of that of the interface."""
 
     programming: Programming
-    """How pages are programmed. With ``one-shot``, ``pages_per_block`` is a multiple of the pages of a
-    word line, which are as many as a cell has bits; ``program_time`` is one time, that of a word line; and
-    TLC needs ``page_order = 'turns'``. Default: ``page``."""
+    """How pages are programmed. With ``one-shot`` and ``two-pass``, ``pages_per_block`` is a multiple of
+    the pages of a word line, which are as many as a cell has bits; and TLC needs ``page_order = 'turns'``.
+    ``program_time`` is one time with ``one-shot``, that of a word line, and two with ``two-pass``: those
+    of the first and of the second pass. Default: ``page``."""
 
     page_order: PageOrder
     """The types of the pages of a block, in order. Default: ``mqsim``."""
@@ -1027,7 +1030,8 @@ class FlashConfig(TypedDict, total=False):
     """tR by page type: one value, or a list with one per type (2 for MLC, 3 for TLC, 4 for QLC)."""
 
     program_time: list[Span]
-    """tPROG by page type, as ``read_time``."""
+    """tPROG by page type, as ``read_time``; with ``programming = 'two-pass'`` the times of the first and
+    of the second pass of a word line."""
 
     cache_program: bool
     """A die takes the data of its next program while its array still programs the pages before (ONFI: page
