@@ -217,6 +217,20 @@ fn states_are_listed_pruned_and_cleared() {
 }
 
 #[cfg(target_os = "linux")]
+/// Waits until a process that was sent a signal to stop has stopped. False if it came to its end
+/// before.
+fn stops(process: u32) -> bool {
+    let begun = std::time::Instant::now();
+    loop {
+        let text = fs::read_to_string(format!("/proc/{process}/stat")).expect("it is a child");
+        if text.contains(") T ") || text.contains(") Z ") {
+            return text.contains(") T ");
+        }
+        assert!(begun.elapsed().as_secs() < 60, "process {process} neither stopped nor ended");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn a_run_that_waits_for_a_stopped_one_says_so() {
     use std::time::{Duration, Instant};
@@ -247,17 +261,7 @@ fn a_run_that_waits_for_a_stopped_one_says_so() {
             std::thread::sleep(Duration::from_millis(1));
         }
         signal("-STOP", first.id());
-        // The signal takes a moment, in which the process may have come to its end.
-        let state = format!("/proc/{}/stat", first.id());
-        let is = |states: &[&str]| {
-            let text = fs::read_to_string(&state).expect("the process was not waited for");
-            states.iter().any(|one| text.contains(&format!(") {one} ")))
-        };
-        while !is(&["T", "Z"]) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "neither stopped nor over");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if is(&["T"]) && count("state") == made && count("lock") > locks {
+        if stops(first.id()) && count("state") == made && count("lock") > locks {
             return Some((large.map(str::to_owned), first));
         }
         signal("-CONT", first.id());
