@@ -216,9 +216,9 @@ fn states_are_listed_pruned_and_cleared() {
     assert_eq!(scene.files(), [states.join("terraform.state")], "it is no state");
 }
 
-#[cfg(target_os = "linux")]
 /// Waits until a process that was sent a signal to stop has stopped. False if it came to its end
 /// before.
+#[cfg(target_os = "linux")]
 fn stops(process: u32) -> bool {
     let begun = std::time::Instant::now();
     loop {
@@ -231,6 +231,7 @@ fn stops(process: u32) -> bool {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_waits_for_a_stopped_one_says_so() {
     use std::time::{Duration, Instant};
