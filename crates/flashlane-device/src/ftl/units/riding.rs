@@ -54,7 +54,6 @@ impl Ftl {
     /// same instant, and are of one request or of one job. True if it rides: then it needs no
     /// sensing of its own.
     pub(in crate::ftl) fn ride(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
-        let of_unit = self.pages.sectors_per_page();
         let Some(units) = &mut self.units else { return false };
         let tr = &ctx.transactions[id];
         if tr.merging || units.of_page == 1 {
@@ -62,7 +61,7 @@ impl Ftl {
         }
         // A unit that nobody wrote is read at a place that may be that of another unit, so that a
         // request may ask for more than the page holds.
-        let holds = units.of_page * of_unit;
+        let holds = units.of_page * self.pages.sectors_per_page();
         let page = tr.ppa.get() / units.of_page;
         let last = &mut units.last_read;
         let one = last.page == page && last.at == ctx.now && last.leader != TransactionId::NONE;
