@@ -5,11 +5,10 @@
 use crate::common::{
     Scenario, flash_only, mixed, problems, random_writes, run_all, watched_in_four_ways,
 };
+use crate::word_lines::{in_a_row, stepped_with};
 use flashlane::Time;
 use flashlane::config::bounds::Bounds;
-use flashlane::config::load::{Overrides, device_from_toml};
-use flashlane::config::validate::validate_device;
-use flashlane::drive::{Command, Drive, DriveOptions, Tenant};
+use flashlane::drive::{Command, Drive};
 use flashlane::metrics::UnitSummary;
 use proptest::prelude::*;
 
@@ -27,12 +26,7 @@ fn two_pass(array: [u32; 4], workload: &str) -> Scenario {
 
 /// Pages of 16 KiB in a row, past the cache, to an empty drive.
 fn stream(array: [u32; 4], depth: u32, requests: u32) -> Scenario {
-    two_pass(array, &random_writes(depth))
-        .set("flow[0].synthetic.size", "16KiB")
-        .set("flow[0].synthetic.align", "16KiB")
-        .set("flow[0].synthetic.address", "streaming")
-        .set("flow[0].synthetic.requests", requests)
-        .set("ftl.precondition.enabled", false)
+    in_a_row(two_pass(array, &random_writes(depth)), requests)
 }
 
 #[test]
@@ -78,25 +72,14 @@ fn a_deep_stream_takes_both_passes_and_two_transfers_for_each_word_line() {
 
 /// One plane without a cache, an empty drive that is stepped. A block has four word lines.
 fn stepped(sets: &[&str]) -> Drive {
-    let fixed = [
-        "flash.technology=tlc",
+    let keys = [
         "flash.programming=two-pass",
-        "flash.page_order=turns",
         "flash.program_time=[\"300us\", \"900us\"]",
-        "flash.read_time=[\"45us\", \"56us\", \"68us\"]",
         "flash.pages_per_block=12",
         "ftl.over_provisioning=1.0",
-        "ftl.precondition.enabled=false",
         "ftl.mapping.fill_time=100ms",
-        "cache.capacity=0B",
     ];
-    let sets = fixed.iter().chain(sets).map(|&set| set.to_owned()).collect();
-    let overrides = Overrides { sets, ..Overrides::default() };
-    let text = flash_only("", [1; 4], [64, 96], "16KiB");
-    let device = device_from_toml(&text, "device", &overrides).expect("a device").config;
-    assert!(validate_device(&device).is_empty(), "{:?}", validate_device(&device));
-    let options = DriveOptions { check: true, ..DriveOptions::default() };
-    Drive::with_options(&device, &[Tenant::named("one")], 1, &options).expect("a drive")
+    stepped_with(&keys, sets)
 }
 
 /// Writes the first pages of the drive at once, and returns the time at which each word line was

@@ -24,7 +24,12 @@ fn one_shot(array: [u32; 4], workload: &str) -> Scenario {
 
 /// Pages of 16 KiB in a row, past the cache, to an empty drive.
 fn stream(array: [u32; 4], depth: u32, requests: u32) -> Scenario {
-    one_shot(array, &random_writes(depth))
+    in_a_row(one_shot(array, &random_writes(depth)), requests)
+}
+
+/// A drive that is empty, and whose flow writes pages of 16 KiB in a row.
+pub(crate) fn in_a_row(drive: Scenario, requests: u32) -> Scenario {
+    drive
         .set("flow[0].synthetic.size", "16KiB")
         .set("flow[0].synthetic.align", "16KiB")
         .set("flow[0].synthetic.address", "streaming")
@@ -77,16 +82,19 @@ fn a_program_of_a_word_line_takes_the_time_of_a_page() {
 
 /// One plane without a cache, an empty drive that is stepped.
 fn stepped(sets: &[&str]) -> Drive {
+    stepped_with(&["flash.programming=one-shot", "ftl.mapping.fill_time=10s"], sets)
+}
+
+/// A drive that is stepped: one plane of TLC without a cache, empty, with some more keys.
+pub(crate) fn stepped_with(keys: &[&str], more: &[&str]) -> Drive {
     let fixed = [
         "flash.technology=tlc",
-        "flash.programming=one-shot",
         "flash.page_order=turns",
         "flash.read_time=[\"45us\", \"56us\", \"68us\"]",
         "ftl.precondition.enabled=false",
-        "ftl.mapping.fill_time=10s",
         "cache.capacity=0B",
     ];
-    let sets = fixed.iter().chain(sets).map(|&set| set.to_owned()).collect();
+    let sets = fixed.iter().chain(keys).chain(more).map(|&set| set.to_owned()).collect();
     let overrides = Overrides { sets, ..Overrides::default() };
     let text = flash_only("", [1; 4], [64, 96], "16KiB");
     let device = device_from_toml(&text, "device", &overrides).expect("a device").config;

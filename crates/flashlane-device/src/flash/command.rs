@@ -315,18 +315,19 @@ impl Flash {
     /// The array operation that has just been counted was the first pass of a word line, which
     /// counts as programmed after its second pass.
     pub(crate) fn first_pass_over(&mut self, source: Source) {
-        let counter = match source {
-            Source::User | Source::Cache => &mut self.counters.user_programs,
-            Source::Gc => &mut self.counters.gc_programs,
-            Source::Mapping => unreachable!("translation pages have one pass"),
-        };
-        *counter -= 1;
+        *self.counter_of(source, Op::Program) -= 1;
     }
 
     #[inline]
     pub(super) fn count_operation(&mut self, source: Source, op: Op) {
+        *self.counter_of(source, op) += 1;
+    }
+
+    /// The number of operations of this kind.
+    #[inline]
+    fn counter_of(&mut self, source: Source, op: Op) -> &mut u64 {
         let c = &mut self.counters;
-        let counter = match (op, source) {
+        match (op, source) {
             (Op::Erase, _) => &mut c.erases,
             (Op::Read, Source::User | Source::Cache) => &mut c.user_reads,
             (Op::Read, Source::Gc) => &mut c.gc_reads,
@@ -334,7 +335,6 @@ impl Flash {
             (Op::Program, Source::User | Source::Cache) => &mut c.user_programs,
             (Op::Program, Source::Gc) => &mut c.gc_programs,
             (Op::Program, Source::Mapping) => &mut c.mapping_programs,
-        };
-        *counter += 1;
+        }
     }
 }

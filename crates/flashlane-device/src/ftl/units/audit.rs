@@ -65,9 +65,9 @@ impl Ftl {
             filling += slot;
             of_hosts += u32::from(of_host(at));
         }
-        let ends = units.order.rows(&units.filling).filter(|&at| units.filling[at].count > 0);
+        let ends = units.order.places().filter(|&at| units.filling[at].count > 0);
         assert_eq!(ends.count() as u32, of_hosts, "the time of every row of the host ends");
-        assert!(units.looks || of_hosts == 0, "somebody looks for the end of that time");
+        assert!(units.order.looks() || of_hosts == 0, "somebody looks for the end of that time");
         self.audit_frontiers_of_rows();
         assert_eq!(filling, waiting, "every unit that waits is in a row");
         assert_eq!(filling, units.waiting, "units that wait are counted");
@@ -144,6 +144,8 @@ impl Ftl {
         let known = of_all().filter(|(_, tr)| tr.place == Place::NextPass || tr.in_second_pass());
         assert_eq!(known.count(), between, "every word line between its passes is known");
         assert_eq!(waiting, passes.waiting, "units that wait for data are counted");
+        let somebody = passes.order.places().next().is_some();
+        assert!(passes.order.looks() || !somebody, "somebody looks for the end of that time");
         assert_eq!(gated, gates, "a block that waits has one before");
     }
 }

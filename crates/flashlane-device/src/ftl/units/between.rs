@@ -1,9 +1,10 @@
 //! The word lines that had their first pass, by block, and those among them that wait for data.
 
-use std::collections::VecDeque;
-
-use flashlane_engine::{Array, Time};
+use flashlane_engine::Array;
 use flashlane_units::{BlockId, TransactionId};
+
+use super::PassCounts;
+use super::order::Order;
 
 /// The word lines of a block between their passes.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +16,6 @@ pub(super) struct Between {
     pub(super) waiting: u32,
     /// Word lines that begin before this unit of the block need not wait for a next one.
     pub(super) hurry: u32,
-    /// Time at which the first word line has waited long enough; the end of time if it does not
-    /// wait for data.
-    pub(super) due: Time,
     /// The block that begins when this one is complete, or `NONE`.
     pub(super) next: BlockId,
 }
@@ -25,7 +23,7 @@ pub(super) struct Between {
 impl Default for Between {
     fn default() -> Self {
         let rows = [TransactionId::NONE; 2];
-        Self { rows, waiting: 0, hurry: 0, due: Time::MAX, next: BlockId::NONE }
+        Self { rows, waiting: 0, hurry: 0, next: BlockId::NONE }
     }
 }
 
@@ -51,13 +49,11 @@ pub(super) struct Passes {
     /// By plane, flow and stream: the block of the latest word line that was sent, until the block
     /// is complete; or `NONE`.
     latest: Vec<BlockId>,
-    /// Blocks with a word line that waits for data, and when it has waited long enough, in that
-    /// order. Entries that differ from [`Between::due`] are void.
-    due: VecDeque<(Time, BlockId)>,
-    /// True while an event is to look at the oldest entry.
-    pub(super) looks: bool,
+    /// Blocks whose first word line waits for data, in the order in which it has waited enough.
+    pub(super) order: Order,
     /// Units of word lines that wait for data.
     pub(super) waiting: u32,
+    pub(super) counts: PassCounts,
 }
 
 impl Passes {
@@ -66,18 +62,16 @@ impl Passes {
         Self {
             of_block: Array::of(Between::default(), blocks),
             latest: vec![BlockId::NONE; streams],
-            due: VecDeque::new(),
-            looks: false,
+            order: Order::new(blocks),
             waiting: 0,
+            counts: PassCounts::default(),
         }
     }
 
     /// A word line of a block is full: nothing of the block waits for data any more. `at`: its
     /// plane, flow and stream. Returns true if the block has to wait for another one.
     pub(super) fn next_is_full(&mut self, block: BlockId, at: usize) -> bool {
-        let between = &mut self.of_block[block];
-        self.waiting -= std::mem::take(&mut between.waiting);
-        between.due = Time::MAX;
+        self.stop_waiting(block);
         let before = std::mem::replace(&mut self.latest[at], block);
         let waits = before != BlockId::NONE && before != block;
         if waits {
@@ -97,44 +91,32 @@ impl Passes {
         next
     }
 
-    /// A word line begins to wait for data. Returns true if the time at which that ends has to
-    /// become an event.
-    pub(super) fn wait_until(&mut self, block: BlockId, end: Time) -> bool {
-        self.of_block[block].due = end;
-        self.drop_void();
-        self.due.push_back((end, block));
-        !std::mem::replace(&mut self.looks, true)
-    }
-
-    /// Drops void entries from the front. Returns the first that counts.
-    pub(super) fn drop_void(&mut self) -> Option<(Time, BlockId)> {
-        while let Some(&(end, block)) = self.due.front() {
-            if self.of_block[block].due == end {
-                return Some((end, block));
-            }
-            self.due.pop_front();
+    /// Nothing of a block waits for data any more.
+    pub(super) fn stop_waiting(&mut self, block: BlockId) {
+        self.waiting -= std::mem::take(&mut self.of_block[block].waiting);
+        if self.order.waits(block.index()) {
+            self.order.remove(block.index());
         }
-        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_engine::Time;
 
     #[test]
-    fn the_oldest_wait_that_still_counts_comes_first() {
+    fn a_block_waits_until_its_next_word_line_is_full() {
         let [first, second] = [BlockId::new(0), BlockId::new(1)];
         let mut passes = Passes::new(2, 1);
-        assert!(passes.wait_until(first, Time(10)), "nobody looks yet");
-        assert!(!passes.wait_until(second, Time(12)), "somebody looks");
-        assert_eq!(passes.drop_void(), Some((Time(10), first)));
-        // The next word line of the first block is full, and a later one waits anew.
+        for block in [first, second] {
+            (passes.of_block[block].waiting, passes.waiting) = (3, passes.waiting + 3);
+        }
+        passes.order.push(first.index(), Time(10));
         passes.next_is_full(first, 0);
-        assert_eq!(passes.drop_void(), Some((Time(12), second)));
-        passes.wait_until(first, Time(15));
-        passes.of_block[second].due = Time::MAX;
-        assert_eq!(passes.drop_void(), Some((Time(15), first)));
+        assert_eq!((passes.waiting, passes.order.waits(first.index())), (3, false));
+        passes.stop_waiting(second);
+        assert_eq!(passes.waiting, 0, "it was not in the order");
     }
 
     #[test]

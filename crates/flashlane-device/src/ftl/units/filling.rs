@@ -8,13 +8,13 @@
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId, Ppa, TransactionId};
 
-use super::order::Due;
+use super::order::Found;
 use super::{Units, of_host};
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
 use crate::ftl::{Ftl, Seen};
-use crate::transaction::{Place, Source, units_from};
+use crate::transaction::{Place, Source, Transactions, units_from};
 
 /// A row that is being filled; empty before its first unit.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +23,12 @@ pub(super) struct Filling {
     pub(super) first: TransactionId,
     pub(super) last: TransactionId,
     pub(super) count: u32,
-    /// For a row of the host, from its first unit on: the end of its time, and its neighbours in
-    /// the order of these ends.
-    pub(super) due: Due,
 }
 
 impl Default for Filling {
     fn default() -> Self {
         let none = TransactionId::NONE;
-        Self { first: none, last: none, count: 0, due: Due::default() }
+        Self { first: none, last: none, count: 0 }
     }
 }
 
@@ -43,15 +40,13 @@ impl Units {
             return None;
         }
         let end = now + self.fill_time;
-        self.order.push(&mut self.filling, at, end);
-        let nobody = !std::mem::replace(&mut self.looks, true);
-        nobody.then_some(end)
+        self.order.push(at, end).then_some(end)
     }
 
     /// Takes a row that is sent out of the open ones.
     fn take(&mut self, at: usize) -> Filling {
         if of_host(at) {
-            self.order.remove(&mut self.filling, at);
+            self.order.remove(at);
         }
         let row = std::mem::take(&mut self.filling[at]);
         self.waiting -= row.count;
@@ -126,9 +121,7 @@ impl Ftl {
             return;
         }
         let at = units.at(self.blocks.plane_of(block), state.flow, state.stream.moved());
-        let waiting = units_from(&ctx.transactions, units.filling[at].first);
-        let waiting = waiting.filter(|&id| ctx.transactions[id].job() == job).count() as u32;
-        if waiting == moves {
+        if moves_of(&ctx.transactions, job, units.filling[at].first) == moves {
             self.pad_row(ctx, at);
         }
     }
@@ -154,16 +147,13 @@ impl Ftl {
         let mut sent = false;
         loop {
             let units = self.units.as_mut().expect("only units wait for their rows");
-            let first = units.order.first();
-            let end = first.map(|row| units.filling[row].due.at);
-            units.looks = end.is_some_and(|end| end > ctx.now);
-            match (first, end) {
-                (Some(_), Some(end)) if end > ctx.now => {
+            match units.order.look(ctx.now) {
+                Found::Over(row) => self.pad_row(ctx, row),
+                Found::Waits(end) => {
                     ctx.events.schedule(end, Event::PagesDue);
                     return sent;
                 }
-                (Some(row), _) => self.pad_row(ctx, row),
-                (None, _) => return sent,
+                Found::Nobody => return sent,
             }
             sent = true;
         }
@@ -257,8 +247,11 @@ impl Ftl {
         leader.place = Place::Queue;
         leader.programs_whole(units.row_sectors);
         units.keep_base(row.first, leader.chain);
-        if units.passes.is_some() {
-            self.first_pass_begins(&ctx.transactions[row.first], at);
+        if let Some(passes) = &mut units.passes {
+            let block = self.blocks.block_of(leader.ppa);
+            if passes.next_is_full(block, at) {
+                self.blocks.set_gated(block, true);
+            }
         }
         self.tell(Seen::PageBegins { leader: row.first });
         self.ready(row.first);
@@ -275,4 +268,9 @@ impl Ftl {
             self.blocks.planes[pool].programs -= pads;
         }
     }
+}
+
+/// Moves of a job in a row, by its first unit.
+pub(super) fn moves_of(transactions: &Transactions, job: JobId, first: TransactionId) -> u32 {
+    units_from(transactions, first).filter(|&id| transactions[id].job() == job).count() as u32
 }

@@ -87,8 +87,6 @@ pub(super) struct Units {
     waiting: u32,
     /// Open rows of the host, in the order in which their time is over.
     order: Order,
-    /// True while an event is to look for rows whose time is over.
-    looks: bool,
     /// With dynamic allocation: the plane of the row that each flow is filling, or `NONE`. Its
     /// next units go there.
     filled_now: Option<Array<FlowId, PlaneId>>,
@@ -97,6 +95,7 @@ pub(super) struct Units {
     bases: Vec<Chain>,
     /// Word lines between their passes; `None` where a program has one pass.
     passes: Option<Box<Passes>>,
+    /// Without the counts of passes.
     counts: UnitCounts,
 }
 
@@ -113,16 +112,16 @@ impl Units {
         let dynamic = config.allocation.is_dynamic();
         let (of_page, slots) = (geometry.units_per_page, geometry.units_per_program());
         let flows = if shared { 1 } else { layout.flows.len() };
+        let rows = geometry.planes() as usize * flows * STREAMS;
         (slots > 1).then(|| Self {
             slots,
             of_page,
             row_sectors: slots * geometry.sectors_per_page,
             fill_time: Time(config.mapping.fill_time().0),
             flows,
-            filling: vec![Filling::default(); geometry.planes() as usize * flows * STREAMS],
+            filling: vec![Filling::default(); rows],
             waiting: 0,
-            order: Order::default(),
-            looks: false,
+            order: Order::new(rows),
             filled_now: dynamic.then(|| Array::of(PlaneId::NONE, layout.flows.len())),
             last_read: LastRead::default(),
             bases: Vec::new(),
@@ -198,7 +197,9 @@ impl Ftl {
 
     /// Counts of units; `None` where every page is mapped and programmed by itself.
     pub(super) fn unit_counts(&self) -> Option<UnitCounts> {
-        self.units.as_ref().map(|units| units.counts)
+        let units = self.units.as_ref()?;
+        let passes = units.passes.as_ref().map(|passes| passes.counts);
+        Some(UnitCounts { passes, ..units.counts })
     }
 
     /// Begins the largest number of units that waited anew.

@@ -25,17 +25,17 @@
 //!   before is complete: otherwise its first passes, which were queued earlier, would overtake the
 //!   second passes.
 
-use flashlane_engine::Time;
 use flashlane_units::{BlockId, FlowId, JobId, PlaneId, TransactionId};
 
+use super::Units;
 use super::between::Passes;
-use super::filling::Filling;
-use super::{PassCounts, Units};
+use super::filling::moves_of;
+use super::order::Found;
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
 use crate::ftl::{Ftl, Seen};
-use crate::transaction::{Place, Source, Transaction, Transactions, units_from};
+use crate::transaction::{Place, Source, units_from};
 
 /// Why a word line has its second pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,12 @@ enum Why {
 }
 
 impl Units {
-    fn passes_mut(&mut self) -> &mut PassCounts {
-        self.counts.passes.as_mut().expect("word lines have two passes")
+    fn passes(&self) -> &Passes {
+        self.passes.as_ref().expect("word lines have two passes")
+    }
+
+    fn passes_mut(&mut self) -> &mut Passes {
+        self.passes.as_mut().expect("word lines have two passes")
     }
 }
 
@@ -58,7 +62,6 @@ impl Ftl {
         let units = self.units.as_mut().expect("word lines have several pages");
         let passes = Passes::new(self.blocks.count(), units.filling.len());
         units.passes = Some(Box::new(passes));
-        units.counts.passes = Some(PassCounts::default());
         self.blocks.program_twice();
     }
 
@@ -79,13 +82,12 @@ impl Ftl {
         tr.place = Place::NextPass;
         let is_gc = tr.source == Source::Gc;
         passes.of_block[block].push(leader);
+        passes.counts.first += 1;
+        let [before, last] = passes.of_block[block].rows;
         let row = self.blocks.page_of(tr.ppa);
         if self.waits_for_data(block, row) {
             self.begin_waiting(ctx, block, leader);
         }
-        let units = self.units.as_mut().expect("word lines are filled");
-        units.passes_mut().first += 1;
-        let [before, last] = units.passes.as_ref().expect("there are two").of_block[block].rows;
         if last == TransactionId::NONE {
             self.look_at_first(ctx, block);
         } else if ctx.transactions[before].place == Place::NextPass {
@@ -108,7 +110,7 @@ impl Ftl {
     fn begin_waiting(&mut self, ctx: &Context, block: BlockId, leader: TransactionId) {
         let count = units_from(&ctx.transactions, leader).count() as u32;
         let units = self.units.as_mut().expect("word lines are filled");
-        let passes = units.passes.as_mut().expect("word lines have two passes");
+        let passes = units.passes_mut();
         assert_eq!(passes.of_block[block].waiting, 0, "one word line of a block waits for data");
         passes.of_block[block].waiting = count;
         passes.waiting += count;
@@ -126,8 +128,9 @@ impl Ftl {
     ) {
         let units = self.units.as_mut().expect("word lines are filled");
         let at = units.at(plane, flow, self.blocks.block(block).stream);
-        let passes = units.passes.as_mut().expect("word lines have two passes");
-        if row + units.slots == self.blocks.pages_per_block() {
+        let slots = units.slots;
+        let passes = units.passes_mut();
+        if row + slots == self.blocks.pages_per_block() {
             let next = passes.complete(block, at);
             if next != BlockId::NONE {
                 self.blocks.set_gated(next, false);
@@ -137,22 +140,11 @@ impl Ftl {
         }
     }
 
-    /// A word line is full, or padded, and its first pass is about to be queued.
-    pub(super) fn first_pass_begins(&mut self, leader: &Transaction, at: usize) {
-        let Some(passes) = self.units.as_mut().and_then(|units| units.passes.as_mut()) else {
-            return;
-        };
-        let block = self.blocks.block_of(leader.ppa);
-        if passes.next_is_full(block, at) {
-            self.blocks.set_gated(block, true);
-        }
-    }
-
     /// Decides on the first word line of a block, which has no second pass in the scheduler: it
     /// goes, or waits for the next word line.
     fn look_at_first(&mut self, ctx: &mut Context, block: BlockId) {
         let units = self.units.as_ref().expect("word lines are filled");
-        let between = &units.passes.as_ref().expect("word lines have two passes").of_block[block];
+        let between = &units.passes().of_block[block];
         let tr = &ctx.transactions[between.rows[0]];
         assert!(tr.place == Place::NextPass, "the word line had its first pass");
         let (row, slots) = (self.blocks.page_of(tr.ppa), units.slots);
@@ -165,8 +157,7 @@ impl Ftl {
         } else {
             let units = self.units.as_mut().expect("word lines are filled");
             let end = ctx.now + units.fill_time;
-            let passes = units.passes.as_mut().expect("word lines have two passes");
-            if passes.wait_until(block, end) {
+            if units.passes_mut().order.push(block.index(), end) {
                 ctx.events.schedule(end, Event::PassesDue);
             }
         }
@@ -175,15 +166,14 @@ impl Ftl {
     /// Queues the second pass of the first word line of a block.
     fn queue_second_pass(&mut self, ctx: &mut Context, block: BlockId, why: Why) {
         let units = self.units.as_mut().expect("word lines are filled");
-        let passes = units.passes.as_mut().expect("word lines have two passes");
-        let between = &mut passes.of_block[block];
-        between.due = Time::MAX;
-        let leader = between.rows[0];
+        let passes = units.passes_mut();
+        let [leader, next] = passes.of_block[block].rows;
         if why == Why::Early {
-            assert_eq!(between.rows[1], TransactionId::NONE, "the next word line is not there");
-            passes.waiting -= std::mem::take(&mut between.waiting);
-            units.passes_mut().early += 1;
+            assert_eq!(next, TransactionId::NONE, "the next word line is not there");
+            passes.stop_waiting(block);
+            passes.counts.early += 1;
         }
+        assert!(!passes.order.waits(block.index()), "what waits for data has no second pass");
         let tr = &mut ctx.transactions[leader];
         assert_eq!(tr.place, Place::NextPass, "a word line has its passes one after the other");
         let waited = tr.lap(ctx.now);
@@ -213,10 +203,10 @@ impl Ftl {
     /// for further data.
     fn hurry(&mut self, ctx: &mut Context, block: BlockId) {
         let units = self.units.as_mut().expect("word lines are filled");
-        let passes = units.passes.as_mut().expect("word lines have two passes");
-        let between = &mut passes.of_block[block];
+        let slots = units.slots;
+        let between = &mut units.passes_mut().of_block[block];
         let allocated = self.blocks.block(block).allocated;
-        between.hurry = allocated - allocated % units.slots;
+        between.hurry = allocated - allocated % slots;
         let [first, second] = between.rows;
         let waits = first != TransactionId::NONE
             && second == TransactionId::NONE
@@ -231,17 +221,13 @@ impl Ftl {
         let mut found = false;
         loop {
             let units = self.units.as_mut().expect("word lines are filled");
-            let passes = units.passes.as_mut().expect("word lines have two passes");
-            match passes.drop_void() {
-                None => {
-                    passes.looks = false;
-                    return found;
-                }
-                Some((end, _)) if end > ctx.now => {
+            match units.passes_mut().order.look(ctx.now) {
+                Found::Over(block) => self.queue_second_pass(ctx, BlockId::at(block), Why::Early),
+                Found::Waits(end) => {
                     ctx.events.schedule(end, Event::PassesDue);
                     return found;
                 }
-                Some((_, block)) => self.queue_second_pass(ctx, block, Why::Early),
+                Found::Nobody => return found,
             }
             found = true;
         }
@@ -274,14 +260,12 @@ impl Ftl {
         let (plane, flow, stream) =
             (self.blocks.plane_of(victim), state.flow, state.stream.moved());
         let at = units.at(plane, flow, stream);
-        let Filling { first, .. } = units.filling[at];
-        let filling = moves_of(&ctx.transactions, job, first);
+        let filling = moves_of(&ctx.transactions, job, units.filling[at].first);
         let open = self.blocks.frontier(plane, flow, stream);
         let mut waiting = 0;
         if open != BlockId::NONE {
-            let rows =
-                units.passes.as_ref().expect("word lines have two passes").of_block[open].rows;
-            let rows = rows.into_iter().filter(|&row| row != TransactionId::NONE);
+            let rows = units.passes().of_block[open].rows.into_iter();
+            let rows = rows.filter(|&row| row != TransactionId::NONE);
             let between = rows.filter(|&row| ctx.transactions[row].place == Place::NextPass);
             waiting = between.map(|row| moves_of(&ctx.transactions, job, row)).sum();
         }
@@ -296,9 +280,4 @@ impl Ftl {
             self.hurry(ctx, open);
         }
     }
-}
-
-/// Moves of a job in a word line.
-fn moves_of(transactions: &Transactions, job: JobId, leader: TransactionId) -> u32 {
-    units_from(transactions, leader).filter(|&id| transactions[id].job() == job).count() as u32
 }
