@@ -107,6 +107,24 @@ fn parity_is_a_page_or_a_word_line_of_each_stripe() {
     compare(&parity(superblocks_of_word_lines([256, 24])), 768, &["greedy"], &[0.5]);
 }
 
+/// The state of very many units is made in shares (`precondition/shares.rs`). It meets the audits,
+/// and random writes begin with the amplification of the steady state.
+#[test]
+fn very_many_units_are_in_steady_state_at_once() {
+    let drive = superblocks([512, 512]).set("ftl.over_provisioning", 0.5);
+    let (all, _) = utilisation(&drive);
+    let mut audited = drive.set("flow[0].synthetic.requests", 100);
+    audited.options.check = true;
+    audited.run();
+    let mut untimed = drive.set("flow[0].synthetic.requests", all / 4);
+    untimed.options.check = false;
+    untimed.options.waf_only = true;
+    let found = untimed.run().flash.write_amplification;
+    let predicted = predicted("greedy", &drive, 8 * 512 * 4);
+    println!("{all} units: {found:.4}, theory {predicted:.4}");
+    assert!((found / predicted - 1.0).abs() < CLOSE, "{found}, theory {predicted}");
+}
+
 /// Amplification by the closed form. `units`: of a block or superblock of a drive with eight
 /// planes, with those of parity.
 fn predicted(victim: &str, drive: &Scenario, units: u32) -> f64 {

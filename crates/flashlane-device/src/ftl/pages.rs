@@ -265,6 +265,17 @@ impl PageTables {
         self.l2p.row_mut(lpa.get(), count)
     }
 
+    /// Entries of some logical pages in a row, and of some physical pages in a row, as above: the
+    /// first of each, and their number.
+    pub fn both_entries_mut(
+        &mut self,
+        (lpa, logical): (Lpa, u32),
+        (ppa, physical): (Ppa, u32),
+    ) -> (&mut [[u8; 4]], &mut [[u8; 4]]) {
+        self.place_entries_mut(lpa, logical);
+        (self.l2p.row_mut(lpa.get(), logical), self.p2l.row_mut(ppa.get(), physical))
+    }
+
     /// Sectors of a mapped logical page that hold data.
     #[inline]
     pub fn mask(&self, lpa: Lpa) -> u64 {

@@ -1,7 +1,7 @@
 //! Checks that every block holds the pages of its flow in the flow's order, and that both tables
 //! say so.
 
-use flashlane_units::Ppa;
+use flashlane_units::{Lpa, Ppa};
 
 use super::scatter::tests::at;
 use super::*;

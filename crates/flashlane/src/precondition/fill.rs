@@ -51,6 +51,38 @@ impl PagesOn {
     }
 }
 
+/// A full block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filled {
+    /// First page of the block.
+    pub(super) first: Ppa,
+    /// Valid pages.
+    pub(super) valid: u32,
+}
+
+/// Takes blocks of a plane for the pages of a flow, as if they had been filled evenly over the span
+/// in which `span` blocks were filled: one for each number of valid pages, in the order of filling.
+pub(super) fn full_blocks(
+    plane: PlaneId,
+    flow: FlowId,
+    valid: &[u32],
+    span: u32,
+    state: &mut FtlState,
+) -> Vec<Filled> {
+    let blocks = &mut state.blocks;
+    let filled_before = blocks.planes[plane].filled;
+    let mut all = Vec::with_capacity(valid.len());
+    for (index, &valid_pages) in (0_u64..).zip(valid) {
+        let block = blocks.precondition_block(plane, flow, blocks.host_stream());
+        let after = index * u64::from(span) / valid.len() as u64;
+        let filled = blocks.block_mut(block);
+        filled.valid = valid_pages;
+        filled.filled = filled_before + after as u32;
+        all.push(Filled { first: blocks.first_page(block), valid: valid_pages });
+    }
+    all
+}
+
 /// The pages of a flow on a plane.
 pub(super) struct Part {
     pub(super) flow: FlowId,
@@ -74,21 +106,13 @@ impl Part {
         state: &mut FtlState,
         places: &mut Table,
     ) {
-        let blocks = &mut state.blocks;
-        let pages_per_block = blocks.pages_per_block();
-        let filled_before = blocks.planes[plane].filled;
+        let pages_per_block = state.blocks.pages_per_block();
         let total = self.pages.len();
         let places = places.row_mut(self.at, total);
         let mut chunk = [0; CHUNK];
         let mut offsets: Vec<u32> = Vec::with_capacity(pages_per_block as usize);
         let mut next = 0;
-        for (index, &count) in (0_u64..).zip(valid) {
-            let block = blocks.precondition_block(plane, self.flow, blocks.host_stream());
-            let first = blocks.first_page(block);
-            let after = index * u64::from(span) / valid.len() as u64;
-            let filled = blocks.block_mut(block);
-            filled.valid = count;
-            filled.filled = filled_before + after as u32;
+        for Filled { first, valid: count } in full_blocks(plane, self.flow, valid, span, state) {
             if offsets.len() != count as usize {
                 offsets.clear();
                 offsets.extend(spread(count, pages_per_block));

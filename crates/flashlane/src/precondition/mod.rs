@@ -15,19 +15,20 @@ mod random;
 mod recent;
 mod scatter;
 mod scattered;
+mod shares;
+mod translation;
 mod warm;
 
 #[cfg(test)]
 mod conformance;
 
 use flashlane_engine::{Rng, Table, Use};
-use flashlane_units::{FlowId, Lpa, PlaneId};
+use flashlane_units::{FlowId, PlaneId};
 
 use fill::{PagesOn, Part, copy_places, planes_together};
 use flashlane_config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::ftl::blocks::Stream;
-use flashlane_device::ftl::mapping::MappingTable;
 use flashlane_device::ftl::superblocks::folded;
 use flashlane_device::ftl::{FtlState, reserve_blocks};
 use flashlane_device::layout::{FlowSpace, Layout};
@@ -37,6 +38,9 @@ pub use kept::{KeptStates, StateStore};
 use plan::Planner;
 use random::{PlacesAtRandom, PlaneTurn};
 use scatter::Scatter;
+use shares::fill_in_shares;
+pub(crate) use translation::place_empty_translation_pages;
+use translation::place_translation_pages;
 pub(crate) use warm::warm;
 
 /// The pages of a flow's logical space that hold data: touched pages first, then the lowest others.
@@ -83,7 +87,7 @@ impl<'a> Holding<'a> {
     fn pages_on(&self, turn: PlaneTurn, pages: u64, units: u64) -> PagesOn {
         let PlaneTurn { index, period } = turn;
         match self.footprint {
-            _ if units > 1 => {
+            _ if units > 1 && (period > 1 || matches!(self.footprint, Footprint::Pages(_))) => {
                 let rows = (index..pages.div_ceil(units)).step_by(period as usize);
                 let of_plane = rows.flat_map(|row| row * units..((row + 1) * units).min(pages));
                 let held = of_plane.filter(|&page| self.holds(page));
@@ -248,8 +252,16 @@ impl Filler<'_> {
             if device.compat.fullest_blocks_oldest {
                 valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
             }
-            self.order.set(pages.len(), !streaming, self.seed, u64::from(plane.get()), flow as u64);
             let first = layout.flows[flow].lpa(0);
+            if matches!(pages, PagesOn::Stride { period: 1, .. })
+                && pages.len() >= shares::PAGES_MIN
+                && !streaming
+            {
+                let flow = FlowId::at(flow);
+                fill_in_shares((plane, flow, first), &valid, span, self.seed, state);
+                continue;
+            }
+            self.order.set(pages.len(), !streaming, self.seed, u64::from(plane.get()), flow as u64);
             let at = parts.last().map_or(0, |part: &Part| part.at + part.pages.len());
             let part = Part { flow: FlowId::at(flow), first, pages, at };
             part.fill_blocks(plane, &valid, span, &self.order, state, &mut self.places);
@@ -340,59 +352,5 @@ fn open_blocks(
                 state.blocks.precondition_frontier(plane, FlowId::at(flow), stream, page);
             }
         }
-    }
-}
-
-/// Places every translation page of a flow with data on flash.
-fn place_translation_pages(
-    layout: &Layout,
-    allocator: &Allocator,
-    holdings: &[Holding<'_>],
-    state: &mut FtlState,
-) {
-    let Some(mut table) = state.mapping.take() else { return };
-    for (flow, holding) in holdings.iter().enumerate() {
-        if holding.written == 0 {
-            continue;
-        }
-        let pages = table.pages_of(FlowId::at(flow), layout);
-        place_pages_of_flow(FlowId::at(flow), pages, allocator, &mut table, state);
-    }
-    state.mapping = Some(table);
-}
-
-/// Places every whole translation page on flash although nothing was written, as in the released
-/// MQSim.
-pub(crate) fn place_empty_translation_pages(
-    device: &DeviceConfig,
-    layout: &Layout,
-    state: &mut FtlState,
-) {
-    let Some(mut table) = state.mapping.take() else { return };
-    let layout = &*folded(device.ftl_settings(), layout);
-    let allocator = Allocator::new(&device.ftl.allocation, layout);
-    for flow in (0..layout.flows.len()).map(FlowId::at) {
-        let pages = table.whole_pages_of(flow, layout);
-        place_pages_of_flow(flow, pages, &allocator, &mut table, state);
-    }
-    state.mapping = Some(table);
-}
-
-fn place_pages_of_flow(
-    flow: FlowId,
-    pages: std::ops::Range<u32>,
-    allocator: &Allocator,
-    table: &mut MappingTable,
-    state: &mut FtlState,
-) {
-    for page in pages {
-        let plane = allocator.translation_plane(flow, table.index_in_flow(flow, page));
-        let ppa = state
-            .blocks
-            .allocate(plane, flow, Stream::Mapping, true)
-            .expect("translation pages fit into an empty plane");
-        state.blocks.written_at_once(ppa);
-        state.pages.set_lpa(ppa, Lpa::new(page));
-        table.set_on_flash(page, ppa);
     }
 }

@@ -27,12 +27,14 @@ impl Scatter {
 
     /// Sets the order for a flow on a plane.
     pub(super) fn set(&mut self, n: u32, random: bool, seed: u64, plane: u64, flow: u64) {
+        self.draw(n, Rng::stream(seed, "precondition.order", plane << 16 | flow));
+        self.random = random;
+    }
+
+    /// Sets a random order.
+    pub(super) fn draw(&mut self, n: u32, mut rng: Rng) {
         let bits = 32 - n.max(2).saturating_sub(1).leading_zeros();
-        (self.n, self.half_bits, self.random) = (n, bits.div_ceil(2), random);
-        if !random {
-            return;
-        }
-        let mut rng = Rng::stream(seed, "precondition.order", plane << 16 | flow);
+        (self.n, self.half_bits, self.random) = (n, bits.div_ceil(2), true);
         for round in self.rounds.iter_mut() {
             let key = rng.next_u64() | 1;
             for (mixed, half) in round[..1 << self.half_bits].iter_mut().zip(0_u64..) {
