@@ -227,6 +227,7 @@ impl Device {
     /// The longest waiting write of the pool of a flow may have waited long enough for the pace. If
     /// none waits any more, the event takes no time, because it must not make a finished simulation
     /// longer.
+    #[cold]
     pub(super) fn on_admission(&mut self, flow: FlowId, before: Time) {
         self.cache.admission_due(flow, self.context.now);
         if self.cache.longest_waiting(flow).is_none() {
@@ -236,7 +237,7 @@ impl Device {
     }
 
     /// Accepts waiting writes of the pool of a flow, oldest first, as far as they may go on.
-    #[inline]
+    #[inline(always)]
     fn accept_waiting(&mut self, flow: FlowId) {
         while let Some(id) = self.cache.longest_waiting(flow) {
             if !self.accept_pages(id) {

@@ -181,7 +181,7 @@ impl Blocks {
     }
 
     /// The program of a page is sent to its die.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
         let block = self.block_of(ppa);
         if self.two_pass && self.page_of(ppa) < self.blocks[block].issued {
