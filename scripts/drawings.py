@@ -1,7 +1,7 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
-The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg`, `slc_cliff.svg` and
-`admission.svg` are those of runs.
+The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg`, `two_passes.svg`,
+`slc_cliff.svg` and `admission.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -271,6 +271,61 @@ def word_lines() -> Drawing:
     return drawing
 
 
+def two_passes() -> Drawing:
+    """The passes of the word lines of a block that is written in one go."""
+    one = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+    flash = {
+        **dict.fromkeys(one, 1),
+        "technology": "qlc",
+        "page_size": "16KiB",
+        "pages_per_block": 24,
+        "read_time": ["50us"],
+        "program_time": ["600us", "1400us"],
+        "programming": "two-pass",
+    }
+    drive = fl.Device("tiny", flash=flash, ftl={"mapping": {"ideal": True}})
+    flow = fl.Flow(
+        "flow",
+        cache="off",
+        read_ratio=0.0,
+        address="streaming",
+        queue_depth=24,
+        size="16KiB",
+        align="16KiB",
+        requests=24,
+    )
+    slices = fl.simulate(drive, [flow], states="off", timeline=True).timeline
+    assert slices is not None
+    programs = [
+        (row["start_ps"], row["end_ps"])
+        for row in slices
+        if row["part"].startswith("chip") and row["name"] == "program"
+    ]
+    middle = (min(end - start for start, end in programs) + max(end - start for start, end in programs)) / 2
+    passes = {
+        "F": [program for program in programs if program[1] - program[0] < middle],
+        "S": [program for program in programs if program[1] - program[0] > middle],
+    }
+    until = max(end for _, end in programs)
+    left, width = 110, 760
+    lines = len(passes["F"])
+    drawing = Drawing("First and second passes of six word lines", 900, 66 + 26 * lines)
+    for kind, label in (("wait", "F"), ("work", "S")):
+        for line, (start, end) in enumerate(passes[label]):
+            x, long = left + width * start / until, width * (end - start) / until
+            drawing.area(kind, x, 16 + 26 * line, long, 22)
+            drawing.text(x + long / 2, 16 + 26 * line + 16, f"{label}({line})", small=True)
+    for line in range(lines):
+        drawing.text(left - 10, 16 + 26 * line + 16, f"word line {line}", anchor="end", small=True)
+    below = 26 + 26 * lines
+    drawing.line((left, below), (left + width, below), arrow=True)
+    drawing.text(left + width, below + 18, f"{until / 1e9:.1f} ms", anchor="end", small=True)
+    for index, (kind, words) in enumerate([("wait", "first pass"), ("work", "second pass")]):
+        drawing.area(kind, left + index * 120, below + 8, 12, 12)
+        drawing.text(left + 18 + index * 120, below + 18, words, anchor="start", small=True)
+    return drawing
+
+
 def slc_cliff() -> Drawing:
     """The write speed of one tenant while it fills the SLC cache, goes around it, and waits for folding."""
     one = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
@@ -434,7 +489,8 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    for draw in (device, read, retries, superblocks, word_lines, slc_cliff, admission, plane, window):
+    runs = (read, retries, superblocks, word_lines, two_passes, slc_cliff, admission)
+    for draw in (device, *runs, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
             path.write_text(picture, encoding="utf-8")
