@@ -270,7 +270,6 @@ fn what_two_passes_do_not_work_with_is_refused_by_name() {
         (&[turns, "ftl.gc.copyback=true"], page("ftl.gc.copyback")),
         (&[turns, "ftl.gc.victim=none"], page("victim none")),
         (&[turns, "isolation=upi"], page("isolation policies that move sets")),
-        (&[turns, "errors.model=tlc-3d"], page("[errors]")),
         (&[turns, "flash.technology=in-place"], page("memory that is written in place")),
         (&[turns, "compat.padded_sqe=true"], page("switches of compat")),
         (&[turns, "ftl.separation=counts"], "flash.programming = \"two-pass\"".to_owned()),

@@ -174,7 +174,6 @@ fn superblocks_have_any_number_of_units() {
 fn what_units_of_superblocks_do_not_work_with_is_refused_by_name() {
     for (sets, part) in [
         (&["ftl.mapping.ideal=false"][..], "the page (16KiB) with ftl.mapping.ideal = false"),
-        (&["errors.model=tlc-3d", "flash.technology=tlc"], "the page (16KiB) with [errors]"),
         (&["ftl.mapping.unit=512B", "flash.pages_per_block=4096"], "units a block, allowed"),
         (&["ftl.allocation=dynamic"], "the stripe decides it"),
     ] {

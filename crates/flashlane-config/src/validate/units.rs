@@ -65,7 +65,6 @@ pub(super) fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static st
         (ftl.gc.copyback, "ftl.gc.copyback, which moves pages without packing them"),
         (matches!(ftl.gc.victim, Victim::None(_)), "victim none, which takes no time"),
         (device.isolation.moves(), "isolation policies that move sets of chips"),
-        (device.errors.is_some(), "[errors], which counts the reads of whole pages"),
         (*compat != CompatConfig::default(), "switches of compat"),
     ]
     .into_iter()

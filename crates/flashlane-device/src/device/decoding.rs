@@ -48,10 +48,8 @@ impl Device {
         }
         let decoders = self.decoders.expect("data is decoded");
         if !self.context.transactions[id].reads_again() {
-            let tr = &self.context.transactions[id];
-            let (ppa, mask) = (tr.ppa, tr.mask());
             self.ask_ftl(|ftl, context| {
-                let more = ftl.more_reads(context, ppa, mask);
+                let more = ftl.more_reads(context, id);
                 context.transactions[id].needs_reads(1 + more.count, more.soft);
             });
         }

@@ -13,6 +13,12 @@ impl Blocks {
         self.flash_pages.remainder(ppa.get())
     }
 
+    /// Pages, as they are mapped, of a page of the flash.
+    #[inline]
+    pub(in crate::ftl) fn units_per_page(&self) -> u32 {
+        self.units_per_page
+    }
+
     /// Page of the flash inside its block.
     #[inline]
     pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {

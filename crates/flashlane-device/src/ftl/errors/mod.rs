@@ -17,7 +17,7 @@ mod rate;
 mod tail;
 
 use flashlane_engine::{Array, Rng, Time};
-use flashlane_units::{BlockId, Ppa};
+use flashlane_units::{BlockId, Ppa, TransactionId};
 
 use super::Ftl;
 use super::blocks::{BlockState, Blocks};
@@ -26,6 +26,7 @@ use crate::context::Context;
 use crate::flash::config::FlashConfig;
 use crate::flash::page_types::page_type;
 use crate::layout::SECTOR_BYTES;
+use crate::transaction::units_from;
 use config::ErrorsConfig;
 use rate::{Age, DAY_MS, Rate};
 use tail::Tail;
@@ -124,17 +125,20 @@ fn unit(hash: u64) -> f64 {
     (hash >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// The codewords that the sectors of a mask lie in, one bit each.
-fn codewords_of(mask: u64, sectors: u32) -> u64 {
-    let mut any = mask;
-    let mut width = 1;
-    while width < sectors {
-        any |= any >> width;
-        width *= 2;
-    }
-    // The lowest bit of each codeword.
-    let ones = if sectors == 64 { 1 } else { u64::MAX / ((1 << sectors) - 1) };
-    any & ones
+/// First sectors of the codewords of `sectors` sectors that the sectors of a mask lie in. `before`:
+/// sectors of the page before those of the mask.
+fn codewords_of(mask: u64, before: u64, sectors: u32) -> impl Iterator<Item = u64> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let sector = before + u64::from(left.trailing_zeros());
+        let first = sector - sector % u64::from(sectors);
+        let end = first + u64::from(sectors) - before;
+        left &= if end < 64 { u64::MAX << end } else { 0 };
+        Some(first)
+    })
 }
 
 impl Errors {
@@ -189,19 +193,17 @@ impl Errors {
         Age { cycles, retention_ms, reads: u64::from(self.reads[block]) }
     }
 
-    /// What becomes of the codewords of a page that are read with the given error rate.
-    fn fate(&self, hash: u64, mut codewords: u64, rate: f64) -> Fate {
-        let mut worst = Fate::default();
+    /// What becomes of the codewords of a page that are read with the given error rate. Each is
+    /// named by its first sector; a codeword may be named more than once.
+    fn fate(&self, hash: u64, codewords: impl Iterator<Item = u64>, rate: f64) -> Fate {
         if self.hard.of(rate) == 0.0 {
-            return worst;
+            return Fate::default();
         }
-        while codewords != 0 {
-            let at = u64::from(codewords.trailing_zeros());
-            codewords &= codewords - 1;
+        let fates = codewords.map(|at| {
             let drawn = unit(mix(hash.wrapping_add((at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))));
-            worst = worst.max(self.fate_of_codeword(drawn, rate));
-        }
-        worst
+            self.fate_of_codeword(drawn, rate)
+        });
+        fates.max().unwrap_or_default()
     }
 
     fn fate_of_codeword(&self, drawn: f64, rate: f64) -> Fate {
@@ -215,12 +217,18 @@ impl Errors {
         Fate { failures, lost }
     }
 
-    /// Draws the reads that a page of a block needs. `page`: its index in the block.
-    fn draw(&mut self, ppa: Ppa, (block, page): (BlockId, u32), mask: u64, age: Age) -> MoreReads {
+    /// Draws the reads that a page of a block needs. `page`: its index in the block, and in the
+    /// drive; `codewords`: what was read of it.
+    fn draw(
+        &mut self,
+        (block, page, of_drive): (BlockId, u32, u32),
+        codewords: impl Iterator<Item = u64>,
+        age: Age,
+    ) -> MoreReads {
         let rate = self.rate.of(age) * self.factors[page as usize];
-        let place = u64::from(ppa.get()) << 32 | age.reads;
+        let place = u64::from(of_drive) << 32 | age.reads;
         let hash = mix(mix(self.seed ^ place) ^ age.cycles);
-        let fate = self.fate(hash, codewords_of(mask, self.codeword_sectors), rate);
+        let fate = self.fate(hash, codewords, rate);
         let counts = &mut self.counts;
         counts.pages += 1;
         counts.lost_pages += u64::from(fate.lost);
@@ -254,15 +262,26 @@ impl Ftl {
         }
     }
 
-    /// Draws how many more reads a page needs whose data has arrived for the first time. Blocks
-    /// whose data has too many errors begin to move.
-    pub(crate) fn more_reads(&mut self, ctx: &mut Context, ppa: Ppa, mask: u64) -> MoreReads {
+    /// Draws how many more reads a page needs whose data has arrived for the first time: that of a
+    /// transaction, and of the units of the same page that ride on it. Blocks whose data has too
+    /// many errors begin to move.
+    pub(crate) fn more_reads(&mut self, ctx: &mut Context, id: TransactionId) -> MoreReads {
+        let ppa = ctx.transactions[id].ppa;
         let block = self.blocks.flash_block_of(ppa);
-        let page = self.blocks.place_in_flash_block(ppa);
+        let page = self.blocks.flash_page_of(ppa);
         let erases = self.blocks.block(self.blocks.block_of(ppa)).erases;
+        let (units, sectors) = (self.blocks.units_per_page(), self.pages.sectors_per_page());
         let errors = self.errors.as_mut().expect("errors are modelled");
         let age = errors.age(block, erases, ctx.now);
-        let more = errors.draw(ppa, (block, page), mask, age);
+        let codeword = errors.codeword_sectors;
+        let all = &ctx.transactions;
+        let riders = if units > 1 { all[id].rider() } else { TransactionId::NONE };
+        let codewords = std::iter::once(id).chain(units_from(all, riders)).flat_map(|unit| {
+            let tr = &all[unit];
+            let before = u64::from(tr.ppa.get() % units * sectors);
+            codewords_of(tr.mask(), before, codeword)
+        });
+        let more = errors.draw((block, page, ppa.get() / units), codewords, age);
         if let Some(refresh) = &mut errors.refresh {
             // Besides the block that is read, one other block is looked at, in turn.
             let other = refresh.next;
@@ -339,11 +358,19 @@ mod tests {
 
     #[test]
     fn codewords_are_found_by_their_sectors() {
-        assert_eq!(codewords_of(0b1, 2), 0b1);
-        assert_eq!(codewords_of(0b1000_0010, 2), 0b0100_0001);
-        assert_eq!(codewords_of(0xff, 2), 0b0101_0101);
-        assert_eq!(codewords_of(0x8001, 4), 0x1001);
-        assert_eq!(codewords_of(0x8000, 8), 0x0100);
-        assert_eq!(codewords_of(u64::MAX, 8).count_ones(), 8);
+        let of = |mask, sectors| codewords_of(mask, 0, sectors).collect::<Vec<u64>>();
+        assert_eq!(of(0b1, 2), [0]);
+        assert_eq!(of(0b1000_0010, 2), [0, 6]);
+        assert_eq!(of(0xff, 2), [0, 2, 4, 6]);
+        assert_eq!(of(0x8001, 4), [0, 12]);
+        assert_eq!(of(0x8000, 8), [8]);
+        assert_eq!(of(u64::MAX, 8), [0, 8, 16, 24, 32, 40, 48, 56]);
+        assert_eq!(of(0, 8), [0; 0]);
+    }
+
+    #[test]
+    fn units_of_a_page_share_codewords_where_these_are_larger() {
+        let of = |before| codewords_of(0b111, before, 4).collect::<Vec<u64>>();
+        assert_eq!([of(0), of(3), of(6), of(125)], [vec![0], vec![0, 4], vec![4, 8], vec![124]]);
     }
 }

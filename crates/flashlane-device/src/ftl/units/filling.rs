@@ -261,6 +261,9 @@ impl Ftl {
     pub(crate) fn empty_units_programmed(&mut self, ctx: &Context, leader: TransactionId) {
         let slots = self.units_per_program();
         let tr = &ctx.transactions[leader];
+        if self.blocks.place_in_flash_block(tr.ppa) == 0 {
+            self.data_begins(tr.ppa, ctx.now);
+        }
         let pads = slots - units_from(&ctx.transactions, leader).count() as u32;
         if pads > 0 {
             self.blocks.empty_pages_programmed(tr.ppa, pads);

@@ -365,20 +365,44 @@ pub(super) fn errors(seed: u64, device: &mut DeviceConfig) {
     }
 }
 
+/// Bit errors beside units and word lines, on some drives that have these. Drawn apart.
+pub(super) fn errors_of_units(seed: u64, device: &mut DeviceConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.errors_of_units", 0));
+    let packs = device.unit() != device.flash.page_size || device.flash.pages_per_program() > 1;
+    if !packs || device.errors.is_some() || !draw.chance(0.3) {
+        return;
+    }
+    let mut with = device.clone();
+    with.ftl.unwritten_read = UnwrittenRead::ZeroFill;
+    with.errors = Some(errors_config(&mut draw));
+    if validate_device(&with).is_empty() {
+        *device = with;
+    }
+}
+
 /// Bit errors, where the rest allows them. True if it does.
 pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
     let mut draw = Draw(Rng::stream(seed, "swarm.errors", 1));
-    let model =
-        draw.pick(&[ErrorModel::Mlc3x, ErrorModel::Mlc2y, ErrorModel::Tlc3d, ErrorModel::Custom]);
-    let base = draw.0.unit() * 0.02;
-    let custom = model == ErrorModel::Custom;
-    let bits = draw.scale(1, 100) as u32;
     let mut with = device.clone();
     with.ftl.gc.copyback = false;
     with.ftl.unwritten_read = UnwrittenRead::ZeroFill;
     (with.ftl.mapping.unit, with.ftl.mapping.fill_time) = (None, None);
     with.flash.programming = Programming::Page;
-    with.errors = Some(ErrorsConfig {
+    with.errors = Some(errors_config(&mut draw));
+    let allowed = !validate_device(&with).iter().any(|p| p.place.starts_with("errors"));
+    if allowed {
+        *device = with;
+    }
+    allowed
+}
+
+fn errors_config(draw: &mut Draw) -> ErrorsConfig {
+    let model =
+        draw.pick(&[ErrorModel::Mlc3x, ErrorModel::Mlc2y, ErrorModel::Tlc3d, ErrorModel::Custom]);
+    let base = draw.0.unit() * 0.02;
+    let custom = model == ErrorModel::Custom;
+    let bits = draw.scale(1, 100) as u32;
+    ErrorsConfig {
         model,
         coefficients: custom.then(|| Coefficients { base, ..Coefficients::default() }),
         page_types: None,
@@ -396,12 +420,7 @@ pub(crate) fn force_errors(seed: u64, device: &mut DeviceConfig) -> bool {
             retention_days: draw.0.unit() * 1000.0,
             reads: draw.scale(1, 100_000) as u32,
         },
-    });
-    let allowed = !validate_device(&with).iter().any(|p| p.place.starts_with("errors"));
-    if allowed {
-        *device = with;
     }
-    allowed
 }
 
 /// Bounds of suspension, on some drives. Drawn apart, so that the rest is what it was before.

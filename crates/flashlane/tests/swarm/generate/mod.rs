@@ -148,6 +148,7 @@ pub(crate) fn case(seed: u64) -> Case {
     slc_cache::slc_cache(seed, &mut device, &workload);
     separation::separation(seed, &mut device, &workload);
     word_lines::units_of_superblocks(seed, &mut device, &workload);
+    device::errors_of_units(seed, &mut device);
     admission::admission(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
