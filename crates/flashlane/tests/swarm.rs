@@ -64,7 +64,7 @@ fn run(seed: u64) -> Outcome {
     let result = catch_unwind(AssertUnwindSafe(|| {
         let run = simulate_in_detail(&case.device, &case.workload, &case.options, &progress);
         let (summary, details) = match run {
-            Err(error) if is_empty(&error) => return Err(error.to_string()),
+            Err(error) if shows_late(&error) => return Err(error.to_string()),
             run => run.unwrap_or_else(|error| panic!("{error}")),
         };
         let took = processor_time() - began;
@@ -83,18 +83,20 @@ fn run(seed: u64) -> Outcome {
     }
 }
 
-/// No request arrived before the load ended, or the warm-up took all requests: that shows only when
-/// they are over.
-fn is_empty(error: &Error) -> bool {
-    let is_empty = |p: &Problem| {
+/// What shows only when a run is over, or far on: no request arrived before the load ended, the
+/// warm-up took all requests, or a very slow drive has more windows of the drawn length than are
+/// allowed.
+fn shows_late(error: &Error) -> bool {
+    let shows_late = |p: &Problem| {
         p.place == "--warmup"
+            || p.place == "--series-window"
             || p.place.ends_with(".starts_after")
             || p.place == "workload" && p.message.starts_with("found no request")
     };
     let is_overload =
         |why: &str| why.contains("outstanding_max") && why.contains("no request would be counted");
     match error {
-        Error::Config(problems) => problems.iter().all(is_empty),
+        Error::Config(problems) => problems.iter().all(shows_late),
         Error::Stuck(why) => is_overload(why),
         _ => false,
     }
@@ -152,7 +154,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
             return;
         }
         Err(flashlane::Error::Config(problems)) if hangs_on_time(case, &problems) => return,
-        Err(error) if is_empty(&error) => return,
+        Err(error) if shows_late(&error) => return,
         Err(error) => panic!("without time: {error}"),
     };
     assert!(!refused, "what needs time is refused");
