@@ -30,6 +30,7 @@ impl Stage {
             sectors_per_page: 8,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let capacity = ByteSize(slots * geometry.page_bytes());
         let config = CacheConfig { capacity, ..config };

@@ -197,6 +197,10 @@ impl Device {
         if let Some(cache) = &device.slc_cache {
             self.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
         }
+        if self.layout.geometry.pages_per_unit > 1 {
+            let unit = self.flash.map_units(&device.flash, self.layout.geometry);
+            self.ask_ftl(|ftl, _| ftl.map_units(unit));
+        }
         if self.decoders.is_some() {
             self.flash.decode();
         }

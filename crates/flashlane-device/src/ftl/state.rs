@@ -54,6 +54,7 @@ impl FtlState {
             sectors_per_page: 1,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let none = TableSize { pages: 0, purpose: Use::Sparse };
         Self {

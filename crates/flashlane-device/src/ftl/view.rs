@@ -1,6 +1,7 @@
 //! The scheduler's view of pages and blocks.
 
 use crate::flash::timing::Cells;
+use crate::flash::unit_pages::UnitPages;
 use flashlane_units::{BlockId, ChipId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::Ftl;
@@ -122,6 +123,11 @@ impl Ftl {
     #[inline]
     pub(crate) fn awaits_erase(&self, chip: ChipId) -> bool {
         self.unerased[chip] > 0
+    }
+
+    /// Maps units of several pages from now on.
+    pub(crate) fn map_units(&mut self, unit: UnitPages) {
+        self.blocks.map_units(unit);
     }
 
     /// The cells of a command for these pages.

@@ -1,9 +1,11 @@
-//! The pages of the flash behind the pages that are mapped, which may be smaller (`ftl/units`).
+//! The pages of the flash behind the pages that are mapped, which may be smaller (`ftl/units`) or
+//! larger (`flash/unit_pages.rs`).
 
 use flashlane_units::{BlockId, Ppa};
 
 use super::Blocks;
 use crate::flash::timing::{CellMode, Cells};
+use crate::flash::unit_pages::UnitPages;
 use crate::transaction::{Op, Transaction};
 
 impl Blocks {
@@ -13,7 +15,7 @@ impl Blocks {
         self.flash_pages.remainder(ppa.get())
     }
 
-    /// Page of the flash inside its block.
+    /// Page of the flash inside its block; with units of several pages, the unit inside its block.
     #[inline]
     pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {
         let page = self.place_in_flash_block(ppa);
@@ -33,6 +35,8 @@ impl Blocks {
             if tr.in_second_pass() { CellMode::SecondPass } else { CellMode::FirstPass }
         } else if self.slc_pages > 0 && self.is_slc(tr.ppa) {
             CellMode::Slc
+        } else if let (Some(unit), Op::Read) = (self.unit_pages, tr.op) {
+            CellMode::Pages(unit.sensed(tr))
         } else {
             CellMode::Ordinary
         }
@@ -59,8 +63,22 @@ impl Blocks {
         if first.mode == CellMode::Slc {
             return self.slowest_cells(first, rest);
         }
+        if let CellMode::Pages(mut pages) = first.mode {
+            // The planes sense the same page of their units at a time.
+            for tr in rest {
+                if let CellMode::Pages(more) = self.mode_of(tr) {
+                    pages = pages.or(more);
+                }
+            }
+            return Cells { mode: CellMode::Pages(pages), ..first };
+        }
         assert!(rest.all(|tr| self.mode_of(tr) == first.mode), "a command is for one pass");
         first
+    }
+
+    /// Maps units of several pages from now on.
+    pub(in crate::ftl) fn map_units(&mut self, unit: UnitPages) {
+        (self.unit_pages, self.plain_cells) = (Some(unit), false);
     }
 
     /// Programs word lines in two passes from now on.

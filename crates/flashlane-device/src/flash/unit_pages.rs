@@ -1,0 +1,133 @@
+//! Mapping units of several pages (`ftl.mapping.unit` larger than `flash.page_size`).
+//!
+//! A unit is `Geometry::pages_per_unit` pages in a row of a block. The translation layer knows
+//! nothing of that: it places, moves and counts units. The flash programs all pages of a unit, one
+//! after the other or as a part of their word line. A read senses those pages of the unit from which
+//! it wants sectors, one after the other. Each has the time of its type, and the controller notices
+//! the end of the last one.
+
+use super::config::FlashConfig;
+use super::page_types::time_by_page;
+use super::timing::READY_DELAY;
+use crate::layout::{Geometry, SECTOR_BYTES};
+use crate::transaction::Transaction;
+
+/// Most pages of a unit.
+pub const PAGES_MAX: u32 = u16::BITS;
+
+/// Pages of a unit that a read senses, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageSet {
+    /// Pages that are sensed in their whole time.
+    whole: u16,
+    /// Pages of which so few sectors are wanted that they take the shorter time of
+    /// `flash.small_read`.
+    small: u16,
+}
+
+impl PageSet {
+    /// Pages that are sensed for either of two reads. A page that one of them wants whole is sensed
+    /// whole.
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        let whole = self.whole | other.whole;
+        Self { whole, small: (self.small | other.small) & !whole }
+    }
+
+    /// Pages that are sensed.
+    #[must_use]
+    pub fn len(self) -> u32 {
+        (self.whole | self.small).count_ones()
+    }
+
+    /// True if nothing is sensed.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// How a unit consists of pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitPages {
+    /// Pages of a unit; more than 1.
+    pages: u32,
+    /// Sectors of a page.
+    sectors: u32,
+    /// Most sectors of a page that take the shorter time of `flash.small_read`; 0 without one.
+    small: u32,
+}
+
+impl UnitPages {
+    /// `pages`: those of a unit.
+    pub(crate) fn new(flash: &FlashConfig, pages: u32) -> Self {
+        assert!((2..=PAGES_MAX).contains(&pages), "a unit has several pages, but few");
+        let small = flash.small_read.as_ref().map_or(0, |small| small.size.0 / SECTOR_BYTES);
+        Self { pages, sectors: (flash.page_size.0 / SECTOR_BYTES) as u32, small: small as u32 }
+    }
+
+    /// The pages that a read senses: those that hold sectors which it wants. A read of no sector
+    /// senses all of them.
+    pub(crate) fn sensed(self, tr: &Transaction) -> PageSet {
+        let of_page = u64::MAX >> (u64::BITS - self.sectors);
+        let mut set = PageSet::default();
+        for page in 0..self.pages {
+            let wanted = (tr.mask() >> (page * self.sectors) & of_page).count_ones();
+            match wanted {
+                0 => {}
+                few if few <= self.small => set.small |= 1 << page,
+                _ => set.whole |= 1 << page,
+            }
+        }
+        if set.is_empty() {
+            set.whole = u16::MAX >> (u16::BITS - self.pages);
+        }
+        set
+    }
+}
+
+/// Times of the pages of units, one after the other for all pages of a block. Unit: picoseconds.
+#[derive(Clone, Debug)]
+pub(super) struct UnitTimes {
+    pages: usize,
+    /// Programs of the flash that write a unit.
+    programs: u64,
+    /// tR by page.
+    read: Vec<u64>,
+    /// tR of reads of a few sectors by page; empty without such a time.
+    small: Vec<u64>,
+}
+
+impl UnitTimes {
+    pub(super) fn new(flash: &FlashConfig, geometry: Geometry) -> Self {
+        let small = flash.small_read.iter().flat_map(|small| time_by_page(flash, &small.time));
+        let read = time_by_page(flash, &flash.read_time).collect();
+        Self {
+            pages: geometry.pages_per_unit as usize,
+            programs: geometry.programs_per_unit().into(),
+            read,
+            small: small.collect(),
+        }
+    }
+
+    /// Programs of the flash that write a unit.
+    pub(super) fn programs(&self) -> u64 {
+        self.programs
+    }
+
+    /// Array time of a read of these pages of a unit.
+    pub(super) fn read(&self, unit: u32, pages: PageSet) -> u64 {
+        let first = unit as usize * self.pages;
+        let of = |set: u16, times: &[u64]| -> u64 {
+            let sensed = (0..self.pages).filter(|&page| set >> page & 1 != 0);
+            sensed.map(|page| times[first + page]).sum()
+        };
+        READY_DELAY + of(pages.whole, &self.read) + of(pages.small, &self.small)
+    }
+
+    /// Array times of reads of whole units, by unit.
+    pub(super) fn whole_reads(&self) -> Vec<u64> {
+        let units = self.read.chunks(self.pages);
+        units.map(|unit| READY_DELAY + unit.iter().sum::<u64>()).collect()
+    }
+}
