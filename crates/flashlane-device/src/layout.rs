@@ -4,6 +4,8 @@ use flashlane_units::{ChannelId, ChipId, DieId, Lpa, PlaneId};
 
 pub use flashlane_units::SECTOR_BYTES;
 
+use crate::grain::Grain;
+
 /// Sizes of the flash array, resolved to plain integers. A *page* is what the translation layer
 /// maps: a page of the flash, or a smaller or larger mapping unit (`ftl.mapping.unit`). A page of
 /// the flash is `units_per_page` smaller units in a row, and a larger unit is `pages_per_unit` pages
@@ -22,7 +24,7 @@ pub struct Geometry {
     pub blocks_per_plane: u32,
     /// Number of pages in each block.
     pub pages_per_block: u32,
-    /// Sectors per page. Range: 1..=64.
+    /// Sectors per page. Range: 1..=128.
     pub sectors_per_page: u32,
     /// Mapping units in a page of the flash. 1: the unit is the page, or is larger.
     pub units_per_page: u32,
@@ -52,6 +54,12 @@ impl Geometry {
     #[must_use]
     pub fn pages_moved_by_program(&self) -> u32 {
         self.pages_per_program.max(self.pages_per_unit)
+    }
+
+    /// What a bit of a mask of sectors stands for.
+    #[must_use]
+    pub fn grain(&self) -> Grain {
+        Grain::of(self.sectors_per_page)
     }
 
     /// Chips of the device.

@@ -65,6 +65,25 @@ fn a_read_senses_the_pages_that_hold_what_it_wants() {
 }
 
 #[test]
+fn sectors_of_units_above_32_kib_count_two_by_two() {
+    // 16 pages of 4 KiB, and sectors of 512 B.
+    let sets: Vec<&str> = TLC[..3].iter().copied().chain(["ftl.mapping.unit=64KiB"]).collect();
+    let unit = 16 * PAGE;
+    let reads = [(0, PAGE), (unit - 1, 1), (PAGE - 1, 2), (0, unit)];
+    let commands = (0..2).map(|at| (0, Command::write((at * unit).into(), unit)));
+    let reads = reads.iter().zip(0..).map(|(&(first, sectors), at)| {
+        ((100_000 + 2000 * at) * US, Command::read(first.into(), sectors))
+    });
+    let done = completions_of_one_die(&sets, &commands.chain(reads).collect::<Vec<_>>());
+    let of_all: u64 = [40, 50, 70].iter().cycle().take(16).sum();
+    let expected = [(40, PAGE), (40, 2), (90, 4), (of_all, unit)];
+    for (done, (array, sectors)) in done[2..].iter().zip(expected) {
+        assert_eq!(done.record.flash_array_ps, array * US + 20 * NS);
+        assert_eq!(done.record.flash_bus_ps, NS + u64::from(sectors) * 128 * NS);
+    }
+}
+
+#[test]
 fn small_reads_are_counted_by_page() {
     let small = "flash.small_read={ size = \"1KiB\", time = [\"30us\"] }";
     let sets: Vec<&str> = TLC.into_iter().chain([small]).collect();
@@ -91,10 +110,16 @@ const UNIT: f64 = 32_768.0;
 /// A drive of units of 32 KiB that is written in a row. `array`: channels, chips of a channel,
 /// dies of a chip, planes of a die.
 fn stream(array: [u32; 4], page: &str, requests: u32) -> Scenario {
-    let device = flash_only("mapping.unit = \"32KiB\"", array, [64, 96], page);
+    stream_of("32KiB", array, page, requests)
+}
+
+/// As [`stream`], with units of another size.
+fn stream_of(unit: &str, array: [u32; 4], page: &str, requests: u32) -> Scenario {
+    let device = flash_only("", array, [64, 96], page);
     in_a_row(Scenario::new(&device, &random_writes(16)), requests)
-        .set("flow[0].synthetic.size", "32KiB")
-        .set("flow[0].synthetic.align", "32KiB")
+        .set("ftl.mapping.unit", unit)
+        .set("flow[0].synthetic.size", unit)
+        .set("flow[0].synthetic.align", unit)
 }
 
 /// Checks the rate of a stream. `programmed`: bytes that a plane programs at once, as far as the
@@ -122,6 +147,7 @@ fn a_unit_takes_the_programs_of_its_pages() {
             check_rate(&drive, planes, UNIT, f64::from(pages) * 500e-6);
         }
     }
+    check_rate(&stream_of("64KiB", [1; 4], "16KiB", 400), 1, 2.0 * UNIT, 4.0 * 500e-6);
     // Types of MLC: half of the pages take 300 us.
     let drive = stream([1; 4], "8KiB", 400)
         .set("flash.technology", "mlc")
@@ -147,19 +173,24 @@ fn a_word_line_of_units_takes_one_program() {
     let summary = drive.run();
     let units = summary.units.expect("word lines are filled");
     assert_eq!((summary.flash.user_programs, units.per_program, units.padded), (300, 2, 0));
-    // In two passes, for each of which the data crosses the channel.
-    let twice = drive
-        .set("flash.programming", "two-pass")
-        .set("flash.program_time", "[\"200us\", \"300us\"]");
-    let summary = twice.run();
-    let expected = 65_536.0 / (500e-6 + 2.0 * (361e-9 + 65_536.0 / 800e6));
-    let error = summary.flows[0].bandwidth_bytes_per_s / expected - 1.0;
-    assert!(error.abs() < 0.01, "{error:+.4}");
+    // In two passes, for each of which the data crosses the channel: two units, or one.
+    for unit in ["32KiB", "64KiB"] {
+        let summary = stream_of(unit, [1; 4], "16KiB", 600)
+            .set("flash.technology", "qlc")
+            .set("flash.programming", "two-pass")
+            .set("flash.program_time", "[\"200us\", \"300us\"]")
+            .run();
+        let expected = 65_536.0 / (500e-6 + 2.0 * (361e-9 + 65_536.0 / 800e6));
+        let error = summary.flows[0].bandwidth_bytes_per_s / expected - 1.0;
+        println!("two passes, {unit}: {error:+.4}");
+        assert!(error.abs() < 0.01, "two passes, {unit}: {error:+.4}");
+    }
 }
 
 #[test]
 fn parts_of_units_are_amplified_by_their_share_and_by_collection() {
-    for (page, unit, share) in [("4KiB", "16KiB", 4.0), ("16KiB", "32KiB", 8.0)] {
+    let cases = [("4KiB", "16KiB", 4.0), ("16KiB", "32KiB", 8.0), ("16KiB", "64KiB", 16.0)];
+    for (page, unit, share) in cases {
         let device = flash_only("", [1; 4], [256, 64], page);
         let mut drive = Scenario::new(&device, &random_writes(16))
             .set("ftl.mapping.unit", unit)
@@ -205,6 +236,16 @@ fn everything_beside_large_units_still_holds() {
     }
     let word_lines = base.set("ftl.mapping.unit", "6KiB").set("flash.programming", "one-shot");
     scenarios.extend(watched_in_four_ways(&word_lines));
+    let large = base.set("flash.page_size", "16KiB").set("flash.technology", "qlc");
+    let large = large.set("flash.read_time", "[\"40us\"]").set("ftl.mapping.unit", "64KiB");
+    let large = large.set("cache.capacity", "512KiB");
+    scenarios.extend(watched_in_four_ways(&large));
+    let one_shot = large.set("flash.programming", "one-shot");
+    scenarios.extend(watched_in_four_ways(&one_shot));
+    let two_pass = large.set("flash.programming", "two-pass");
+    let two_pass = two_pass.set("flash.program_time", "[\"200us\", \"300us\"]");
+    scenarios.extend(watched_in_four_ways(&two_pass));
+    scenarios.extend(watched_in_four_ways(&two_pass.set("ftl.mapping.unit", "32KiB")));
     let planes = base.set("ftl.mapping.unit", "8KiB").set("flash.independent_plane_reads", true);
     scenarios.extend(watched_in_four_ways(&planes));
     scenarios.push(base.set("ftl.mapping.unit", "8KiB").set("ftl.superblock", "drive"));
@@ -225,25 +266,25 @@ fn what_large_units_do_not_work_with_is_refused_by_name() {
     let device = flash_only("mapping.unit = \"32KiB\"", [1; 4], [256, 64], "16KiB");
     let problems = |sets: &[&str]| problems(&device, sets).join("\n");
     assert_eq!(problems(&[]), "");
+    assert_eq!(problems(&["ftl.mapping.unit=64KiB"]), "");
     let one_shot = ["flash.technology=mlc", "flash.programming=one-shot"];
     assert_eq!(problems(&one_shot), "");
+    let (programming, times) = ("flash.programming=two-pass", "[\"1us\", \"2us\"]");
+    let times = format!("flash.program_time={times}");
+    assert_eq!(problems(&["flash.technology=mlc", programming, &times]), "");
     for (sets, part) in [
         (&["ftl.mapping.unit=24KiB"][..], "found 24KiB, allowed: divisors and multiples of"),
-        (&["ftl.mapping.unit=64KiB"], "ftl.mapping.unit: found 64KiB, allowed"),
+        (&["ftl.mapping.unit=128KiB"], "ftl.mapping.unit: found 128KiB, allowed"),
+        (
+            &["ftl.mapping.unit=60KiB", "flash.page_size=7680B", "flash.pages_per_block=64"],
+            "up to 32KiB with pages of 7680B",
+        ),
         (&["flash.page_size=1KiB"], "found 32KiB, allowed: at most 16 pages of 1KiB"),
         (&["flash.pages_per_block=65"], "a block of 65 pages (16KiB each) holds a whole number"),
         (&["flash.pages_per_block=6"], "and at least 4"),
         (
             &["flash.technology=tlc", "flash.programming=one-shot", "flash.page_order=turns"],
             "one-shot\" sizes of which a word line of 3 pages (16KiB each) holds a whole number",
-        ),
-        (
-            &[
-                "flash.technology=mlc",
-                "flash.programming=two-pass",
-                "flash.program_time=[\"1us\", \"2us\"]",
-            ],
-            "with flash.programming = \"two-pass\" units smaller than a word line",
         ),
         (&["flash.cache_program=true"], "the page (16KiB) with flash.cache_program"),
         (

@@ -10,7 +10,11 @@ use flashlane_reading::Rules;
 use flashlane_units::ByteSize;
 
 /// Sizes of a unit. Unit: bytes.
-const UNIT_BYTES: RangeInclusive<u64> = 512..=32 << 10;
+const UNIT_BYTES: RangeInclusive<u64> = 512..=64 << 10;
+/// Units above this size count their sectors two by two ([`Grain`]). Unit: bytes.
+///
+/// [`Grain`]: flashlane_device::grain::Grain
+const FINE_UNIT: u64 = 32 << 10;
 /// Times for which a unit waits until its page is full. Unit: picoseconds.
 const FILL_TIME: RangeInclusive<u64> = 1_000_000..=10_000_000_000_000;
 /// Most units of a block.
@@ -23,11 +27,13 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     if let Some(time) = fill_time {
         rules.span("ftl.mapping.fill_time", time, &FILL_TIME);
         let pages = ByteSize(page.0 * u64::from(device.flash.pages_per_program()));
-        rules.require(unit.0 < pages.0, "ftl.mapping.fill_time", || {
+        // In two passes, a word line waits for the next one, too.
+        let waits = device.flash.programming == Programming::TwoPass || unit.0 < pages.0;
+        rules.require(waits, "ftl.mapping.fill_time", || {
             format!(
                 "found {time}, allowed: only with ftl.mapping.unit smaller than what a plane \
-                 programs at once, {pages}: the page, or the word line with flash.programming = \
-                 \"one-shot\" or \"two-pass\""
+                 programs at once, {pages}: the page, or the word line with \
+                 flash.programming = \"one-shot\" or \"two-pass\" and several bits per cell"
             )
         });
     }
@@ -85,6 +91,13 @@ fn check_large(rules: &mut Rules, device: &DeviceConfig) {
         }
     };
     refuse(pages > PAGES_MAX, format!("at most {PAGES_MAX} pages of {page}"));
+    refuse(
+        unit.0 > FINE_UNIT && !page.0.is_multiple_of(1024),
+        format!(
+            "up to {} with pages of {page}; larger units need pages of whole KiB",
+            ByteSize(FINE_UNIT)
+        ),
+    );
     let least = *PAGES_PER_BLOCK.start();
     let in_block = flash.pages_per_block;
     refuse(
@@ -102,10 +115,6 @@ fn check_large(rules: &mut Rules, device: &DeviceConfig) {
              each) holds a whole number",
             flash.programming.name()
         ),
-    );
-    refuse(
-        flash.programming == Programming::TwoPass && pages == in_line,
-        "with flash.programming = \"two-pass\" units smaller than a word line".to_owned(),
     );
     for (found, key) in
         [(flash.cache_program, "flash.cache_program"), (flash.cache_read, "flash.cache_read")]

@@ -182,7 +182,7 @@ impl Flash {
 
     /// Maps units of several pages from now on. Returns how they consist of pages.
     pub(crate) fn map_units(&mut self, config: &FlashConfig, geometry: Geometry) -> UnitPages {
-        let unit = UnitPages::new(config, geometry.pages_per_unit);
+        let unit = UnitPages::new(config, geometry);
         self.timing.map_units(config, geometry);
         self.programs_per_unit = geometry.programs_per_unit().into();
         self.unit_pages = Some(unit);

@@ -9,6 +9,7 @@
 use super::config::FlashConfig;
 use super::page_types::time_by_page;
 use super::timing::READY_DELAY;
+use crate::grain::Grain;
 use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::transaction::Transaction;
 
@@ -52,27 +53,29 @@ impl PageSet {
 pub(crate) struct UnitPages {
     /// Pages of a unit; more than 1.
     pages: u32,
-    /// Sectors of a page.
-    sectors: u32,
+    /// Bits of a page in a mask of sectors.
+    bits: u32,
+    grain: Grain,
     /// Most sectors of a page that take the shorter time of `flash.small_read`; 0 without one.
     small: u32,
 }
 
 impl UnitPages {
-    /// `pages`: those of a unit.
-    pub(crate) fn new(flash: &FlashConfig, pages: u32) -> Self {
+    pub(crate) fn new(flash: &FlashConfig, geometry: Geometry) -> Self {
+        let (pages, grain) = (geometry.pages_per_unit, geometry.grain());
         assert!((2..=PAGES_MAX).contains(&pages), "a unit has several pages, but few");
         let small = flash.small_read.as_ref().map_or(0, |small| small.size.0 / SECTOR_BYTES);
-        Self { pages, sectors: (flash.page_size.0 / SECTOR_BYTES) as u32, small: small as u32 }
+        let bits = grain.bits((flash.page_size.0 / SECTOR_BYTES) as u32);
+        Self { pages, bits, grain, small: small as u32 }
     }
 
     /// The pages that a read senses: those that hold sectors which it wants. A read of no sector
     /// senses all of them.
     pub(crate) fn sensed(self, tr: &Transaction) -> PageSet {
-        let of_page = u64::MAX >> (u64::BITS - self.sectors);
+        let of_page = u64::MAX >> (u64::BITS - self.bits);
         let mut set = PageSet::default();
         for page in 0..self.pages {
-            let wanted = (tr.mask() >> (page * self.sectors) & of_page).count_ones();
+            let wanted = self.grain.sectors(tr.mask() >> (page * self.bits) & of_page);
             match wanted {
                 0 => {}
                 few if few <= self.small => set.small |= 1 << page,

@@ -24,7 +24,7 @@ fn mask_bits(layout: &Layout) -> u32 {
     let sectors = layout.geometry.sectors_per_page;
     match layout.flows.iter().any(|flow| flow.page_phase != 0) {
         true => (2 * sectors).min(u64::BITS),
-        false => sectors,
+        false => layout.geometry.grain().bits(sectors),
     }
 }
 

@@ -25,7 +25,7 @@ impl<'a> FlashView<'a> {
 
     /// Number of sectors of a page.
     pub(crate) fn page_sectors(&self) -> u32 {
-        self.pages.full_mask().count_ones()
+        self.pages.sectors_per_page()
     }
 
     /// Size of a page. Unit: bytes.

@@ -51,9 +51,8 @@ impl Times {
     /// programmed page by page, or in its word line.
     fn new(flash: &FlashConfig, copyback: bool, geometry: Geometry) -> Self {
         let of_unit = u64::from(geometry.pages_per_unit);
-        let all_pages = page_transfer(flash)
-            * u64::from(geometry.pages_moved_by_program())
-            * flash.passes();
+        let all_pages =
+            page_transfer(flash) * u64::from(geometry.pages_moved_by_program()) * flash.passes();
         let transfer = page_transfer(flash) * of_unit;
         let read = mean(&flash.read_time) * of_unit;
         let program = flash.mean_program() * u64::from(geometry.programs_per_unit());
