@@ -216,11 +216,15 @@ impl Device {
         let start = request.sector.max(page * size) - page * size;
         let end = (request.sector + u64::from(request.sectors)).min((page + 1) * size);
         let (start, end) = (start as u32, (end - page * size) as u32);
-        let mask = match request.op {
-            RequestOp::Trim => self.grain.inside(start, end),
-            _ => self.grain.covering(start, end),
-        };
-        PagePart::coarse(self.layout.flows[request.flow.index()].lpa(page), mask, self.grain)
+        let trims = request.op == RequestOp::Trim;
+        let mask =
+            if trims { self.grain.inside(start, end) } else { self.grain.covering(start, end) };
+        let part =
+            PagePart::coarse(self.layout.flows[request.flow.index()].lpa(page), mask, self.grain);
+        let all = end - start;
+        let fits = if trims { part.sectors <= all } else { part.sectors >= all };
+        assert!(fits, "bits cover what is written, and trims give up no more than they name");
+        part
     }
 
     /// The part of a range of sectors with this index.

@@ -194,7 +194,10 @@ impl FlashTiming {
         self.read = times.whole_reads().into();
         if flash.programming == Programming::Page {
             let units = self.program.chunks(geometry.pages_per_unit as usize);
-            self.program = units.map(|unit| unit.iter().sum()).collect();
+            let units: Array<usize, u64> = units.map(|unit| unit.iter().sum()).collect();
+            let sum = |times: &Array<usize, u64>| times.iter().sum::<u64>();
+            assert_eq!(sum(&units), sum(&self.program), "a block of units has all of its pages");
+            self.program = units;
         }
         self.small_sectors = 0;
         let pages = u64::from(geometry.pages_moved_by_program());

@@ -35,6 +35,12 @@ impl PageSet {
         Self { whole, small: (self.small | other.small) & !whole }
     }
 
+    /// True if all that another read wants is sensed, and takes no less time.
+    #[must_use]
+    pub(crate) fn serves(self, other: Self) -> bool {
+        other.whole & !self.whole == 0 && other.small & !(self.small | self.whole) == 0
+    }
+
     /// Pages that are sensed.
     #[must_use]
     pub fn len(self) -> u32 {
@@ -73,15 +79,17 @@ impl UnitPages {
     /// senses all of them.
     pub(crate) fn sensed(self, tr: &Transaction) -> PageSet {
         let of_page = u64::MAX >> (u64::BITS - self.bits);
-        let mut set = PageSet::default();
+        let (mut set, mut all) = (PageSet::default(), 0);
         for page in 0..self.pages {
             let wanted = self.grain.sectors(tr.mask() >> (page * self.bits) & of_page);
+            all += wanted;
             match wanted {
                 0 => {}
                 few if few <= self.small => set.small |= 1 << page,
                 _ => set.whole |= 1 << page,
             }
         }
+        assert_eq!(all, tr.sectors(), "the pages of a unit hold all sectors of a read");
         if set.is_empty() {
             set.whole = u16::MAX >> (u16::BITS - self.pages);
         }

@@ -132,7 +132,10 @@ impl Ftl {
 
     /// The cells of a command for these pages.
     #[inline]
-    pub(crate) fn cells_of<'a>(&self, pages: impl Iterator<Item = &'a Transaction>) -> Cells {
+    pub(crate) fn cells_of<'a>(
+        &self,
+        pages: impl Iterator<Item = &'a Transaction> + Clone,
+    ) -> Cells {
         self.blocks.cells_of(pages)
     }
 

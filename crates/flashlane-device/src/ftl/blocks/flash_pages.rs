@@ -5,7 +5,7 @@ use flashlane_units::{BlockId, Ppa};
 
 use super::Blocks;
 use crate::flash::timing::{CellMode, Cells};
-use crate::flash::unit_pages::UnitPages;
+use crate::flash::unit_pages::{PageSet, UnitPages};
 use crate::transaction::{Op, Transaction};
 
 impl Blocks {
@@ -46,7 +46,10 @@ impl Blocks {
     /// the first page stands for all. What differs between blocks has to be asked of every page
     /// here, and the command takes as long as its slowest page.
     #[inline]
-    pub(crate) fn cells_of<'a>(&self, mut pages: impl Iterator<Item = &'a Transaction>) -> Cells {
+    pub(crate) fn cells_of<'a>(
+        &self,
+        mut pages: impl Iterator<Item = &'a Transaction> + Clone,
+    ) -> Cells {
         let first = self.cells(pages.next().expect("a command has a page"));
         if first.mode == CellMode::Ordinary { first } else { self.cells_in_mode(first, pages) }
     }
@@ -58,19 +61,21 @@ impl Blocks {
     fn cells_in_mode<'a>(
         &self,
         first: Cells,
-        mut rest: impl Iterator<Item = &'a Transaction>,
+        mut rest: impl Iterator<Item = &'a Transaction> + Clone,
     ) -> Cells {
         if first.mode == CellMode::Slc {
             return self.slowest_cells(first, rest);
         }
-        if let CellMode::Pages(mut pages) = first.mode {
+        if let CellMode::Pages(pages) = first.mode {
             // The planes sense the same page of their units at a time.
-            for tr in rest {
-                if let CellMode::Pages(more) = self.mode_of(tr) {
-                    pages = pages.or(more);
-                }
-            }
-            return Cells { mode: CellMode::Pages(pages), ..first };
+            let others = rest.filter_map(|tr| match self.mode_of(tr) {
+                CellMode::Pages(others) => Some(others),
+                _ => None,
+            });
+            let all = others.clone().fold(pages, PageSet::or);
+            let mut each = others.chain([pages]);
+            assert!(each.all(|one| all.serves(one)), "a command senses what its reads want");
+            return Cells { mode: CellMode::Pages(all), ..first };
         }
         assert!(rest.all(|tr| self.mode_of(tr) == first.mode), "a command is for one pass");
         first
