@@ -142,3 +142,59 @@ impl UnitTimes {
         units.map(|unit| READY_DELAY + unit.iter().sum::<u64>()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flash::config::SmallReadConfig;
+    use crate::transaction::{Op, Source};
+    use flashlane_engine::Time;
+    use flashlane_units::{ByteSize, FlowId, Span};
+
+    /// Pages of 4 KiB with eight sectors in blocks of 32, in units of `unit` bytes.
+    fn flash(unit: u64) -> (FlashConfig, Geometry) {
+        let small = SmallReadConfig { size: ByteSize(512), time: vec![Span(1)] };
+        let flash = FlashConfig {
+            pages_per_block: 32,
+            page_size: ByteSize(4096),
+            read_time: vec![Span(100)],
+            small_read: Some(small),
+            ..FlashConfig::without_options()
+        };
+        let geometry = Geometry::new(&flash).in_units(ByteSize(unit));
+        (flash, geometry)
+    }
+
+    /// The pages that a read of the sectors of a mask senses, whole and small.
+    fn sensed(unit: u64, mask: u64) -> (u16, u16) {
+        let (flash, geometry) = flash(unit);
+        let mut tr = Transaction::new(Source::User, Op::Read, FlowId::new(0), 0, Time::ZERO);
+        tr.set_part(mask, geometry.grain().sectors(mask));
+        let set = UnitPages::new(&flash, geometry).sensed(&tr);
+        (set.whole, set.small)
+    }
+
+    #[test]
+    fn pages_are_sensed_that_hold_a_sector() {
+        assert_eq!(sensed(16 << 10, 0b11), (0b0001, 0));
+        assert_eq!(sensed(16 << 10, 1 << 7 | 0b11 << 8), (0b0010, 0b0001));
+        assert_eq!(sensed(16 << 10, u64::from(u32::MAX)), (0b1111, 0));
+        assert_eq!(sensed(16 << 10, 0), (0b1111, 0), "a read of nothing");
+        // A bit is two sectors.
+        assert_eq!(sensed(64 << 10, 1 << 3 | 1 << 4 | 1 << 63), (0b11 | 1 << 15, 0));
+        assert_eq!(sensed(64 << 10, u64::MAX), (u16::MAX, 0));
+    }
+
+    #[test]
+    fn a_read_takes_the_time_of_its_pages() {
+        let (flash, geometry) = flash(16 << 10);
+        let times = UnitTimes::new(&flash, geometry);
+        let set = |whole, small| PageSet { whole, small };
+        assert_eq!(times.read(7, set(0b1011, 0b0100)), READY_DELAY + 301);
+        assert_eq!(times.whole_reads(), [READY_DELAY + 400; 8]);
+        let both = set(0b0001, 0b0110).or(set(0b0010, 0b1000));
+        assert_eq!((both, both.len()), (set(0b0011, 0b1100), 4));
+        assert!(both.serves(set(0b0010, 0b1001)));
+        assert!(!both.serves(set(0b0100, 0)), "the third page is wanted whole");
+    }
+}
