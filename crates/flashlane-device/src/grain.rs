@@ -1,7 +1,7 @@
 //! What a bit of a mask of sectors stands for.
 //!
-//! The sectors of a page, as it is mapped, are kept in masks of 64 bits. A bit is a sector. Pages of
-//! more than 64 sectors are mapping units of more than 32 KiB (`ftl.mapping.unit`): a bit stands
+//! The sectors of a page, as it is mapped, are kept in masks of 64 bits. A bit is a sector. Pages
+//! of more than 64 sectors are mapping units of more than 32 KiB (`ftl.mapping.unit`): a bit stands
 //! for two sectors there. What is read or written of such a unit is widened to whole bits, and what
 //! is trimmed is cut to whole bits.
 

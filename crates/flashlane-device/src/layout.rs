@@ -8,8 +8,8 @@ use crate::grain::Grain;
 
 /// Sizes of the flash array, resolved to plain integers. A *page* is what the translation layer
 /// maps: a page of the flash, or a smaller or larger mapping unit (`ftl.mapping.unit`). A page of
-/// the flash is `units_per_page` smaller units in a row, and a larger unit is `pages_per_unit` pages
-/// of the flash in a row.
+/// the flash is `units_per_page` smaller units in a row, and a larger unit is `pages_per_unit`
+/// pages of the flash in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Channels.

@@ -1,6 +1,6 @@
 //! Against theory: write amplification of uniform random writes on mapping units that are
-//! programmed together: units smaller than a page, and pages of a word line; and on units of several
-//! pages. A block has so many
+//! programmed together: units smaller than a page, and pages of a word line; and on units of
+//! several pages. A block has so many
 //! units that those with which collection completes its last page or word line of each victim weigh
 //! little: `(n - 1) / 2` on average, if `n` are programmed together. With superblocks, the units of
 //! a block are those of a superblock.

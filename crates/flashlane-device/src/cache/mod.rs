@@ -34,7 +34,7 @@ use admission::Pace;
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
-use flashlane_units::{FlowId, Lpa, Ppa, RequestId, Sharing, TransactionId};
+use flashlane_units::{FlowId, Lpa, RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
 pub(crate) use pool::Asked;
@@ -315,28 +315,6 @@ impl Cache {
         pool.end_write_back(tr.counted_sectors);
         pool.slots().end_write_back(tr.lpa, tr.tag, drop);
         self.flushes[tr.flow.index()].ended(tr.flush_epoch, over);
-    }
-
-    /// Removes trimmed sectors from the cache, and from those write-backs of the page that have no
-    /// place on flash yet; otherwise they would bring the sectors back. The trimmed sectors count
-    /// for the bound until their write-back is over.
-    pub(crate) fn trim(
-        &mut self,
-        flow: FlowId,
-        lpa: Lpa,
-        mask: u64,
-        transactions: &mut Transactions,
-    ) {
-        self.slots(flow).trim(lpa, mask);
-        let mut id = self.write_backs.first(lpa);
-        while id != TransactionId::NONE {
-            let tr = &mut transactions[id];
-            if tr.lpa == lpa && tr.ppa == Ppa::NONE {
-                let left = tr.mask() & !mask;
-                tr.set_part(left, self.grain.sectors(left));
-            }
-            id = tr.next_write_back;
-        }
     }
 
     /// True if a memory access has been put together.

@@ -2,9 +2,9 @@
 //!
 //! A unit is `Geometry::pages_per_unit` pages in a row of a block. The translation layer knows
 //! nothing of that: it places, moves and counts units. The flash programs all pages of a unit, one
-//! after the other or as a part of their word line. A read senses those pages of the unit from which
-//! it wants sectors, one after the other. Each has the time of its type, and the controller notices
-//! the end of the last one.
+//! after the other or as a part of their word line. A read senses those pages of the unit that hold
+//! sectors which it wants, one after the other. Each has the time of its type, and the controller
+//! notices the end of the last one.
 
 use super::config::FlashConfig;
 use super::page_types::time_by_page;

@@ -140,8 +140,7 @@ pub struct Blocks {
     two_pass: bool,
     /// With two passes: blocks whose stream has to complete another one first.
     gated: Vec<bool>,
-    /// True if all cells are used in one way: nothing is in SLC mode, has a pass of its own, or is
-    /// a part of a unit.
+    /// True if all cells are used in one way: no SLC mode, no passes, and no parts of units.
     plain_cells: bool,
     /// The pages of a unit; `None` unless units have several.
     unit_pages: Option<UnitPages>,
