@@ -2,6 +2,8 @@
 
 use flashlane_units::{ByteSize, FlowId, Lpa, RequestId, TransactionId};
 
+use flashlane_units::Ppa;
+
 use super::*;
 use crate::transaction::{Op, Source};
 
