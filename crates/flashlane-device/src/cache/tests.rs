@@ -1,8 +1,6 @@
 //! Tests of the stage by itself: a test plays the driver, and handles the results of the cache.
 
-use flashlane_units::{ByteSize, FlowId, Lpa, RequestId, TransactionId};
-
-use flashlane_units::Ppa;
+use flashlane_units::{ByteSize, FlowId, Lpa, Ppa, RequestId, TransactionId};
 
 use super::*;
 use crate::transaction::{Op, Source};
