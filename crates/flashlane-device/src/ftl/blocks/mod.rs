@@ -142,7 +142,6 @@ pub struct Blocks {
     gated: Vec<bool>,
     /// True if all cells are used in one way: no SLC mode, no passes, and no parts of units.
     plain_cells: bool,
-    /// The pages of a unit; `None` unless units have several.
     unit_pages: Option<UnitPages>,
     /// Free blocks that only collection may take.
     reserve: u32,
