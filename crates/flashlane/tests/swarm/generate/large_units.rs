@@ -23,7 +23,7 @@ pub(super) fn large_units(seed: u64, device: &mut DeviceConfig, workload: &Workl
     let flash = &mut with.flash;
     let in_line = flash.pages_per_program();
     // A word line holds whole units.
-    let pages = if in_line > 1 && in_line % pages != 0 { in_line } else { pages };
+    let pages = if in_line > 1 && !in_line.is_multiple_of(pages) { in_line } else { pages };
     if flash.page_size.0 * u64::from(pages) > UNIT_MAX {
         return;
     }
