@@ -614,14 +614,15 @@ class FlashSummary(TypedDict):
     """Flash operations. Unit: pages unless named otherwise."""
 
     user_reads: int
-    """Pages read for the host, reads that complete partial writes included."""
+    """Pages read for the host, reads that complete partial writes included. With mapping units of several
+    pages: those that were sensed, as in all counts of reads."""
 
     zero_fill_reads: int
     """Reads of never-written pages answered by the controller."""
 
     user_programs: int
     """Pages programmed for the host; with one-shot and two-pass programming, word lines, as in all counts
-    of programs."""
+    of programs. A mapping unit of several pages counts each of them."""
 
     gc_reads: int
     """Pages read by collection."""

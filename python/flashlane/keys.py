@@ -291,8 +291,9 @@ class MappingConfig(TypedDict, total=False):
     """Unit of mapping. Default: ``page``."""
 
     unit: ByteSize
-    """Page-level: size of the units that are mapped. A page of the flash is a multiple of it. Units are
-    packed into pages as they are written. Range: 512 B..=``flash.page_size``, which is the default."""
+    """Page-level: size of the units that are mapped. Smaller ones, of which a page of the flash is a
+    multiple, are packed into pages as they are written. Larger ones are 2 to 16 pages in a row of a block.
+    Range: 512 B..=64 KiB. Default: ``flash.page_size``."""
 
     fill_time: Span
     """With units smaller than a page, or ``flash.programming = 'one-shot'`` or ``'two-pass'``: longest

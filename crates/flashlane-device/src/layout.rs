@@ -4,9 +4,12 @@ use flashlane_units::{ChannelId, ChipId, DieId, Lpa, PlaneId};
 
 pub use flashlane_units::SECTOR_BYTES;
 
+use crate::grain::Grain;
+
 /// Sizes of the flash array, resolved to plain integers. A *page* is what the translation layer
-/// maps: a page of the flash, or a smaller mapping unit (`ftl.mapping.unit`). In the second case a
-/// page of the flash is `units_per_page` pages in a row.
+/// maps: a page of the flash, or a smaller or larger mapping unit (`ftl.mapping.unit`). A page of
+/// the flash is `units_per_page` smaller units in a row, and a larger unit is `pages_per_unit`
+/// pages of the flash in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Channels.
@@ -21,20 +24,42 @@ pub struct Geometry {
     pub blocks_per_plane: u32,
     /// Number of pages in each block.
     pub pages_per_block: u32,
-    /// Sectors per page. Range: 1..=64.
+    /// Sectors per page. Range: 1..=128.
     pub sectors_per_page: u32,
-    /// Mapping units in a page of the flash. 1: the unit is the page.
+    /// Mapping units in a page of the flash. 1: the unit is the page, or is larger.
     pub units_per_page: u32,
     /// Pages of the flash that a plane programs at once: those of a word line with one-shot
     /// programming (`flash.programming`), otherwise 1.
     pub pages_per_program: u32,
+    /// Pages of the flash in a mapping unit. 1: the unit is the page, or is smaller.
+    pub pages_per_unit: u32,
 }
 
 impl Geometry {
     /// Mapping units that a plane programs at once. 1: every page, as it is mapped, by itself.
     #[must_use]
     pub fn units_per_program(&self) -> u32 {
-        self.units_per_page * self.pages_per_program
+        (self.units_per_page * self.pages_per_program / self.pages_per_unit).max(1)
+    }
+
+    /// Programs of the flash that write a mapping unit, where units are programmed by themselves:
+    /// more than 1 for a unit of several pages that are programmed one by one.
+    #[must_use]
+    pub fn programs_per_unit(&self) -> u32 {
+        (self.pages_per_unit / self.pages_per_program).max(1)
+    }
+
+    /// Pages of the flash whose data crosses the channel for a program of the translation layer:
+    /// those of a unit or of a word line, whichever is larger.
+    #[must_use]
+    pub fn pages_moved_by_program(&self) -> u32 {
+        self.pages_per_program.max(self.pages_per_unit)
+    }
+
+    /// What a bit of a mask of sectors stands for.
+    #[must_use]
+    pub fn grain(&self) -> Grain {
+        Grain::of(self.sectors_per_page)
     }
 
     /// Chips of the device.

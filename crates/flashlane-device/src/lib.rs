@@ -10,6 +10,7 @@ pub mod compat;
 pub mod config;
 mod context;
 pub mod event;
+pub mod grain;
 pub mod layout;
 pub mod request;
 pub mod rule;

@@ -73,7 +73,8 @@ pub(crate) const STARVING: Time = Time::from_ms(100);
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Transaction {
-    /// Sectors of the page that are read or written, one bit each.
+    /// Sectors of the page that are read or written, one bit each, or one for two of them
+    /// ([`Grain`](crate::grain::Grain)).
     mask: u64,
     previous: TransactionId,
     next: TransactionId,
@@ -121,7 +122,7 @@ pub struct Transaction {
     pub(crate) holds_block: bool,
     /// A queued write that waits for the read of the old part of its page.
     pub(crate) blocked: bool,
-    /// Number of sectors in `mask`.
+    /// Number of sectors in `mask`. Range: 0..=128.
     sectors: u8,
     /// Sectors of old data that complete a partial write.
     pub(crate) merged_sectors: u8,
@@ -268,22 +269,24 @@ impl Transaction {
         (left, soft)
     }
 
-    /// Sectors of the page that are read or written, one bit each.
+    /// Sectors of the page that are read or written: see [`Grain`](crate::grain::Grain).
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         self.mask
     }
 
-    /// Sets the sectors of the page that are read or written, one bit each.
-    #[inline]
+    /// Sets the sectors of the page that are read or written, where a bit is a sector.
+    #[cfg(test)]
     pub(crate) fn set_mask(&mut self, mask: u64) {
         self.set_part(mask, mask.count_ones());
     }
 
-    /// Does [`Transaction::set_mask`] where the number of sectors is known.
+    /// Sets the sectors of the page that are read or written, and their number: see
+    /// [`Grain`](crate::grain::Grain).
     #[inline]
     pub(crate) fn set_part(&mut self, mask: u64, sectors: u32) {
-        debug_assert_eq!(mask.count_ones(), sectors, "the sectors of a page are counted");
+        let bits = mask.count_ones();
+        debug_assert!(sectors == bits || sectors == 2 * bits, "the sectors of a page are counted");
         self.mask = mask;
         self.sectors = sectors as u8;
     }

@@ -18,6 +18,7 @@ mod golden;
 mod hybrid;
 mod isolation_change;
 mod isolation_relocation;
+mod large_units;
 mod late_start;
 mod mechanisms;
 mod mechanisms_cache;

@@ -255,7 +255,7 @@ fn what_the_cache_does_not_work_with_is_refused_by_name() {
             "flash.technology=slc",
             "slc_cache: found the section, allowed: not with flash.technology",
         ),
-        ("ftl.mapping.unit=4KiB", "an ftl.mapping.unit smaller than the page"),
+        ("ftl.mapping.unit=4KiB", "an ftl.mapping.unit other than the page"),
         ("ftl.superblock=drive", "not with superblocks"),
         ("ftl.gc.victim=none", "victim none"),
         ("isolation=upi", "isolation policies that move sets of chips"),

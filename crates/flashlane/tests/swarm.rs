@@ -383,8 +383,16 @@ fn check_flash(case: &Case, summary: &Summary) {
     let flash = &whole_run(summary);
     let host: u64 = summary.flows.iter().map(|flow| flow.transactions.count).sum();
     let on_flash = flash.user_reads + flash.user_programs;
-    // Mapping units share pages of the flash.
-    assert!(host == on_flash || units && host > on_flash, "host pages by flow and in all");
+    let geometry = case.device.geometry();
+    // Mapping units share pages of the flash, or have several of them.
+    let as_many = match geometry.pages_per_unit {
+        1 => host == on_flash || units && host > on_flash,
+        pages => host * u64::from(pages) >= on_flash,
+    };
+    assert!(as_many, "host pages by flow and in all");
+    let programs = u64::from(geometry.programs_per_unit());
+    let of_units = [flash.user_programs, flash.gc_programs].map(|count| count % programs);
+    assert_eq!(of_units, [0, 0], "units are programmed whole");
     // Parity counts as written by collection, and is at most as much as the data.
     let data = flash.gc_reads + flash.user_programs + flash.mapping_programs;
     let parity = if case.device.ftl.parity { data } else { 0 };

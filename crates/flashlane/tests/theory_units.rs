@@ -1,5 +1,6 @@
 //! Against theory: write amplification of uniform random writes on mapping units that are
-//! programmed together: units smaller than a page, and pages of a word line. A block has so many
+//! programmed together: units smaller than a page, and pages of a word line; and on units of
+//! several pages. A block has so many
 //! units that those with which collection completes its last page or word line of each victim weigh
 //! little: `(n - 1) / 2` on average, if `n` are programmed together. With superblocks, the units of
 //! a block are those of a superblock.
@@ -123,6 +124,53 @@ fn very_many_units_are_in_steady_state_at_once() {
     let predicted = predicted("greedy", &drive, 8 * 512 * 4);
     println!("{all} units: {found:.4}, theory {predicted:.4}");
     assert!((found / predicted - 1.0).abs() < CLOSE, "{found}, theory {predicted}");
+}
+
+/// One plane with units of several pages, and uniform random writes of 4 KiB, which are parts of
+/// units.
+fn large_units(unit: &str, page: &str, blocks: [u32; 2]) -> Scenario {
+    let device = flash_only("", [1; 4], blocks, page);
+    Scenario::new(&device, &random_writes(64)).set("ftl.mapping.unit", unit)
+}
+
+/// Word lines of two units of two pages.
+fn word_lines_of_large_units() -> Scenario {
+    // No row waits so long that it is padded.
+    large_units("32KiB", "16KiB", [1024, 512])
+        .set("flash.technology", "qlc")
+        .set("flash.programming", "one-shot")
+        .set("ftl.mapping.fill_time", "1s")
+}
+
+#[test]
+fn units_of_several_pages_are_amplified_as_single_pages_are() {
+    // A quarter, an eighth and a sixteenth of a unit is written at a time.
+    compare(&large_units("16KiB", "4KiB", [1024, 512]), 128, &["greedy", "rga", "fifo"], &SPARES);
+    compare(&large_units("32KiB", "16KiB", [1024, 256]), 128, &["greedy", "fifo"], &SPARES);
+    compare(&large_units("64KiB", "16KiB", [1024, 512]), 128, &["greedy", "fifo"], &SPARES);
+    compare(&word_lines_of_large_units(), 256, &["greedy", "fifo"], &SPARES);
+}
+
+/// Write amplification without time of a drive whose unit is 16 KiB, with pages of `page`.
+fn untimed(page: &str, pages: u32) -> f64 {
+    let drive = large_units("16KiB", page, [256, pages]).set("ftl.over_provisioning", 0.2);
+    let (all, _) = utilisation(&drive);
+    let mut drive = drive.set("flow[0].synthetic.requests", 4 * all);
+    drive.options.waf_only = true;
+    drive.run().flash.write_amplification
+}
+
+#[test]
+fn collection_does_not_know_how_many_pages_a_unit_has() {
+    let (unit, pages) = (untimed("16KiB", 64), untimed("4KiB", 256));
+    assert!((unit / pages - 1.0).abs() < 1e-12, "{unit} and {pages}");
+}
+
+#[test]
+fn large_units_of_superblocks_are_amplified_as_those_of_large_blocks() {
+    let keys = "mapping.unit = \"16KiB\"\nsuperblock = \"drive\"";
+    let device = flash_only(keys, [2, 2, 1, 2], [512, 64], "4KiB");
+    compare(&Scenario::new(&device, &random_writes(128)), 128, &["greedy", "fifo"], &[0.28]);
 }
 
 /// Amplification by the closed form. `units`: of a block or superblock of a drive with eight

@@ -150,9 +150,9 @@ fn what_units_do_not_work_with_is_refused_by_name() {
     let problems = |sets: &[&str]| problems(&one_plane(UNIT), sets).join("\n");
     assert_eq!(problems(&[]), "");
     for (sets, part) in [
-        (&["ftl.mapping.unit=32KiB"][..], "ftl.mapping.unit: found 32KiB, allowed: divisors of"),
+        (&["ftl.mapping.unit=24KiB"][..], "ftl.mapping.unit: found 24KiB, allowed: divisors and"),
         (&["ftl.mapping.unit=1000B"], "ftl.mapping.unit: found 1kB, allowed: multiples of 512B"),
-        (&["ftl.mapping.unit=3KiB"], "ftl.mapping.unit: found 3KiB, allowed: divisors of"),
+        (&["ftl.mapping.unit=3KiB"], "ftl.mapping.unit: found 3KiB, allowed: divisors and"),
         (&["ftl.mapping.unit=512B", "flash.pages_per_block=4096"], "units a block, allowed"),
         (&["ftl.mapping.ideal=false"], "the page (16KiB) with ftl.mapping.ideal = false"),
         (&["ftl.mapping.kind=hybrid"], "the page (16KiB) with hybrid mapping"),

@@ -27,7 +27,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static str> + use<> {
     let (ftl, flash) = (&device.ftl, &device.flash);
     let shared = ftl.separation.frontiers() == Frontiers::One;
-    let units = ftl.mapping.unit.is_some_and(|unit| unit != flash.page_size);
+    let units = ftl.mapping.unit.is_some_and(|unit| unit < flash.page_size);
     [
         (flash.technology == Technology::InPlace, "memory that is written in place"),
         (

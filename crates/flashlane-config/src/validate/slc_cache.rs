@@ -70,7 +70,7 @@ fn misfits(device: &DeviceConfig) -> impl Iterator<Item = &'static str> + use<> 
         (flash.pages_per_block < types, "blocks of fewer pages than a word line"),
         (flash.programming == Programming::OneShot, "flash.programming = \"one-shot\""),
         (flash.programming == Programming::TwoPass, "flash.programming = \"two-pass\""),
-        (units, "an ftl.mapping.unit smaller than the page"),
+        (units, "an ftl.mapping.unit other than the page"),
         (ftl.mapping.kind == MappingKind::Hybrid, "hybrid mapping, which has log blocks"),
         (ftl.superblock != Superblock::Block, "superblocks"),
         (matches!(ftl.gc.victim, Victim::None(_)), "victim none, which takes no time"),

@@ -25,8 +25,8 @@ pub(super) struct Piece {
 impl Piece {
     /// Some sectors of the page in a slot.
     #[inline]
-    pub(super) fn of(slot: u32, sectors: u64) -> Self {
-        Self { slot, bytes: u64::from(sectors.count_ones()) * SECTOR_BYTES }
+    pub(super) fn of(slot: u32, sectors: u32) -> Self {
+        Self { slot, bytes: u64::from(sectors) * SECTOR_BYTES }
     }
 }
 

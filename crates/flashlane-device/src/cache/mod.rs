@@ -26,6 +26,7 @@ use flashlane_engine::{Array, EventQueue, Time};
 
 use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::grain::Grain;
 use crate::layout::Geometry;
 use crate::transaction::{Place, Transaction, Transactions};
 pub use admission::AdmissionCounts;
@@ -33,7 +34,7 @@ use admission::Pace;
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
-use flashlane_units::{FlowId, Lpa, Ppa, RequestId, Sharing, TransactionId};
+use flashlane_units::{FlowId, Lpa, RequestId, Sharing, TransactionId};
 use flush::Flushes;
 use hot::HotPages;
 pub(crate) use pool::Asked;
@@ -72,6 +73,8 @@ pub struct Cache {
     pieces: Vec<Piece>,
     /// Changed pages that were evicted but are still in the memory.
     leaving: Vec<Piece>,
+    /// What a bit of a mask of sectors stands for.
+    grain: Grain,
     /// The write-back of the last of these pages, from which the others can be reached; or
     /// [`NONE`].
     last_leaving: TransactionId,
@@ -128,6 +131,7 @@ impl Cache {
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
+            grain: geometry.grain(),
             survives: false,
             write_backs: WriteBacks::new(u64::from(slots) * pools as u64),
             evictions: 0,
@@ -190,7 +194,7 @@ impl Cache {
         let (slot, held) = self.slots(flow).lookup(lpa);
         let hit = held & mask;
         if hit != 0 {
-            self.pieces.push(Piece::of(slot, hit));
+            self.pieces.push(Piece::of(slot, self.grain.sectors(hit)));
         }
         mask & !hit
     }
@@ -249,7 +253,7 @@ impl Cache {
         if self.urgent_evictions {
             tr.class = 0;
         }
-        self.leaving.push(Piece::of(slot, tr.mask()));
+        self.leaving.push(Piece::of(slot, tr.sectors()));
     }
 
     /// Writes some sectors of a page that has room. They join the memory access that is being put
@@ -257,7 +261,7 @@ impl Cache {
     #[inline]
     pub(crate) fn write(&mut self, flow: FlowId, lpa: Lpa, mask: u64, now: Time) -> Written {
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
-        self.pieces.push(Piece::of(slot, mask));
+        self.pieces.push(Piece::of(slot, self.grain.sectors(mask)));
         // Other sectors that are not on their way yet are written along.
         let sectors = if self.writes_alone { mask } else { u64::MAX };
         let write_back = self.hot.goes_at_once(flow, lpa, now).then_some(sectors);
@@ -274,7 +278,7 @@ impl Cache {
     /// put together.
     pub(crate) fn fill(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         let slot = self.slots(flow).fill(lpa, flow, mask);
-        self.pieces.push(Piece::of(slot, mask));
+        self.pieces.push(Piece::of(slot, self.grain.sectors(mask)));
     }
 
     /// Starts a write-back of those sectors in `mask` that the cache holds. `id`: the new
@@ -288,7 +292,8 @@ impl Cache {
         let tr = &mut transactions[id];
         let slot = self.slots(tr.flow).start_write_back(tr.lpa);
         assert_eq!(slot.flow(), tr.flow, "a page is written back under its owner");
-        tr.set_mask(slot.mask() & mask);
+        let mask = slot.mask() & mask;
+        tr.set_part(mask, self.grain.sectors(mask));
         tr.tag = slot.version();
         tr.flush_epoch = self.flushes[tr.flow.index()].started();
         tr.counted_sectors = tr.sectors();
@@ -310,27 +315,6 @@ impl Cache {
         pool.end_write_back(tr.counted_sectors);
         pool.slots().end_write_back(tr.lpa, tr.tag, drop);
         self.flushes[tr.flow.index()].ended(tr.flush_epoch, over);
-    }
-
-    /// Removes trimmed sectors from the cache, and from those write-backs of the page that have no
-    /// place on flash yet; otherwise they would bring the sectors back. The trimmed sectors count
-    /// for the bound until their write-back is over.
-    pub(crate) fn trim(
-        &mut self,
-        flow: FlowId,
-        lpa: Lpa,
-        mask: u64,
-        transactions: &mut Transactions,
-    ) {
-        self.slots(flow).trim(lpa, mask);
-        let mut id = self.write_backs.first(lpa);
-        while id != TransactionId::NONE {
-            let tr = &mut transactions[id];
-            if tr.lpa == lpa && tr.ppa == Ppa::NONE {
-                tr.set_mask(tr.mask() & !mask);
-            }
-            id = tr.next_write_back;
-        }
     }
 
     /// True if a memory access has been put together.

@@ -1,6 +1,6 @@
 //! Tests of the stage by itself: a test plays the driver, and handles the results of the cache.
 
-use flashlane_units::{ByteSize, FlowId, Lpa, RequestId, TransactionId};
+use flashlane_units::{ByteSize, FlowId, Lpa, Ppa, RequestId, TransactionId};
 
 use super::*;
 use crate::transaction::{Op, Source};
@@ -30,6 +30,7 @@ impl Stage {
             sectors_per_page: 8,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let capacity = ByteSize(slots * geometry.page_bytes());
         let config = CacheConfig { capacity, ..config };

@@ -1,7 +1,8 @@
 //! Write-backs under way, found by their page.
 
-use flashlane_units::{Lpa, TransactionId};
+use flashlane_units::{FlowId, Lpa, Ppa, TransactionId};
 
+use super::Cache;
 use crate::transaction::{Transaction, Transactions};
 
 /// Least and largest number of chains of a cache.
@@ -73,12 +74,34 @@ impl WriteBacks {
     }
 }
 
+impl Cache {
+    /// Removes trimmed sectors from the cache, and from those write-backs of the page that have no
+    /// place on flash yet; otherwise they would bring the sectors back. The trimmed sectors count
+    /// for the bound until their write-back is over.
+    pub(crate) fn trim(
+        &mut self,
+        flow: FlowId,
+        lpa: Lpa,
+        mask: u64,
+        transactions: &mut Transactions,
+    ) {
+        self.slots(flow).trim(lpa, mask);
+        let mut id = self.write_backs.first(lpa);
+        while id != TransactionId::NONE {
+            let tr = &mut transactions[id];
+            if tr.lpa == lpa && tr.ppa == Ppa::NONE {
+                let left = tr.mask() & !mask;
+                tr.set_part(left, self.grain.sectors(left));
+            }
+            id = tr.next_write_back;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use flashlane_engine::{Rng, Time};
-    use flashlane_units::FlowId;
-
     use flashlane_engine::Slab;
+    use flashlane_engine::{Rng, Time};
 
     use super::*;
     use crate::transaction::{Op, Source};

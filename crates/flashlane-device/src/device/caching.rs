@@ -30,7 +30,7 @@ impl Device {
         let mut parts = self.page_parts(flow, range.sector, range.sectors);
         while let Some(mut part) = parts.next(self.page_sectors.get()) {
             if cached {
-                part.keep(self.cache.read(flow, part.lpa, part.mask));
+                part.keep(self.cache.read(flow, part.lpa, part.mask), self.grain);
                 let hit = part.mask == 0;
                 self.cache.count_asked(flow, hit);
                 if hit {

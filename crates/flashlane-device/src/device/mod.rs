@@ -40,6 +40,7 @@ use crate::event::{Event, Up};
 use crate::flash::Flash;
 use crate::flash::page_types::Programming;
 use crate::ftl::Ftl;
+use crate::grain::Grain;
 use crate::host::Host;
 use crate::interface::Interface;
 use crate::interface::config::InterfaceConfig;
@@ -99,6 +100,8 @@ pub struct Device {
     looked_at: (Time, u64),
     /// Number of sectors of a page.
     page_sectors: Divisor,
+    /// What a bit of a mask of sectors stands for.
+    grain: Grain,
     check: bool,
     /// Decoders of read data; `None` where bit errors are not modelled.
     decoders: Option<Decoders>,
@@ -182,6 +185,7 @@ impl Device {
             until_look: 1,
             looked_at: (Time::ZERO, 0),
             page_sectors: Divisor::new(geometry.sectors_per_page),
+            grain: geometry.grain(),
             check,
             decoders: Decoders::new(device),
             idle: IdleWatch::new(device),
@@ -197,11 +201,16 @@ impl Device {
         if let Some(cache) = &device.slc_cache {
             self.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
         }
+        if self.layout.geometry.pages_per_unit > 1 {
+            let unit = self.flash.map_units(&device.flash, self.layout.geometry);
+            self.ask_ftl(|ftl, _| ftl.map_units(unit));
+        }
         if self.decoders.is_some() {
             self.flash.decode();
         }
         if device.flash.programming == Programming::TwoPass {
-            self.ask_ftl(|ftl, _| ftl.program_twice());
+            let layout = self.layout.clone();
+            self.ask_ftl(|ftl, _| ftl.program_twice(&device.ftl, &layout));
             self.cache.let_word_lines_wait(self.layout.geometry);
         }
     }

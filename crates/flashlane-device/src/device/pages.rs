@@ -1,7 +1,9 @@
 //! The pages of requests.
 
 use super::Device;
-use flashlane_units::{FlowId, Lpa, RequestId};
+use crate::grain::Grain;
+use crate::request::Request;
+use flashlane_units::{FlowId, Lpa, RequestId, RequestOp};
 
 /// A page of a request: the logical page, and its sectors in the request.
 pub(crate) struct PagePart {
@@ -19,11 +21,16 @@ impl PagePart {
         Self { lpa, mask, sectors: mask.count_ones() }
     }
 
+    /// The sectors of `mask`, of which a bit stands for several.
+    fn coarse(lpa: Lpa, mask: u64, grain: Grain) -> Self {
+        Self { lpa, mask, sectors: grain.sectors(mask) }
+    }
+
     /// Leaves only the sectors of `mask`.
     #[inline]
-    pub(crate) fn keep(&mut self, mask: u64) {
+    pub(crate) fn keep(&mut self, mask: u64, grain: Grain) {
         debug_assert!(mask & !self.mask == 0, "a part only shrinks");
-        (self.mask, self.sectors) = (mask, mask.count_ones());
+        (self.mask, self.sectors) = (mask, grain.sectors(mask));
     }
 }
 
@@ -44,6 +51,9 @@ pub(crate) struct PageParts {
     /// Sectors from the last page boundary of the device before the flow to the flow's first page;
     /// 0 unless requests are cut at the boundaries of the device.
     phase: u32,
+    grain: Grain,
+    /// True if requests are cut at the boundaries of the device, or a bit is several sectors.
+    special: bool,
 }
 
 impl PageParts {
@@ -53,8 +63,8 @@ impl PageParts {
         if self.left == 0 {
             return None;
         }
-        if self.phase != 0 {
-            return Some(self.next_of_device(page_sectors));
+        if self.special {
+            return Some(self.next_special(page_sectors));
         }
         debug_assert!(self.start < page_sectors, "a part starts inside of its page");
         let count = self.left.min(page_sectors - self.start);
@@ -66,8 +76,22 @@ impl PageParts {
         Some(part)
     }
 
-    /// The next part, which ends at a page boundary of the device.
+    /// The next part, where a bit of its mask is several sectors. It is not trimmed.
     #[cold]
+    fn next_special(&mut self, page_sectors: u32) -> PagePart {
+        if !self.grain.is_coarse() {
+            return self.next_of_device(page_sectors);
+        }
+        let end = (self.start + self.left).min(page_sectors);
+        let mask = self.grain.covering(self.start, end);
+        let part = PagePart::coarse(self.lpa, mask, self.grain);
+        self.left -= end - self.start;
+        self.lpa = self.lpa.plus(1);
+        self.start = 0;
+        part
+    }
+
+    /// The next part, which ends at a page boundary of the device.
     fn next_of_device(&mut self, page_sectors: u32) -> PagePart {
         let count = self.left.min(page_sectors - (self.start + self.phase) % page_sectors);
         let part = PagePart::new(self.lpa, ones(count) << self.start);
@@ -92,7 +116,9 @@ impl Device {
         let page = self.page_sectors.divide_long(sector);
         let start = (sector - page * u64::from(self.page_sectors.get())) as u32;
         let space = &self.layout.flows[flow.index()];
-        PageParts { lpa: space.lpa(page), start, left: sectors, phase: space.page_phase }
+        let (phase, grain) = (space.page_phase, self.grain);
+        let special = phase != 0 || grain.is_coarse();
+        PageParts { lpa: space.lpa(page), start, left: sectors, phase, grain, special }
     }
 
     /// The sectors of a request up to the point where it continues elsewhere in its flow, and the
@@ -163,6 +189,9 @@ impl Device {
     #[inline]
     pub(crate) fn page_part(&self, id: RequestId, index: u32) -> PagePart {
         let request = &self.context.requests[id];
+        if self.grain.is_coarse() {
+            return self.coarse_part(request, index);
+        }
         let (first, rest) = self.ranges(request.flow, request.sector, request.sectors);
         if index == 0 {
             let mut parts = self.page_parts(request.flow, first.sector, first.sectors);
@@ -175,6 +204,27 @@ impl Device {
                 Some(index) => self.part_of(request.flow, rest, index),
             },
         }
+    }
+
+    /// The part of a request with this index, where a bit is several sectors. A trim gives up only
+    /// bits all of whose sectors it names, so that its mask may be empty.
+    #[cold]
+    #[inline(never)]
+    fn coarse_part(&self, request: &Request, index: u32) -> PagePart {
+        let size = u64::from(self.page_sectors.get());
+        let page = self.page_sectors.divide_long(request.sector) + u64::from(index);
+        let start = request.sector.max(page * size) - page * size;
+        let end = (request.sector + u64::from(request.sectors)).min((page + 1) * size);
+        let (start, end) = (start as u32, (end - page * size) as u32);
+        let trims = request.op == RequestOp::Trim;
+        let mask =
+            if trims { self.grain.inside(start, end) } else { self.grain.covering(start, end) };
+        let part =
+            PagePart::coarse(self.layout.flows[request.flow.index()].lpa(page), mask, self.grain);
+        let all = end - start;
+        let fits = if trims { part.sectors <= all } else { part.sectors >= all };
+        assert!(fits, "bits cover what is written, and trims give up no more than they name");
+        part
     }
 
     /// The part of a range of sectors with this index.
@@ -199,7 +249,8 @@ mod tests {
     use super::*;
 
     fn parts(phase: u32) -> Vec<(u32, u64)> {
-        let mut parts = PageParts { lpa: Lpa::new(0), start: 0, left: 16, phase };
+        let (grain, special) = (Grain::of(8), phase != 0);
+        let mut parts = PageParts { lpa: Lpa::new(0), start: 0, left: 16, phase, grain, special };
         std::iter::from_fn(|| parts.next(8)).map(|part| (part.lpa.get(), part.mask)).collect()
     }
 
@@ -214,7 +265,9 @@ mod tests {
     #[test]
     fn the_sectors_of_a_part_are_those_of_its_mask() {
         for (page_sectors, phase) in [(8, 0), (8, 3), (64, 0), (64, 3), (64, 63)] {
-            let mut parts = PageParts { lpa: Lpa::new(0), start: 1, left: 200, phase };
+            let (grain, special) = (Grain::of(page_sectors), phase != 0);
+            let lpa = Lpa::new(0);
+            let mut parts = PageParts { lpa, start: 1, left: 200, phase, grain, special };
             while let Some(part) = parts.next(page_sectors) {
                 assert_eq!(part.sectors, part.mask.count_ones(), "pages of {page_sectors} sectors");
             }

@@ -109,6 +109,9 @@ impl Device {
         let flow = self.context.requests[id].flow;
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
+            if part.mask == 0 {
+                continue;
+            }
             self.trim_cached(flow, part.lpa, part.mask);
             self.ask_ftl(|ftl, context| ftl.trim(context, flow, part.lpa, part.mask));
         }

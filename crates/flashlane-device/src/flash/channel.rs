@@ -11,7 +11,7 @@ use flashlane_units::{ChannelId, DieId, TransactionId};
 use super::{DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
-use crate::transaction::{Op, Source};
+use crate::transaction::Source;
 
 /// Classes of read data.
 pub(super) const MAPPING: usize = 0;
@@ -291,7 +291,7 @@ impl Flash {
         channel: ChannelId,
     ) -> (TransactionId, Source, DieId) {
         let arrived = self.transfer_ends(cx, channel);
-        self.count_operation(arrived.1, Op::Read);
+        self.count_read(&cx.transactions[arrived.0]);
         arrived
     }
 

@@ -8,7 +8,7 @@ use super::{DieState, Flash, channel};
 use crate::context::Context;
 use crate::event::Event;
 use crate::flash::DiePlace;
-use crate::transaction::{Op, Source, Transactions};
+use crate::transaction::{Op, Source, Transaction, Transactions};
 
 /// A command for a die.
 #[derive(Clone, Copy, Debug)]
@@ -272,7 +272,7 @@ impl Flash {
         let next = std::mem::replace(&mut tr.sibling, TransactionId::NONE);
         // A command may carry pages of several sources.
         let source = tr.source;
-        self.count_operation(source, ended.op);
+        self.count_change(source, ended.op);
         (source, next)
     }
 
@@ -315,12 +315,28 @@ impl Flash {
     /// The array operation that has just been counted was the first pass of a word line, which
     /// counts as programmed after its second pass.
     pub(crate) fn first_pass_over(&mut self, source: Source) {
-        *self.counter_of(source, Op::Program) -= 1;
+        *self.counter_of(source, Op::Program) -= self.programs_per_unit;
     }
 
+    /// Counts a program or an erase that is over.
     #[inline]
-    pub(super) fn count_operation(&mut self, source: Source, op: Op) {
-        *self.counter_of(source, op) += 1;
+    fn count_change(&mut self, source: Source, op: Op) {
+        let programs = self.programs_per_unit;
+        *self.counter_of(source, op) += if op == Op::Program { programs } else { 1 };
+    }
+
+    /// Counts the pages that were sensed for a read.
+    #[inline]
+    pub(super) fn count_read(&mut self, tr: &Transaction) {
+        let pages = if self.unit_pages.is_some() { self.pages_sensed(tr) } else { 1 };
+        *self.counter_of(tr.source, Op::Read) += pages;
+    }
+
+    /// Pages of its unit that were sensed for a read, where units have several.
+    #[cold]
+    #[inline(never)]
+    fn pages_sensed(&self, tr: &Transaction) -> u64 {
+        self.unit_pages.map_or(1, |unit| unit.sensed(tr).len()).into()
     }
 
     /// The number of operations of this kind.

@@ -296,6 +296,7 @@ impl Geometry {
         Self {
             units_per_page: 1,
             pages_per_program: flash.pages_per_program(),
+            pages_per_unit: 1,
             channels: flash.channels,
             chips_per_channel: flash.chips_per_channel,
             dies_per_chip: flash.dies_per_chip,
@@ -306,15 +307,19 @@ impl Geometry {
         }
     }
 
-    /// This array in mapping units of a size that divides the page.
+    /// This array in mapping units of a size that divides the page, or that is a multiple of it.
     #[must_use]
     pub fn in_units(self, unit: ByteSize) -> Self {
-        let units_per_page = (self.page_bytes() / unit.0.max(1)) as u32;
-        assert!(units_per_page > 0, "a page holds whole mapping units");
+        let page = self.page_bytes();
+        let units_per_page = (page / unit.0.max(1)).max(1) as u32;
+        let pages_per_unit = (unit.0 / page.max(1)).max(1) as u32;
+        let whole = u64::from(units_per_page) * unit.0 == u64::from(pages_per_unit) * page;
+        assert!(whole, "a page holds whole mapping units, or a unit holds whole pages");
         Self {
-            pages_per_block: self.pages_per_block * units_per_page,
-            sectors_per_page: self.sectors_per_page / units_per_page,
+            pages_per_block: self.pages_per_block * units_per_page / pages_per_unit,
+            sectors_per_page: self.sectors_per_page / units_per_page * pages_per_unit,
             units_per_page,
+            pages_per_unit,
             ..self
         }
     }

@@ -14,7 +14,7 @@ use super::command::{Command, CommandTime};
 use super::{Die, DieState, Flash};
 use crate::context::Context;
 use crate::event::Event;
-use crate::transaction::{Op, Source};
+use crate::transaction::Op;
 
 /// Pages in the registers of a die, as lists of transactions.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,8 @@ impl Flash {
         while id != TransactionId::NONE {
             let tr = &mut cx.transactions[id];
             tr.worked(since, cx.now);
+            self.count_read(tr);
             id = tr.sibling;
-            self.count_operation(Source::Gc, Op::Read);
         }
         head
     }

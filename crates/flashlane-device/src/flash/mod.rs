@@ -21,6 +21,7 @@ mod retries;
 mod sets;
 mod suspension;
 pub mod timing;
+pub mod unit_pages;
 
 use flashlane_engine::{Array, Divisor, Time};
 use flashlane_units::{ChannelId, ChipId, DieId, FlowId, PlaneId, TransactionId};
@@ -41,6 +42,7 @@ use plane_reads::PlaneReads;
 use retries::Retries;
 use sets::DieSets;
 use timing::FlashTiming;
+use unit_pages::UnitPages;
 
 /// The command that a die runs.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +123,11 @@ pub(crate) struct Flash {
     held: Option<Array<DieId, Held>>,
     /// Reads by plane; `None` where a die reads as a whole.
     reads: Option<Box<PlaneReads>>,
+    /// Programs of the flash that a program of the translation layer counts as: 1 for a page or a
+    /// word line, and the pages of a unit that are programmed one by one.
+    programs_per_unit: u64,
+    /// The pages of a mapping unit; `None` unless units have several.
+    unit_pages: Option<UnitPages>,
 }
 
 impl Flash {
@@ -163,12 +170,23 @@ impl Flash {
             reads: config.independent_plane_reads.then(|| {
                 PlaneReads::new(geometry.planes(), geometry.planes_per_die, config.cache_read)
             }),
+            programs_per_unit: 1,
+            unit_pages: None,
         }
     }
 
     /// All latencies.
     pub(crate) fn timing(&self) -> &FlashTiming {
         &self.timing
+    }
+
+    /// Maps units of several pages from now on. Returns how they consist of pages.
+    pub(crate) fn map_units(&mut self, config: &FlashConfig, geometry: Geometry) -> UnitPages {
+        let unit = UnitPages::new(config, geometry);
+        self.timing.map_units(config, geometry);
+        self.programs_per_unit = geometry.programs_per_unit().into();
+        self.unit_pages = Some(unit);
+        unit
     }
 
     /// The latencies, to be changed before the run.

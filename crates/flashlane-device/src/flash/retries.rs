@@ -111,7 +111,7 @@ impl Flash {
     ) -> (TransactionId, Source, DieId) {
         let arrived = self.transfer_ends(cx, channel);
         if !cx.transactions[arrived.0].reads_again() {
-            self.count_operation(arrived.1, Op::Read);
+            self.count_read(&cx.transactions[arrived.0]);
         }
         arrived
     }

@@ -8,7 +8,8 @@ use flashlane_units::{ByteSize, Span};
 use crate::compat::CompatConfig;
 use crate::flash::config::{ChannelClass, FlashConfig, Technology};
 use crate::flash::page_types::{Programming, time_by_page};
-use crate::layout::SECTOR_BYTES;
+use crate::flash::unit_pages::{PageSet, UnitTimes};
+use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::transaction::Op;
 
 const fn ns(n: u64) -> u64 {
@@ -48,7 +49,7 @@ const NV_DDR2: Cycles = Cycles {
 const NV_DDR3: Cycles = Cycles { adl: ns(150), wpsth: ns(25), ..NV_DDR2 };
 
 /// Time from ready/busy until the controller notices the end of a read.
-const READY_DELAY: u64 = ns(20);
+pub(super) const READY_DELAY: u64 = ns(20);
 
 impl Cycles {
     /// Bus time of command and address cycles for `planes` planes. Unit: picoseconds.
@@ -74,7 +75,8 @@ impl Cycles {
 /// fills it in (`ftl/blocks/flash_pages.rs`), and the driver hands it on with the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// Number of the first page in its block.
+    /// Number of the first page in its block; with mapping units of several pages, that of the
+    /// unit.
     pub page: u32,
     /// How they are used.
     pub mode: CellMode,
@@ -91,6 +93,9 @@ pub enum CellMode {
     FirstPass,
     /// In a word line that has its second pass.
     SecondPass,
+    /// In those pages of a mapping unit from which sectors are read, where a unit has several pages
+    /// (`flash/unit_pages.rs`).
+    Pages(PageSet),
 }
 
 impl Cells {
@@ -120,6 +125,8 @@ pub struct FlashTiming {
     slc: [u64; 2],
     /// Memory that is written in place: array time of a read and of a write, by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
+    /// Times of the pages of mapping units of several pages; `None` where a unit is a page or less.
+    units: Option<Box<UnitTimes>>,
     /// Bus time of commands and addresses by operation and number of planes, `0..=planes_per_die`.
     commands: [Array<usize, u64>; 3],
     /// Command of a suspension.
@@ -136,17 +143,6 @@ impl FlashTiming {
         let sectors = flash.page_size.0 / SECTOR_BYTES;
         // With these cuts, a part of a request may reach over the end of its page.
         let sectors_max = if compat.device_page_cuts { u64::from(u64::BITS) } else { sectors };
-        let width = flash.channel_width.0;
-        let transfer = |bytes: u64| {
-            if compat.truncated_bus_clock {
-                // Two beats last twice the truncated period; an odd beat is dropped.
-                let beats_ns = 2 * (1_000_000_000 / flash.channel_rate.0);
-                bytes / width / 2 * ns(beats_ns)
-            } else {
-                let beats = u128::from(bytes.div_ceil(width));
-                (beats * 1_000_000_000_000 / u128::from(flash.channel_rate.0)) as u64
-            }
-        };
         let by_page = |times: &[Span], extra: u64| -> Vec<u64> {
             time_by_page(flash, times).map(|time| time + extra).collect()
         };
@@ -163,9 +159,7 @@ impl FlashTiming {
             Some(ChannelClass::NvDdr3 | ChannelClass::NvLpddr4) => NV_DDR3,
         };
         Self {
-            data: (0..=sectors_max * u64::from(flash.pages_per_program()))
-                .map(|n| transfer(n * SECTOR_BYTES))
-                .collect(),
+            data: transfers(flash, compat, sectors_max * u64::from(flash.pages_per_program())),
             read: by_page(&flash.read_time, READY_DELAY).into(),
             small_read: small.map_or_else(Vec::new, |small| by_page(&small.time, READY_DELAY)),
             small_sectors: small.map_or(0, |small| (small.size.0 / SECTOR_BYTES) as u32),
@@ -173,6 +167,7 @@ impl FlashTiming {
             passes,
             erase: flash.erase_time.0,
             slc: [0; 2],
+            units: None,
             in_place: in_place.then(|| {
                 [
                     accesses(flash.read_time[0], flash.read_unit, READY_DELAY),
@@ -190,6 +185,25 @@ impl FlashTiming {
             suspend_program: flash.suspend.program_time.0,
             suspend_erase: flash.suspend.erase_time.0,
         }
+    }
+
+    /// Maps units of several pages from now on. Times of programs are those of units then, and
+    /// those of reads that name no pages (see [`CellMode::Pages`]) too.
+    pub(super) fn map_units(&mut self, flash: &FlashConfig, geometry: Geometry) {
+        let times = UnitTimes::new(flash, geometry);
+        self.read = times.whole_reads().into();
+        if flash.programming == Programming::Page {
+            let units = self.program.chunks(geometry.pages_per_unit as usize);
+            let units: Array<usize, u64> = units.map(|unit| unit.iter().sum()).collect();
+            let sum = |times: &Array<usize, u64>| times.iter().sum::<u64>();
+            assert_eq!(sum(&units), sum(&self.program), "a block of units has all of its pages");
+            self.program = units;
+        }
+        self.small_sectors = 0;
+        let pages = u64::from(geometry.pages_moved_by_program());
+        let sectors = flash.page_size.0 / SECTOR_BYTES * pages;
+        self.data = transfers(flash, &CompatConfig::default(), sectors);
+        self.units = Some(Box::new(times));
     }
 
     /// Time from the suspend command until a die that ran `op` takes another command.
@@ -217,7 +231,7 @@ impl FlashTiming {
     #[inline(always)]
     pub(crate) fn array(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
         if cells.mode != CellMode::Ordinary {
-            return self.array_in_mode(op, cells.mode);
+            return self.array_in_mode(op, cells);
         }
         let page = cells.page as usize;
         if let Some([read, write]) = &self.in_place {
@@ -237,24 +251,35 @@ impl FlashTiming {
         self.slc = [read.0 + READY_DELAY, program.0];
     }
 
-    /// Array time of an operation on a page, or on a block, in SLC mode, or of a pass of a word
-    /// line.
+    /// Array time of an operation on a page, or on a block, in SLC mode, of a pass of a word line,
+    /// or of a read of some pages of a unit.
     #[cold]
     #[inline(never)]
-    fn array_in_mode(&self, op: Op, mode: CellMode) -> u64 {
+    fn array_in_mode(&self, op: Op, cells: Cells) -> u64 {
         let [read, program] = self.slc;
         let [first, second] = self.passes;
-        let time = match (op, mode) {
+        let time = match (op, cells.mode) {
             (_, CellMode::Ordinary) => unreachable!("ordinary pages have times by type"),
             (Op::Read, CellMode::Slc) => read,
             (Op::Program, CellMode::Slc) => program,
             (Op::Program, CellMode::FirstPass) => first,
             (Op::Program, CellMode::SecondPass) => second,
+            (Op::Read, CellMode::Pages(pages)) => {
+                let units = self.units.as_ref().expect("units have several pages");
+                units.read(cells.page, pages)
+            }
             (Op::Read, _) => unreachable!("a read is no pass"),
+            (Op::Program, CellMode::Pages(_)) => unreachable!("a unit is programmed whole"),
             (Op::Erase, _) => self.erase,
         };
         assert!(time > 0, "the mode of cells has times of its own");
         time
+    }
+
+    /// Programs of the flash that a program of the translation layer counts as.
+    #[must_use]
+    pub fn programs_per_unit(&self) -> u64 {
+        self.units.as_ref().map_or(1, |units| units.programs())
     }
 
     /// The part of [`FlashTiming::array`] in which the cells work, without the time until the
@@ -263,6 +288,22 @@ impl FlashTiming {
         let delay = if op == Op::Read { READY_DELAY } else { 0 };
         self.array(op, cells, sectors) - delay
     }
+}
+
+/// Bus time of data by number of sectors, up to `most`. Unit: picoseconds.
+fn transfers(flash: &FlashConfig, compat: &CompatConfig, most: u64) -> Array<usize, u64> {
+    let width = flash.channel_width.0;
+    let transfer = |bytes: u64| {
+        if compat.truncated_bus_clock {
+            // Two beats last twice the truncated period; an odd beat is dropped.
+            let beats_ns = 2 * (1_000_000_000 / flash.channel_rate.0);
+            bytes / width / 2 * ns(beats_ns)
+        } else {
+            let beats = u128::from(bytes.div_ceil(width));
+            (beats * 1_000_000_000_000 / u128::from(flash.channel_rate.0)) as u64
+        }
+    };
+    (0..=most).map(|sectors| transfer(sectors * SECTOR_BYTES)).collect()
 }
 
 /// The times of programs by page type, and those of the passes of a word line.

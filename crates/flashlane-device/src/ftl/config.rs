@@ -107,9 +107,9 @@ impl FtlSettings<'_> {
 pub struct MappingConfig {
     /// Unit of mapping.
     pub kind: MappingKind,
-    /// Page-level: size of the units that are mapped. A page of the flash is a multiple of it.
-    /// Units are packed into pages as they are written. Range: 512 B..=`flash.page_size`, which is
-    /// the default.
+    /// Page-level: size of the units that are mapped. Smaller ones, of which a page of the flash is
+    /// a multiple, are packed into pages as they are written. Larger ones are 2 to 16 pages in a
+    /// row of a block. Range: 512 B..=64 KiB. Default: `flash.page_size`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<ByteSize>,
     /// With units smaller than a page, or `flash.programming = "one-shot"` or `"two-pass"`: longest

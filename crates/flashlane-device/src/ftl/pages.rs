@@ -8,6 +8,7 @@ use flashlane_engine::{Frozen, Table, Use};
 use flashlane_units::{Lpa, Ppa};
 
 use super::masks::{FrozenMasks, Masks};
+use crate::grain::Grain;
 
 /// Logical pages for one word of `partial`.
 const WORD: u32 = u32::BITS;
@@ -33,6 +34,7 @@ pub struct PageTables {
     partial: Table,
     masks: Masks,
     full_mask: u64,
+    grain: Grain,
 }
 
 /// Page tables that change no more, and can be copied.
@@ -45,6 +47,7 @@ pub(crate) struct FrozenPages {
     partial: Frozen,
     masks: FrozenMasks,
     full_mask: u64,
+    grain: Grain,
 }
 
 impl FrozenPages {
@@ -58,6 +61,7 @@ impl FrozenPages {
             partial: self.partial.copy(),
             masks: self.masks.copy(),
             full_mask: self.full_mask,
+            grain: self.grain,
         }
     }
 }
@@ -91,8 +95,8 @@ impl PageTables {
             *word = u64::from(from.next()?) | u64::from(from.next()?) << 32;
         }
         let masks = self.masks.take(tables, from)?;
-        let full_mask = self.full_mask;
-        Some(FrozenPages { l2p, p2l, touched, any_touched, partial, masks, full_mask })
+        let (full_mask, grain) = (self.full_mask, self.grain);
+        Some(FrozenPages { l2p, p2l, touched, any_touched, partial, masks, full_mask, grain })
     }
 
     /// Does [`Table::let_go`] for all tables.
@@ -124,8 +128,9 @@ impl PageTables {
         mask_bits: u32,
     ) -> Self {
         let TableSize { pages, purpose } = logical;
-        assert!((1..=64).contains(&sectors_per_page), "a word has a bit for each sector of a page");
-        assert!(mask_bits >= sectors_per_page, "a mask has a bit for each sector of a page");
+        let grain = Grain::of(sectors_per_page);
+        let bits = grain.bits(sectors_per_page);
+        assert!(mask_bits >= bits, "a mask has a bit for each sector of a page");
         let few = if purpose == Use::Filled { Use::Sparse } else { purpose };
         Self {
             l2p: Table::new(pages as usize, purpose),
@@ -134,7 +139,8 @@ impl PageTables {
             any_touched: false,
             partial: Table::new(pages.div_ceil(64) as usize * 2, few),
             masks: Masks::new(pages, mask_bits, purpose),
-            full_mask: if sectors_per_page == 64 { u64::MAX } else { (1 << sectors_per_page) - 1 },
+            full_mask: grain.covering(0, sectors_per_page),
+            grain,
         }
     }
 
@@ -148,6 +154,7 @@ impl PageTables {
             partial: self.partial.freeze(),
             masks: self.masks.freeze(),
             full_mask: self.full_mask,
+            grain: self.grain,
         }
     }
 
@@ -159,7 +166,18 @@ impl PageTables {
 
     /// Sectors of a page.
     pub fn sectors_per_page(&self) -> u32 {
-        self.full_mask.count_ones()
+        self.sectors_in(self.full_mask)
+    }
+
+    /// The mask of the sectors from `first` up to and without `end` of a page.
+    pub fn covering(&self, first: u32, end: u32) -> u64 {
+        self.grain.covering(first, end)
+    }
+
+    /// Sectors of a mask.
+    #[inline]
+    pub(crate) fn sectors_in(&self, mask: u64) -> u32 {
+        self.grain.sectors(mask)
     }
 
     /// Physical page of a logical one, or `NONE`.

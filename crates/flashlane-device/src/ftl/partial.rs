@@ -65,7 +65,7 @@ impl Ftl {
         let tr = &mut ctx.transactions[read];
         tr.merging = true;
         tr.dependent = id;
-        tr.set_mask(missing);
+        tr.set_part(missing, self.pages.sectors_in(missing));
         self.resolve_read(ctx, read);
     }
 
@@ -88,7 +88,7 @@ impl Ftl {
         let tr = &mut ctx.transactions[id];
         tr.merging = true;
         tr.dependent = write;
-        tr.set_mask(missing);
+        tr.set_part(missing, self.pages.sectors_in(missing));
         tr.ppa = old;
         tr.plane = self.blocks.plane_of_page(old);
         tr.holds_block = true;

@@ -49,7 +49,7 @@ impl Ftl {
         tr.ppa = ppa;
         tr.plane = plane;
         if written != mask {
-            tr.set_mask(written);
+            tr.set_part(written, self.pages.sectors_in(written));
         }
         if let Some(sets) = &mut self.sets
             && !tr.merging

@@ -24,7 +24,7 @@ fn mask_bits(layout: &Layout) -> u32 {
     let sectors = layout.geometry.sectors_per_page;
     match layout.flows.iter().any(|flow| flow.page_phase != 0) {
         true => (2 * sectors).min(u64::BITS),
-        false => sectors,
+        false => layout.geometry.grain().bits(sectors),
     }
 }
 
@@ -54,6 +54,7 @@ impl FtlState {
             sectors_per_page: 1,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let none = TableSize { pages: 0, purpose: Use::Sparse };
         Self {

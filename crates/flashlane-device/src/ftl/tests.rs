@@ -32,6 +32,7 @@ impl Stage {
             sectors_per_page: SECTORS,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let pages = 100;
         let space = FlowSpace {

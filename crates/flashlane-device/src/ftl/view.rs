@@ -1,6 +1,7 @@
 //! The scheduler's view of pages and blocks.
 
 use crate::flash::timing::Cells;
+use crate::flash::unit_pages::UnitPages;
 use flashlane_units::{BlockId, ChipId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::Ftl;
@@ -24,7 +25,7 @@ impl<'a> FlashView<'a> {
 
     /// Number of sectors of a page.
     pub(crate) fn page_sectors(&self) -> u32 {
-        self.pages.full_mask().count_ones()
+        self.pages.sectors_per_page()
     }
 
     /// Size of a page. Unit: bytes.
@@ -124,9 +125,17 @@ impl Ftl {
         self.unerased[chip] > 0
     }
 
+    /// Maps units of several pages from now on.
+    pub(crate) fn map_units(&mut self, unit: UnitPages) {
+        self.blocks.map_units(unit);
+    }
+
     /// The cells of a command for these pages.
     #[inline]
-    pub(crate) fn cells_of<'a>(&self, pages: impl Iterator<Item = &'a Transaction>) -> Cells {
+    pub(crate) fn cells_of<'a>(
+        &self,
+        pages: impl Iterator<Item = &'a Transaction> + Clone,
+    ) -> Cells {
         self.blocks.cells_of(pages)
     }
 

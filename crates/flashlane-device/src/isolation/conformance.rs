@@ -20,6 +20,7 @@ const GEOMETRY: Geometry = Geometry {
     sectors_per_page: 8,
     units_per_page: 1,
     pages_per_program: 1,
+    pages_per_unit: 1,
 };
 
 fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {

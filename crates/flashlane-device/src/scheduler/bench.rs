@@ -130,7 +130,7 @@ impl Bench {
         let Work { source, op, flow, plane } = work;
         let mut tr = Transaction::new(source, op, flow, flow.get() as u8, self.now);
         tr.plane = plane;
-        tr.set_mask(self.pages.full_mask());
+        tr.set_part(self.pages.full_mask(), self.pages.sectors_per_page());
         tr.lpa = self.next_lpa;
         self.next_lpa = self.next_lpa.plus(1);
         tr.ppa = match op {

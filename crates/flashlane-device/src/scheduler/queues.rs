@@ -237,7 +237,7 @@ impl Queues {
             pages: PagesOfBlock {
                 mapped: Divisor::new(geometry.pages_per_block),
                 units: geometry.units_per_page,
-                plain: geometry.units_per_program() == 1,
+                plain: geometry.units_per_page == 1 && geometry.pages_per_program == 1,
             },
             partner_scan: PARTNER_SCAN,
         }

@@ -142,13 +142,14 @@ pub(crate) fn fill_in(
     let geometry = device.geometry();
     let program_bytes = device.flash.page_size.0 * u64::from(geometry.pages_per_program);
     let cycles = device.endurance.rated_cycles;
-    let rated = cycles.map(|cycles| {
-        u128::from(geometry.pages() / u64::from(geometry.units_per_program())) * u128::from(cycles)
-    });
+    let (units, programs) = (geometry.units_per_program(), geometry.programs_per_unit());
+    let all_programs = geometry.pages() / u64::from(units) * u64::from(programs);
+    let rated = cycles.map(|cycles| u128::from(all_programs) * u128::from(cycles));
     let book = WearFigures {
         length_s: summary.window_end_s - summary.window_start_s,
         all_programs: spent.iter().map(|one| one.programs).sum(),
-        units_per_program: geometry.units_per_program(),
+        units_per_program: units,
+        programs_per_unit: programs,
         logical_bytes,
         program_bytes,
         rated_programs: rated.map(|pages| pages as f64),
@@ -203,6 +204,8 @@ struct WearFigures {
     all_programs: u64,
     /// Programs of hosts are counted in units, of which the flash programs this many at once.
     units_per_program: u32,
+    /// Programs of the flash for a unit of several pages; otherwise 1.
+    programs_per_unit: u32,
     logical_bytes: u64,
     /// What the flash programs at once: a page or a word line.
     program_bytes: u64,
@@ -214,7 +217,8 @@ impl WearFigures {
     fn wear(&self, spent: &FlowEnergy, host_programs: u64, written_bytes: u64) -> WearSummary {
         let FlowEnergy { programs, erases, .. } = *spent;
         let over = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-        let host_programs = host_programs as f64 / f64::from(self.units_per_program);
+        let host_programs = host_programs as f64 * f64::from(self.programs_per_unit)
+            / f64::from(self.units_per_program);
         let amplification = over(programs as f64, host_programs);
         let per_second = over(programs as f64, self.length_s);
         let written = over(written_bytes as f64 * DAY_S, self.length_s);
@@ -267,6 +271,7 @@ mod tests {
             length_s: DAY_S,
             all_programs: 2_000,
             units_per_program: 1,
+            programs_per_unit: 1,
             logical_bytes: 900 * 4_096,
             program_bytes: 4_096,
             rated_programs: Some(365_250.0),

@@ -37,7 +37,8 @@ impl Observer {
             let changes = match op {
                 Op::Read => 0,
                 // A word line counts as programmed after its second pass.
-                Op::Program => u64::from(cells.mode != CellMode::FirstPass),
+                Op::Program if cells.mode == CellMode::FirstPass => 0,
+                Op::Program => timing.programs_per_unit(),
                 Op::Erase => 1,
             };
             meter.operation(credits.culprit_of(tr), tr.source, (op, changes), time);

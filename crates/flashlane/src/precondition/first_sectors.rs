@@ -30,7 +30,8 @@ pub(super) fn keep(workload: &WorkloadConfig, layout: &Layout, state: &mut FtlSt
         for lpa in (0..space.pages).map(|page| space.lpa(page)) {
             if state.pages.ppa(lpa) != Ppa::NONE {
                 let sector = rng.below(sectors.div_ceil(unit)) * unit;
-                state.pages.set_mask(lpa, 1 << sector);
+                let sector = sector as u32;
+                state.pages.set_mask(lpa, state.pages.covering(sector, sector + 1));
             }
         }
     }

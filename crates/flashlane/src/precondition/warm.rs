@@ -272,9 +272,8 @@ fn recall(
             continue;
         }
         let first = planned.sector.max(page * per_page) - page * per_page;
-        let count = end.min((page + 1) * per_page) - page * per_page - first;
-        let ones = if count == 64 { u64::MAX } else { (1 << count) - 1 };
-        let mask = ones << first;
+        let last = end.min((page + 1) * per_page) - page * per_page;
+        let mask = pages.covering(first as u32, last as u32);
         let mut touch = |flow: FlowId, lpa: Lpa, changed: bool| {
             if let Some(table) = table {
                 table.recall(flow, lpa, changed);

@@ -175,17 +175,21 @@ impl WafRun<'_> {
             return self.drive.flush(flow, at);
         }
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
-        let space = &self.layout.flows[flow.index()];
+        let (space, grain) = (&self.layout.flows[flow.index()], self.layout.geometry.grain());
         let (mut from, mut page) = (sector, sector / spp);
         let mut done = at.saturating_add(ANSWER);
         while from < end {
             let to = end.min((page + 1) * spp);
-            let ones = if to - from == 64 { u64::MAX } else { (1 << (to - from)) - 1 };
-            let mask = ones << (from - page * spp);
+            let (first, last) = ((from - page * spp) as u32, (to - page * spp) as u32);
+            let mask = match op {
+                RequestOp::Write | RequestOp::Read => grain.covering(first, last),
+                _ => grain.inside(first, last),
+            };
             let part = HostPage { flow, lpa: space.lpa(page), mask, at };
             done = done.max(match op {
                 RequestOp::Write => self.drive.write(&part)?,
                 RequestOp::Read => self.drive.read(&part)?,
+                _ if mask == 0 => 0,
                 _ => self.drive.trim(&part)?,
             });
             (from, page) = (to, page + 1);

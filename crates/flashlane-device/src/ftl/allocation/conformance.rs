@@ -23,6 +23,7 @@ const GEOMETRY: Geometry = Geometry {
     sectors_per_page: 8,
     units_per_page: 1,
     pages_per_program: 1,
+    pages_per_unit: 1,
 };
 
 fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {

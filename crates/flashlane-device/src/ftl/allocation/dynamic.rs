@@ -62,6 +62,7 @@ mod tests {
             sectors_per_page: 8,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let mut blocks = Blocks::new(geometry, 1, true, 2);
         let order = [0, 1, 2, 3].map(PlaneId::new);

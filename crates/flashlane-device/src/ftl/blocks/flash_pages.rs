@@ -1,9 +1,11 @@
-//! The pages of the flash behind the pages that are mapped, which may be smaller (`ftl/units`).
+//! The pages of the flash behind the pages that are mapped, which may be smaller (`ftl/units`) or
+//! larger (`flash/unit_pages.rs`).
 
 use flashlane_units::{BlockId, Ppa};
 
 use super::Blocks;
 use crate::flash::timing::{CellMode, Cells};
+use crate::flash::unit_pages::{PageSet, UnitPages};
 use crate::transaction::{Op, Transaction};
 
 impl Blocks {
@@ -19,7 +21,7 @@ impl Blocks {
         self.units_per_page
     }
 
-    /// Page of the flash inside its block.
+    /// Page of the flash inside its block; with units of several pages, the unit inside its block.
     #[inline]
     pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {
         let page = self.place_in_flash_block(ppa);
@@ -39,6 +41,8 @@ impl Blocks {
             if tr.in_second_pass() { CellMode::SecondPass } else { CellMode::FirstPass }
         } else if self.slc_pages > 0 && self.is_slc(tr.ppa) {
             CellMode::Slc
+        } else if let (Some(unit), Op::Read) = (self.unit_pages, tr.op) {
+            CellMode::Pages(unit.sensed(tr))
         } else {
             CellMode::Ordinary
         }
@@ -48,7 +52,10 @@ impl Blocks {
     /// the first page stands for all. What differs between blocks has to be asked of every page
     /// here, and the command takes as long as its slowest page.
     #[inline]
-    pub(crate) fn cells_of<'a>(&self, mut pages: impl Iterator<Item = &'a Transaction>) -> Cells {
+    pub(crate) fn cells_of<'a>(
+        &self,
+        mut pages: impl Iterator<Item = &'a Transaction> + Clone,
+    ) -> Cells {
         let first = self.cells(pages.next().expect("a command has a page"));
         if first.mode == CellMode::Ordinary { first } else { self.cells_in_mode(first, pages) }
     }
@@ -60,13 +67,29 @@ impl Blocks {
     fn cells_in_mode<'a>(
         &self,
         first: Cells,
-        mut rest: impl Iterator<Item = &'a Transaction>,
+        mut rest: impl Iterator<Item = &'a Transaction> + Clone,
     ) -> Cells {
         if first.mode == CellMode::Slc {
             return self.slowest_cells(first, rest);
         }
+        if let CellMode::Pages(pages) = first.mode {
+            // The planes sense the same page of their units at a time.
+            let others = rest.filter_map(|tr| match self.mode_of(tr) {
+                CellMode::Pages(others) => Some(others),
+                _ => None,
+            });
+            let all = others.clone().fold(pages, PageSet::or);
+            let mut each = others.chain([pages]);
+            assert!(each.all(|one| all.serves(one)), "a command senses what its reads want");
+            return Cells { mode: CellMode::Pages(all), ..first };
+        }
         assert!(rest.all(|tr| self.mode_of(tr) == first.mode), "a command is for one pass");
         first
+    }
+
+    /// Maps units of several pages from now on.
+    pub(in crate::ftl) fn map_units(&mut self, unit: UnitPages) {
+        (self.unit_pages, self.plain_cells) = (Some(unit), false);
     }
 
     /// Programs word lines in two passes from now on.

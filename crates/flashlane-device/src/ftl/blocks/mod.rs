@@ -20,6 +20,7 @@ use flashlane_engine::{Array, Divisor, List};
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::superblocks::Stripes;
+use crate::flash::unit_pages::UnitPages;
 use crate::layout::Geometry;
 use frontiers::STREAMS;
 pub(super) use full::{FullBlocks, first_fewest};
@@ -139,8 +140,9 @@ pub struct Blocks {
     two_pass: bool,
     /// With two passes: blocks whose stream has to complete another one first.
     gated: Vec<bool>,
-    /// True if all cells are used in one way: nothing is in SLC mode or has a pass of its own.
+    /// True if all cells are used in one way: no SLC mode, no passes, and no parts of units.
     plain_cells: bool,
+    unit_pages: Option<UnitPages>,
     /// Free blocks that only collection may take.
     reserve: u32,
     /// True if a full frontier is replaced at once, and not by the next write.
@@ -202,6 +204,7 @@ impl Blocks {
             two_pass: false,
             gated: Vec::new(),
             plain_cells: true,
+            unit_pages: None,
             reserve,
             eager_frontiers: false,
             owe_below: 0,
@@ -410,6 +413,7 @@ mod tests {
             sectors_per_page: 8,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         }
     }
 

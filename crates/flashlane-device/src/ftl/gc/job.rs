@@ -114,7 +114,7 @@ impl Ftl {
         tr.ppa = ppa;
         tr.plane = plane;
         tr.tag = job.get();
-        tr.set_mask(mask);
+        tr.set_part(mask, self.pages.sectors_in(mask));
         tr.place = Place::Queue;
         if !(self.packs_units() && self.ride(ctx, id)) {
             self.ready(id);

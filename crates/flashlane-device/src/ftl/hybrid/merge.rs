@@ -143,7 +143,7 @@ impl Ftl {
         let mask = self.pages.full_mask();
         let tr = &mut ctx.transactions[id];
         (tr.ppa, tr.plane) = (self.pages.ppa(lpa), plane);
-        tr.set_mask(mask);
+        tr.set_part(mask, self.pages.sectors_in(mask));
         self.read_physical(ctx, id);
         false
     }

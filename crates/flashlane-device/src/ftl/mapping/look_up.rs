@@ -110,7 +110,7 @@ impl Ftl {
         assert!(ppa != Ppa::NONE, "translation page {page} is on flash");
         tr.ppa = ppa;
         tr.plane = plane;
-        tr.set_mask(mask);
+        tr.set_part(mask, self.pages.sectors_in(mask));
         tr.dependent = dependent;
         tr.merging = dependent != TransactionId::NONE;
         self.read_physical(ctx, id);

@@ -55,7 +55,7 @@ impl Ftl {
         let exists = table.on_flash(page) != Ppa::NONE;
         let write = self.new_transaction(ctx, Source::Mapping, Op::Program, flow, Lpa::new(page));
         let mask = self.pages.full_mask();
-        ctx.transactions[write].set_mask(mask);
+        ctx.transactions[write].set_part(mask, self.pages.sectors_in(mask));
         if exists {
             ctx.transactions[write].place = Place::Merge;
             self.read_translation_page(ctx, flow, page, write);
@@ -103,7 +103,7 @@ impl Ftl {
     /// programmed. Here the new page counts as programmed in no time, so that its block is not
     /// lost.
     fn forget_write_back(&mut self, ctx: &mut Context, flow: FlowId, page: u32) {
-        let sector_count = self.pages.full_mask().count_ones();
+        let sector_count = self.pages.sectors_per_page();
         let table = self.table_mut();
         table.writebacks += 1;
         let mut changed = std::mem::take(&mut table.changed);
@@ -119,7 +119,7 @@ impl Ftl {
         if table.on_flash(page) != Ppa::NONE {
             let read = self.read_translation_page(ctx, flow, page, TransactionId::NONE);
             ctx.transactions[read].merging = true;
-            ctx.transactions[read].set_mask(sectors);
+            ctx.transactions[read].set_part(sectors, self.pages.sectors_in(sectors));
         }
         let table = self.table();
         let plane = self.allocator.translation_plane(flow, table.index_in_flow(flow, page));

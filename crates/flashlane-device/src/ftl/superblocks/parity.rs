@@ -29,7 +29,7 @@ impl Ftl {
         tr.ppa = parity;
         tr.plane = self.blocks.plane_in_pool(pool, parity);
         tr.tag = flashlane_engine::NONE;
-        tr.set_mask(mask);
+        tr.set_part(mask, self.pages.sectors_in(mask));
         let units = self.units_per_program();
         if units > 1 {
             // A whole row is programmed.

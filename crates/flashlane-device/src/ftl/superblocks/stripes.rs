@@ -288,6 +288,7 @@ mod tests {
             sectors_per_page: 8,
             units_per_page: row,
             pages_per_program: 1,
+            pages_per_unit: 1,
         };
         let flows = [0, 60].map(|first_lpa| FlowSpace {
             first_lpa,

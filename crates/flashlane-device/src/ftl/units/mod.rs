@@ -72,7 +72,7 @@ pub struct PassCounts {
 /// Rows that are being filled, and what rides on the rows and pages under way.
 #[derive(Clone)]
 pub(super) struct Units {
-    /// Units of a row, which are programmed together; more than 1.
+    /// Units of a row, which are programmed together; more than 1, unless a row has two passes.
     slots: u32,
     /// Units of a page, which are read together.
     of_page: u32,
@@ -108,12 +108,18 @@ impl Units {
     /// Nothing under way; `None` where every page is mapped and programmed by itself. `shared`: the
     /// flows of a plane fill the same rows.
     pub(super) fn new(config: &FtlConfig, layout: &Layout, shared: bool) -> Option<Self> {
+        let packs = layout.geometry.units_per_program() > 1;
+        packs.then(|| Self::of_rows(config, layout, shared))
+    }
+
+    /// Nothing under way.
+    fn of_rows(config: &FtlConfig, layout: &Layout, shared: bool) -> Self {
         let geometry = layout.geometry;
         let dynamic = config.allocation.is_dynamic();
         let (of_page, slots) = (geometry.units_per_page, geometry.units_per_program());
         let flows = if shared { 1 } else { layout.flows.len() };
         let rows = geometry.planes() as usize * flows * STREAMS;
-        (slots > 1).then(|| Self {
+        Self {
             slots,
             of_page,
             row_sectors: slots * geometry.sectors_per_page,
@@ -127,7 +133,7 @@ impl Units {
             bases: Vec::new(),
             passes: None,
             counts: UnitCounts { per_page: of_page, per_program: slots, ..UnitCounts::default() },
-        })
+        }
     }
 
     /// Index in `filling` of the row of a plane, flow and stream.

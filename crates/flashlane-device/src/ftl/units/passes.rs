@@ -34,7 +34,9 @@ use super::order::Found;
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
+use crate::ftl::config::FtlConfig;
 use crate::ftl::{Ftl, Seen};
+use crate::layout::Layout;
 use crate::transaction::{Place, Source, units_from};
 
 /// Why a word line has its second pass.
@@ -57,9 +59,10 @@ impl Units {
 }
 
 impl Ftl {
-    /// Programs word lines in two passes from now on. Nothing is under way.
-    pub(crate) fn program_twice(&mut self) {
-        let units = self.units.as_mut().expect("word lines have several pages");
+    /// Programs word lines in two passes from now on. Nothing is under way. A word line may be one
+    /// unit.
+    pub(crate) fn program_twice(&mut self, config: &FtlConfig, layout: &Layout) {
+        let units = self.units.get_or_insert_with(|| Units::of_rows(config, layout, false));
         let passes = Passes::new(self.blocks.count(), units.filling.len());
         units.passes = Some(Box::new(passes));
         self.blocks.program_twice();

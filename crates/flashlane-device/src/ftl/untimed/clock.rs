@@ -47,11 +47,15 @@ pub fn page_transfer(flash: &FlashConfig) -> u64 {
 
 impl Times {
     /// Collection reads the pages, as they are mapped, of a page of the flash together, and
-    /// programs together as many as the flash programs at once.
+    /// programs together as many as the flash programs at once. A unit of several pages is read and
+    /// programmed page by page, or in its word line.
     fn new(flash: &FlashConfig, copyback: bool, geometry: Geometry) -> Self {
-        let transfer = page_transfer(flash);
-        let all_pages = transfer * u64::from(geometry.pages_per_program) * flash.passes();
-        let (read, program) = (mean(&flash.read_time), flash.mean_program());
+        let of_unit = u64::from(geometry.pages_per_unit);
+        let all_pages =
+            page_transfer(flash) * u64::from(geometry.pages_moved_by_program()) * flash.passes();
+        let transfer = page_transfer(flash) * of_unit;
+        let read = mean(&flash.read_time) * of_unit;
+        let program = flash.mean_program() * u64::from(geometry.programs_per_unit());
         let over_channel = |transfer: u64| if copyback { 0 } else { transfer };
         let (of_page, of_program) = (geometry.units_per_page, geometry.units_per_program());
         // With cache program the data of the next program crosses the channel meanwhile.
@@ -80,8 +84,10 @@ struct Together {
     least: u64,
     /// Mapping units of a page of the flash.
     units_per_page: u64,
-    /// Pages of the flash that a plane programs at once.
-    pages_per_program: u64,
+    /// Pages of the flash in a mapping unit.
+    pages_per_unit: u64,
+    /// Pages of the flash that cross the channel for a program.
+    pages_moved: u64,
 }
 
 impl Together {
@@ -95,15 +101,16 @@ impl Together {
             programs: if planes_join { planes } else { dies },
             least,
             units_per_page: u64::from(drive.units_per_page),
-            pages_per_program: u64::from(drive.pages_per_program),
+            pages_per_unit: u64::from(drive.pages_per_unit),
+            pages_moved: u64::from(drive.pages_moved_by_program()),
         }
     }
 
     /// The times that a page takes of the clock. The blocks of a superblock are erased at once.
     fn shorten(self, times: Times) -> Times {
-        let of_unit = (self.least / self.units_per_page).max(1);
+        let of_unit = (self.least * self.pages_per_unit / self.units_per_page).max(1);
         Times {
-            program: (times.program / self.programs).max(self.least * self.pages_per_program),
+            program: (times.program / self.programs).max(self.least * self.pages_moved),
             gc_read: (times.gc_read / self.dies).max(of_unit),
             gc_program: (times.gc_program / self.programs).max(of_unit),
             erase: times.erase,
@@ -130,7 +137,8 @@ pub(super) struct Dies {
     die_of_plane: Array<PlaneId, DieId>,
     geometry: Geometry,
     pub(super) times: Times,
-    /// Time of a read of a host by the index of its page in its block. Unit: picoseconds.
+    /// Time of a read of a host by the index of its page in its block. With units of several pages,
+    /// by that of the unit: of the mean page of it, since most reads want one. Unit: picoseconds.
     reads: Array<usize, u64>,
     /// Set where collection waits its turn among the writes of hosts.
     pub(super) arrival: Option<Arrival>,
@@ -176,6 +184,9 @@ impl Dies {
         let joins = steps != Steps::OneList && !gc.copyback;
         let together = Together::new(drive, geometry, joins, page_transfer(flash));
         let times = together.shorten(times);
+        let by_page: Vec<u64> = time_by_page(flash, &flash.read_time).collect();
+        let by_unit = by_page.chunks(drive.pages_per_unit as usize);
+        let mean_read = |unit: &[u64]| unit.iter().sum::<u64>() / unit.len() as u64;
         Self {
             free_at: Array::of(0, geometry.dies() as usize),
             reads_until: Array::of(0, geometry.dies() as usize),
@@ -185,8 +196,8 @@ impl Dies {
                 .collect(),
             geometry,
             times,
-            reads: time_by_page(flash, &flash.read_time)
-                .map(|read| (read + page_transfer(flash)) / together.dies)
+            reads: by_unit
+                .map(|unit| (mean_read(unit) + page_transfer(flash)) / together.dies)
                 .collect(),
             arrival,
             presses,
@@ -329,6 +340,7 @@ mod tests {
                 sectors_per_page: 8,
                 units_per_page: 1,
                 pages_per_program: 1,
+                pages_per_unit: 1,
             },
             reads: Array::of(MS, 1),
             times: Times { program: 4 * MS, gc_read: 0, gc_program: 0, erase: 0 },

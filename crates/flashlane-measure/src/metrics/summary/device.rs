@@ -46,12 +46,13 @@ pub struct HitCounts {
 /// Flash operations. Unit: pages unless named otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashSummary {
-    /// Pages read for the host, reads that complete partial writes included.
+    /// Pages read for the host, reads that complete partial writes included. With mapping units of
+    /// several pages: those that were sensed, as in all counts of reads.
     pub user_reads: u64,
     /// Reads of never-written pages answered by the controller.
     pub zero_fill_reads: u64,
     /// Pages programmed for the host; with one-shot and two-pass programming, word lines, as in all
-    /// counts of programs.
+    /// counts of programs. A mapping unit of several pages counts each of them.
     pub user_programs: u64,
     /// Pages read by collection.
     pub gc_reads: u64,

@@ -367,6 +367,7 @@ mod tests {
             sectors_per_page: 8,
             units_per_page: 1,
             pages_per_program: 1,
+            pages_per_unit: 1,
         }
     }
 

@@ -4,6 +4,7 @@
 mod admission;
 mod device;
 mod dies;
+mod large_units;
 mod separation;
 mod slc_cache;
 mod warps;
@@ -149,6 +150,7 @@ pub(crate) fn case(seed: u64) -> Case {
     separation::separation(seed, &mut device, &workload);
     word_lines::units_of_superblocks(seed, &mut device, &workload);
     device::errors_of_units(seed, &mut device);
+    large_units::large_units(seed, &mut device, &workload);
     admission::admission(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);

@@ -614,6 +614,7 @@ fn a_flow_that_rises_at_one_unit_keeps_its_history_at_the_others() {
         sectors_per_page: 8,
         units_per_page: 1,
         pages_per_program: 1,
+        pages_per_unit: 1,
     };
     let departed = |scope| {
         let config = FlinConfig { intensity_scope: scope, ..FlinConfig::default() };
