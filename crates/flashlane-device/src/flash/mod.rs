@@ -12,6 +12,7 @@ mod audit;
 mod cache_program;
 mod channel;
 mod command;
+mod command_bus;
 pub mod config;
 mod copyback;
 mod die;
@@ -26,7 +27,7 @@ use flashlane_engine::{Array, Divisor, Time};
 use flashlane_units::{ChannelId, ChipId, DieId, FlowId, PlaneId, TransactionId};
 
 use crate::compat::CompatConfig;
-use crate::flash::config::FlashConfig;
+use crate::flash::config::{CommandBus, FlashConfig};
 use crate::layout::Geometry;
 use crate::transaction::{Op, Transactions, pages_from};
 use accounts::ChipAccount;
@@ -34,6 +35,7 @@ use cache_program::Held;
 use channel::Channel;
 pub(crate) use channel::Next;
 pub(crate) use command::{ArrayEnd, PageSectors};
+pub(crate) use command_bus::BusWork;
 pub(crate) use copyback::CopybackPages;
 pub(crate) use die::DiePlace;
 use die::{Die, DieState};
@@ -49,7 +51,9 @@ pub struct Running {
     pub head: TransactionId,
     /// Read, program or erase.
     pub op: Op,
-    /// Start and end of the array operation.
+    /// End of the command and address cycles, which the data of a program follows.
+    pub commanded: Time,
+    /// Start of the array operation.
     pub since: Time,
     /// End of the array operation.
     pub until: Time,
@@ -121,6 +125,8 @@ pub(crate) struct Flash {
     held: Option<Array<DieId, Held>>,
     /// Reads by plane; `None` where a die reads as a whole.
     reads: Option<Box<PlaneReads>>,
+    /// True if commands have a bus of their own.
+    separate: bool,
 }
 
 impl Flash {
@@ -133,7 +139,8 @@ impl Flash {
         flows: usize,
     ) -> Self {
         let dies = geometry.chips_per_channel * geometry.dies_per_chip;
-        let channel = Channel::new(dies, compat.data_before_commands);
+        let separate = config.command_bus == CommandBus::Separate;
+        let channel = Channel::new(dies, compat.data_before_commands, separate);
         Self {
             timing: FlashTiming::new(config, compat),
             channels: Array::of(channel, geometry.channels as usize),
@@ -163,6 +170,7 @@ impl Flash {
             reads: config.independent_plane_reads.then(|| {
                 PlaneReads::new(geometry.planes(), geometry.planes_per_die, config.cache_read)
             }),
+            separate,
         }
     }
 
@@ -202,7 +210,7 @@ impl Flash {
     /// The command that a die got last, or resumed last.
     pub(crate) fn command_of(&self, die: DieId) -> Running {
         let Die { head, op, since, until, .. } = self.dies[die];
-        Running { head, op, since, until }
+        Running { head, op, commanded: self.commanded(die, since), since, until }
     }
 
     /// Pages of read data that a die still holds.

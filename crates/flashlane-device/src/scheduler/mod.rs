@@ -9,6 +9,7 @@ mod accounts;
 mod alarm;
 mod audit;
 pub(crate) mod bench;
+mod beside_data;
 mod entering;
 pub mod overhead;
 pub mod policy;
@@ -26,7 +27,7 @@ use flashlane_units::{ChannelId, ChipId, DieId, FlowId, TransactionId};
 use crate::compat::CompatConfig;
 use crate::context::Context;
 use crate::event::Event;
-use crate::flash::config::{FlashConfig, Technology};
+use crate::flash::config::{CommandBus, FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
 use crate::ftl::Ftl;
 use crate::layout::Geometry;
@@ -134,6 +135,9 @@ pub(crate) struct Scheduler {
     in_vain: u32,
     /// A transaction that has waited longer than this goes first.
     starving: Time,
+    /// Turns of the looks at channels while data moves; `None` where commands have no bus of their
+    /// own.
+    beside_turns: Option<Array<ChannelId, u32>>,
     /// Turns of reads and of collection that goes first; `None` if nothing bounds the latter.
     turns: Option<Box<turns::Turns>>,
     /// True if writes may interrupt an erase as well; otherwise only reads may.
@@ -196,6 +200,10 @@ impl Scheduler {
             order: strict.then_some(0),
             rotates,
             in_vain: 0,
+            beside_turns: beside_data::turns(
+                flash.command_bus == CommandBus::Separate,
+                geometry.channels,
+            ),
             turns: None,
             starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: flash.suspend.erase_for_write,
