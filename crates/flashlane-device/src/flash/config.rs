@@ -56,10 +56,10 @@ pub struct FlashConfig {
     pub channel_class: Option<ChannelClass>,
     /// Channel time of the command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,
-    /// Whether commands and addresses share the bus of the data, or have a bus of their own beside it
-    /// (separate command address, SCA; ONFI 5.2 and JESD230G). With a bus of its own, a read command
-    /// is sent while data of another die moves. `command_time` may say how long the narrow bus takes
-    /// for a command. Not with `compat.class_rotation`, `compat.one_die_per_dispatch`,
+    /// Whether commands and addresses share the bus of the data (`shared`, the default), or have a
+    /// bus of their own beside it (separate command address, SCA; ONFI 5.2 and JESD230G). With a
+    /// bus of its own, a read command is sent while data of another die moves. `command_time` may
+    /// say how long the narrow bus takes for a command. Not with `compat.class_rotation`, `compat.one_die_per_dispatch`,
     /// `compat.scan_at_once` or `compat.data_before_commands`.
     #[serde(default, skip_serializing_if = "CommandBus::is_shared")]
     pub command_bus: CommandBus,
