@@ -174,6 +174,37 @@ fn a_read_suspends_a_program_while_data_moves() {
     assert!(waits[0] > 25 * US, "a shared bus is taken by the data: {waits:?}");
 }
 
+/// Reads without end keep one of the buses busy, or both in turn, whether commands or data take
+/// longer. A program needs both buses at once, and yet it waits no longer than on a shared bus. With
+/// `fcfs` a write that is the oldest of its die waits only for its channel.
+#[test]
+fn reads_without_end_do_not_shut_out_programs() {
+    let keys = |depth: u32, ratio: f64, requests: u32| {
+        format!(
+            "queue_depth = {depth}\nread_ratio = {ratio:?}\nsize = \"4KiB\"\n\
+             align = \"4KiB\"\nrequests = {requests}"
+        )
+    };
+    let workload = tenant("reads", "off", &keys(64, 1.0, 10_000))
+        + &tenant("writes", "off", &keys(1, 0.0, 50));
+    let device = flash_only("over_provisioning = \"28%\"", [1, 8, 2, 1], [64, 64], "4KiB");
+    let base = Scenario::new(&device, &workload)
+        .set("flash.channel_rate", "400MT/s")
+        .set("flash.read_time", "[\"5us\"]")
+        .set("ftl.precondition.occupancy", "40%")
+        .set("scheduler", "fcfs");
+    for command_us in [1, 5, 9, 10, 11, 20, 40] {
+        let longest = BUSES.map(|bus| {
+            let timed = base.set("flash.command_time", format!("{command_us}us"));
+            let flows = timed.set("flash.command_bus", bus).run().flows;
+            (flows[1].response_time_us.mean, flows[1].response_time_us.max)
+        });
+        println!("tCMD {command_us} us, mean and longest write: {longest:?} us");
+        let [shared, separate] = longest;
+        assert!(separate.1 < 1.1 * shared.1, "tCMD {command_us} us: {longest:?}");
+    }
+}
+
 /// Blame asserts that every wait is charged. Here all waits are for the other flow, or for itself.
 #[test]
 fn waits_are_charged_on_two_buses() {
