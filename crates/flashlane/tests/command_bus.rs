@@ -175,8 +175,8 @@ fn a_read_suspends_a_program_while_data_moves() {
 }
 
 /// Reads without end keep one of the buses busy, or both in turn, whether commands or data take
-/// longer. A program needs both buses at once, and yet it waits no longer than on a shared bus. With
-/// `fcfs` a write that is the oldest of its die waits only for its channel.
+/// longer. A program needs both buses at once, and yet it waits no longer than on a shared bus.
+/// With `fcfs` a write that is the oldest of its die waits only for its channel.
 #[test]
 fn reads_without_end_do_not_shut_out_programs() {
     let keys = |depth: u32, ratio: f64, requests: u32| {

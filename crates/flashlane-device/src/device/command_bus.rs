@@ -27,6 +27,7 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn use_buses(&mut self, channel: ChannelId) {
+        assert!(self.flash.has_command_bus(), "channel {channel} has two buses");
         self.queue_lone();
         let mut next = self.flash.next_on_buses(&mut self.context, channel);
         while let BusWork::Due(die) = next {
@@ -59,6 +60,7 @@ impl Device {
 
     /// Sends the command of a die that waited for the command bus.
     fn send_due(&mut self, channel: ChannelId, die: DieId) {
+        assert!(!self.channel_busy(channel), "the command bus is free for what waits for it");
         if self.flash.first_to_read_again(die) != TransactionId::NONE {
             self.read_again(channel, die);
         } else {

@@ -1,5 +1,5 @@
-//! A channel: one bus that commands, program data and read data share, or a bus for commands and one
-//! for data (`command_bus.rs`).
+//! A channel: one bus that commands, program data and read data share, or a bus for commands and
+//! one for data (`command_bus.rs`).
 //!
 //! Read commands for idle dies go first, then waiting read data, then the other commands. No order
 //! is strict without end: after a page of data per die, the other commands have their turn, and
@@ -346,15 +346,6 @@ impl Flash {
         let (place, suspended) = (state.place(die), state.holds_suspended);
         self.note(place, true, false);
         suspended
-    }
-
-    /// The channel has moved a page of read data. True if it may take a read command at once, for a
-    /// die that has suspended something.
-    pub(crate) fn data_is_over(&mut self, cx: &mut Context, channel: ChannelId) -> bool {
-        self.look_at_sensing(cx, channel);
-        let state = &mut self.channels[channel];
-        state.busy[state.data_bus & 1] = false;
-        !(self.data_first && state.has_work()) && !state.busy[COMMANDS]
     }
 
     /// Decides what a free channel does next. Read commands for idle dies go first: they are short,

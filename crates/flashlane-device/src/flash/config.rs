@@ -59,8 +59,8 @@ pub struct FlashConfig {
     /// Whether commands and addresses share the bus of the data (`shared`, the default), or have a
     /// bus of their own beside it (separate command address, SCA; ONFI 5.2 and JESD230G). With a
     /// bus of its own, a read command is sent while data of another die moves. `command_time` may
-    /// say how long the narrow bus takes for a command. Not with `compat.class_rotation`, `compat.one_die_per_dispatch`,
-    /// `compat.scan_at_once` or `compat.data_before_commands`.
+    /// say how long the narrow bus takes for a command. Not with `compat.class_rotation`,
+    /// `compat.one_die_per_dispatch`, `compat.scan_at_once` or `compat.data_before_commands`.
     #[serde(default, skip_serializing_if = "CommandBus::is_shared")]
     pub command_bus: CommandBus,
     /// How pages are programmed. With `one-shot` and `two-pass`, `pages_per_block` is a multiple of

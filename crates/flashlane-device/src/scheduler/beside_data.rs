@@ -10,11 +10,14 @@ use flashlane_units::{ChannelId, DieId};
 
 use super::policy::SchedulingPolicy;
 use super::{Scheduler, Surroundings};
+use crate::flash::config::{CommandBus, FlashConfig};
+use crate::layout::Geometry;
 
-/// For each channel, the chip that is asked first while data moves. These looks have a turn of their
-/// own: otherwise they could always end just before the chip that waits for the other looks.
-pub(super) fn turns(separate: bool, channels: u32) -> Option<Array<ChannelId, u32>> {
-    separate.then(|| Array::of(0, channels as usize))
+/// For each channel, the chip that is asked first while data moves. These looks have a turn of
+/// their own: otherwise they could always end just before the chip that waits for the other looks.
+pub(super) fn turns(flash: &FlashConfig, geometry: Geometry) -> Option<Array<ChannelId, u32>> {
+    let separate = flash.command_bus == CommandBus::Separate;
+    separate.then(|| Array::of(0, geometry.channels as usize))
 }
 
 impl Scheduler {

@@ -27,13 +27,12 @@ use flashlane_units::{ChannelId, ChipId, DieId, FlowId, TransactionId};
 use crate::compat::CompatConfig;
 use crate::context::Context;
 use crate::event::Event;
-use crate::flash::config::{CommandBus, FlashConfig, Technology};
+use crate::flash::config::{FlashConfig, Technology};
 use crate::flash::{DiePlace, Flash};
 use crate::ftl::Ftl;
 use crate::layout::Geometry;
 use crate::transaction::{STARVING, Source, Transaction, Transactions};
 use accounts::QueueAccount;
-use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
 use policy::{AnyPolicy, SchedulingPolicy};
 use view::{Beside, Rules, View};
@@ -200,10 +199,7 @@ impl Scheduler {
             order: strict.then_some(0),
             rotates,
             in_vain: 0,
-            beside_turns: beside_data::turns(
-                flash.command_bus == CommandBus::Separate,
-                geometry.channels,
-            ),
+            beside_turns: beside_data::turns(flash, geometry),
             turns: None,
             starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: flash.suspend.erase_for_write,
@@ -397,11 +393,5 @@ impl Scheduler {
         if self.left(place, flow, waited) && flash.end_waiting(place) {
             self.pending[place.channel] &= !(1 << place.chip_in_channel);
         }
-    }
-
-    /// The cost of the policy for the drive so far. `room`: transactions that its memory has room
-    /// for.
-    pub(crate) fn overhead(&self, room: u64) -> Option<SchedulerOverhead> {
-        self.policy.overhead(room)
     }
 }
