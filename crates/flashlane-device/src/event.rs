@@ -33,6 +33,8 @@ pub enum Event {
     Admission { flow: FlowId },
     /// Command, address and program data are over the bus, and something waits for that.
     ChannelFree { channel: ChannelId },
+    /// The data of a program is over the data bus, where commands have their own bus.
+    DataBusFree { channel: ChannelId },
     /// The first read of a channel ends in the array, and the channel is idle.
     Sensed { channel: ChannelId },
     /// A program or an erase ends, unless the die was suspended since (`epoch` differs).

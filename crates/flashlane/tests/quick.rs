@@ -4,6 +4,7 @@ mod admission;
 mod alignment;
 mod cache_program;
 mod capacity;
+mod command_bus;
 mod common;
 mod conformance;
 mod dead_ends;

@@ -73,6 +73,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
             rules.range(format!("scheduler.priority-out-of-order.{name}"), weight, &WEIGHT);
         }
     }
+    media::check_command_bus(rules, device);
     media::check_cache_program(rules, device);
     media::check_plane_reads(rules, device);
     pacing::check(rules, device);

@@ -2,7 +2,7 @@
 
 use super::OPERATION_PS;
 use crate::{DeviceConfig, FlashConfig, FtlConfig, MappingKind, Technology};
-use flashlane_device::flash::config::SuspendConfig;
+use flashlane_device::flash::config::{CommandBus, SuspendConfig};
 use flashlane_reading::Rules;
 use flashlane_units::Span;
 
@@ -133,6 +133,26 @@ pub(super) fn check_plane_reads(rules: &mut Rules, device: &DeviceConfig) {
             device.scheduler.name()
         )
     });
+}
+
+/// Rules of a command bus of its own.
+pub(super) fn check_command_bus(rules: &mut Rules, device: &DeviceConfig) {
+    let compat = &device.compat;
+    if device.flash.command_bus == CommandBus::Shared {
+        return;
+    }
+    for (found, with) in [
+        (compat.class_rotation, "class_rotation"),
+        (compat.one_die_per_dispatch, "one_die_per_dispatch"),
+        (compat.scan_at_once, "scan_at_once"),
+        (compat.data_before_commands, "data_before_commands"),
+    ] {
+        rules.require(!found, "flash.command_bus", || {
+            format!(
+                "found separate, allowed: shared with compat.{with}; the released MQSim has one bus"
+            )
+        });
+    }
 }
 
 /// Rules of the suspension of programs and erases.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::cache::config::{Admission, CacheConfig, CacheMechanism, CacheMode, DramConfig};
 pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
-    ChannelClass, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
+    ChannelClass, CommandBus, FlashConfig, SmallReadConfig, SuspendConfig, Technology,
 };
 pub use crate::flash::page_types::{PageOrder, Programming};
 use crate::ftl::config::FtlSettings;

@@ -76,13 +76,19 @@ impl Device {
         self.flash.await_channel(channel, &mut self.context.events);
     }
 
-    /// The command cycles are over, so that the channel is free.
+    /// The command cycles are over, so that the channel is free, or its bus for commands.
     pub(crate) fn on_channel_free(&mut self, channel: ChannelId) {
-        self.channel_free(channel);
+        if self.flash.has_command_bus() {
+            return self.command_bus_free(channel);
+        }
+        self.look_at_free(channel);
     }
 
     /// A read in the array is over.
     pub(crate) fn on_sensed(&mut self, channel: ChannelId) {
+        if self.flash.has_command_bus() {
+            return self.use_buses(channel);
+        }
         self.flash.look_at_sensing(&mut self.context, channel);
         if self.channel_busy(channel) {
             self.await_channel(channel);
@@ -95,7 +101,7 @@ impl Device {
     }
 
     /// Starts the next transfer of read data on a free channel; false if no data waits.
-    fn move_data(&mut self, channel: ChannelId) -> bool {
+    pub(super) fn move_data(&mut self, channel: ChannelId) -> bool {
         let transfer = self.flash.move_data(&mut self.context, channel);
         if self.observer.is_some()
             && let Some(transfer) = transfer
@@ -115,7 +121,8 @@ impl Device {
             self.observe_operation(id, Op::Read);
         }
         self.read_over(id, source);
-        if self.flash.data_left(die) && self.read_on(channel, die) {
+        if self.flash.data_left(die) && self.read_on(channel, die) && !self.flash.has_command_bus()
+        {
             return;
         }
         self.channel_free(channel);
@@ -150,9 +157,18 @@ impl Device {
         }
     }
 
-    /// The channel is free: starts what it does next.
+    /// The channel is free, or its bus for data: starts what it does next.
     #[inline(always)]
     pub(super) fn channel_free(&mut self, channel: ChannelId) {
+        if self.flash.has_command_bus() {
+            return self.data_bus_free(channel);
+        }
+        self.look_at_free(channel);
+    }
+
+    /// Starts what a free channel of one bus does next.
+    #[inline(always)]
+    fn look_at_free(&mut self, channel: ChannelId) {
         self.queue_lone();
         match self.flash.channel_free(&mut self.context, channel) {
             Next::Copyback(die) => self.send_copyback(die),
@@ -235,7 +251,9 @@ impl Device {
         }
         self.flash.read_arrives(&mut self.context, die);
         let channel = self.flash.place_of(die).channel;
-        if self.channel_busy(channel) {
+        if self.flash.has_command_bus() {
+            self.use_buses(channel);
+        } else if self.channel_busy(channel) {
             self.await_channel(channel);
         } else {
             self.move_data(channel);
@@ -314,7 +332,7 @@ impl Device {
     }
 
     /// Sends the program command for pages in registers.
-    fn send_copyback(&mut self, die: DieId) {
+    pub(super) fn send_copyback(&mut self, die: DieId) {
         let head = self.flash.command_of(die).head;
         assert!(head != TransactionId::NONE, "a copyback has a page");
         let transactions = &self.context.transactions;

@@ -66,10 +66,16 @@ impl Device {
             }
         }
         if self.flash.has_to_read_again(die) {
-            self.read_again(channel, die);
-            return;
-        }
-        if self.flash.data_left(die) && self.read_on(channel, die) {
+            if self.may_read_again(channel, die) {
+                self.read_again(channel, die);
+                if !self.flash.has_command_bus() {
+                    return;
+                }
+            }
+        } else if self.flash.data_left(die)
+            && self.read_on(channel, die)
+            && !self.flash.has_command_bus()
+        {
             return;
         }
         self.channel_free(channel);
@@ -78,7 +84,7 @@ impl Device {
     /// A die reads the pages of its command again that could not be decoded.
     #[cold]
     #[inline(never)]
-    fn read_again(&mut self, channel: ChannelId, die: DieId) {
+    pub(super) fn read_again(&mut self, channel: ChannelId, die: DieId) {
         self.queue_lone();
         let first = self.flash.first_to_read_again(die);
         let transactions = &self.context.transactions;

@@ -12,7 +12,7 @@ use crate::transaction::Source;
 impl Device {
     /// The scheduler, and the parts of the drive that it gets with a call.
     #[inline(always)]
-    fn scheduling(&mut self) -> (&mut Scheduler, Surroundings<'_>) {
+    pub(super) fn scheduling(&mut self) -> (&mut Scheduler, Surroundings<'_>) {
         let surroundings = Surroundings::of(&mut self.context, &self.ftl, &mut self.flash);
         (&mut self.scheduler, surroundings)
     }
@@ -95,7 +95,11 @@ impl Device {
             }
             while let Some(channel) = self.scheduler.take_offered() {
                 if !self.channel_busy(channel) {
-                    self.dispatch_free(channel);
+                    if self.flash.has_command_bus() {
+                        self.use_buses(channel);
+                    } else {
+                        self.dispatch_free(channel);
+                    }
                 }
             }
             if self.scheduler.is_settled() && !self.scheduler.looks_again(&self.context.events) {
@@ -156,7 +160,7 @@ impl Device {
     }
 
     /// Sends the command that the scheduler formed, and settles the moves that it found pointless.
-    fn send_formed(&mut self) {
+    pub(super) fn send_formed(&mut self) {
         let command = self.scheduler.command();
         let die = command.die;
         let place = self.flash.place_of(die);
@@ -201,7 +205,7 @@ impl Device {
 
     /// Removes pointless moves from their queues.
     #[inline(never)]
-    fn settle_cancelled(&mut self, die: DieId) {
+    pub(super) fn settle_cancelled(&mut self, die: DieId) {
         loop {
             let (scheduler, mut at) = self.scheduling();
             let Some(id) = scheduler.take_cancelled(&mut at, die) else { return };

@@ -16,6 +16,7 @@ mod commands;
 
 mod audit;
 mod caching;
+mod command_bus;
 mod decoding;
 mod dispatch;
 mod doors;
@@ -371,6 +372,7 @@ impl Device {
             Event::Admission { flow } => self.on_admission(flow, before),
             Event::EvictionRead { transaction } => self.on_eviction_read(transaction),
             Event::ChannelFree { channel } => self.on_channel_free(channel),
+            Event::DataBusFree { channel } => self.data_bus_free(channel),
             Event::Sensed { channel } => self.on_sensed(channel),
             Event::ArrayDone { die, epoch } => self.on_array_done(die, epoch),
             Event::Progressed { die } => self.on_progressed(die),

@@ -185,8 +185,11 @@ pub struct DeviceReading {
     pub processors: ProcessorReading,
     /// Erases of each block; empty before the first one.
     pub block_erases: Vec<u32>,
-    /// Time that each channel was taken. Unit: picoseconds.
+    /// Time that each channel was taken; where commands have their own bus, its data bus. Unit:
+    /// picoseconds.
     pub channels: Vec<u64>,
+    /// Time that each command bus was taken; empty where commands have none. Unit: picoseconds.
+    pub command_buses: Vec<u64>,
     /// One entry for each chip.
     pub chips: Vec<ChipReading>,
     /// One entry for each flow.
@@ -198,6 +201,7 @@ impl DeviceReading {
     pub fn start(later: &Self) -> Self {
         Self {
             channels: vec![0; later.channels.len()],
+            command_buses: vec![0; later.command_buses.len()],
             chips: vec![ChipReading::default(); later.chips.len()],
             flows: vec![FlowReading::default(); later.flows.len()],
             ..Self::default()
@@ -275,6 +279,7 @@ impl Device {
             processors: self.interface.processors_done(),
             block_erases: if erases == 0 { Vec::new() } else { self.ftl.erases_of_blocks() },
             channels: self.flash.taken(at, &self.context.transactions),
+            command_buses: self.flash.command_buses_taken(at),
             chips,
             flows,
         }

@@ -108,14 +108,19 @@ impl Flash {
         self.by_flow[tr.flow][by] += u128::from(time);
     }
 
-    /// Time up to `at` for which each channel was taken. A use counts when it begins, so the rest
+    /// Time up to `at` for which each channel was taken; where commands have their own bus, for
+    /// which its data bus was. A use counts when it begins, so the rest
     /// of a use under way is subtracted. Unit: picoseconds.
     pub(crate) fn taken(&self, at: Time, transactions: &Transactions) -> Vec<u64> {
-        let until = |channel: &Channel| match channel.moving {
-            TransactionId::NONE => channel.until,
-            id => transactions[id].mark + Time(self.timing.data(transactions[id].sectors())),
+        let left = |channel: &Channel| match channel.moving {
+            TransactionId::NONE if self.separate => channel.programming.left(at),
+            TransactionId::NONE => channel.until.saturating_sub(at).0,
+            id => {
+                let data = Time(self.timing.data(transactions[id].sectors()));
+                (transactions[id].mark + data).saturating_sub(at).0
+            }
         };
-        self.channels.iter().map(|c| c.taken - until(c).saturating_sub(at).0).collect()
+        self.channels.iter().map(|c| c.taken[c.data_bus] - left(c)).collect()
     }
 
     /// Time up to `at` for which each chip was busy, including operations that have not ended.

@@ -29,12 +29,15 @@ impl Flash {
         for channel in &self.channels {
             channel.audit();
         }
+        self.audit_buses(now);
         // If a channel did two things at a time, it would have used more time than has passed.
         let most = |taken: Vec<u64>| taken.into_iter().max().unwrap_or(0);
         assert!(
             most(self.taken(now, transactions)) <= now.0,
             "a channel moves one thing at a time"
         );
+        let commands = most(self.command_buses_taken(now));
+        assert!(commands <= now.0, "a command bus carries one command at a time");
         assert!(most(self.busy_chips(now)) <= now.0, "a chip is busy once at a time");
     }
 
@@ -47,9 +50,10 @@ impl Flash {
         }
         let sets = &self.sets[die.chip];
         let has = |set: u32| set >> die.die_in_chip & 1 != 0;
+        let channel_busy = self.channels[die.channel].busy.contains(&true);
         let left = die.until.saturating_sub(die.interruptible.max(now)).0;
         let later = self.has_suspensions_left(die) && self.gives_way(die.op, false, left);
-        if has(sets.interrupting) && now < die.interruptible && !self.channels[die.channel].busy {
+        if has(sets.interrupting) && now < die.interruptible && !channel_busy {
             assert!(die.awaited || !later, "the end of the guard of die {} is an event", id.get());
         }
         let looked_at = has(sets.changing) || die.awaited;

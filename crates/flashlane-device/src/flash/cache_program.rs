@@ -13,7 +13,7 @@ use super::timing::Cells;
 use flashlane_engine::{Array, Time};
 use flashlane_units::{DieId, TransactionId};
 
-use super::command::Joined;
+use super::command::{CommandTime, Joined};
 use super::{Die, DieState, Flash, Running};
 use crate::context::Context;
 use crate::event::Event;
@@ -85,14 +85,16 @@ impl Flash {
         let others = self.sets[at.chip].idle | 1 << at.die_in_chip;
         self.count_command(Op::Program, planes, others != u32::MAX);
         let awaited = self.wanted[at.channel] != 0;
-        self.hold_channel(cx, at.channel, (sent, place), bus, awaited);
+        let time = CommandTime { bus, data, settle: 0 };
+        self.hold_channel(cx, at.channel, (sent, place), time, awaited);
     }
 
     /// The program in the register of a die, which is on the channel up to `since`.
     pub(crate) fn held_by(&self, die: DieId) -> Running {
         let held = self.held.as_ref().expect("dies have cache registers")[die];
         let Held { head, sent, whole, .. } = held;
-        Running { head, op: Op::Program, since: sent, until: sent + Time(whole) }
+        let commanded = self.commanded(die, sent);
+        Running { head, op: Op::Program, commanded, since: sent, until: sent + Time(whole) }
     }
 
     /// The array of an idle die begins the program in its register. False if the register is free.

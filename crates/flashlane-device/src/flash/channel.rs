@@ -1,4 +1,5 @@
-//! A channel: one bus that commands, program data and read data share.
+//! A channel: one bus that commands, program data and read data share, or a bus for commands and
+//! one for data (`command_bus.rs`).
 //!
 //! Read commands for idle dies go first, then waiting read data, then the other commands. No order
 //! is strict without end: after a page of data per die, the other commands have their turn, and
@@ -41,6 +42,9 @@ struct Sensing {
     scheduled: bool,
 }
 
+/// Number of the bus that carries commands in the arrays of a [`Channel`].
+pub(super) const COMMANDS: usize = 0;
+
 /// A page of read data that waits in the register of its die.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ready {
@@ -61,7 +65,10 @@ pub(super) struct Ready {
 ///   free.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
-    pub(super) busy: bool,
+    /// True for a bus in use. The second one is in use only where commands have their own.
+    pub(super) busy: [bool; 2],
+    /// Number of the bus that carries data: that of commands, or 1 where commands have their own.
+    pub(super) data_bus: usize,
     /// End of the command on the bus, with its place in the order of events while it is no event.
     pub(super) until: Time,
     pub(super) unawaited: Option<Sequence>,
@@ -79,20 +86,24 @@ pub(crate) struct Channel {
     moved_in_all: u64,
     /// Pages by which a class of read data goes before the next class. Unit: pages.
     head_start: u64,
-    /// Dies with pages to program out of their registers.
+    /// Dies with pages to program out of their registers; where commands have their own bus, also
+    /// dies with pages to read again.
     pub(super) copybacks: Ring<DieId>,
     /// Pages of read data moved since the scheduler last had the choice of all commands.
-    moved: u32,
-    /// Total time taken. Unit: picoseconds.
-    pub(super) taken: u64,
+    pub(super) moved: u32,
+    /// Total time taken, of each bus. Unit: picoseconds.
+    pub(super) taken: [u64; 2],
+    /// The use of the data bus by the data of a program, where commands have their own bus.
+    pub(super) programming: super::command_bus::ProgramData,
 }
 
 impl Channel {
     /// An idle channel of `dies` dies. With `strict`, read data does not age: mapping always goes
-    /// before user, and user before collection.
-    pub(super) fn new(dies: u32, strict: bool) -> Self {
+    /// before user, and user before collection. `separate`: commands have their own bus.
+    pub(super) fn new(dies: u32, strict: bool, separate: bool) -> Self {
         Self {
-            busy: false,
+            busy: [false; 2],
+            data_bus: usize::from(separate),
             until: Time::ZERO,
             unawaited: None,
             sensing: Ring::new(),
@@ -104,13 +115,14 @@ impl Channel {
             head_start: if strict { STRICT } else { u64::from(dies) },
             copybacks: Ring::new(),
             moved: 0,
-            taken: 0,
+            taken: [0; 2],
+            programming: super::command_bus::ProgramData::default(),
         }
     }
 
     /// True if read data waits.
     #[inline]
-    fn data_waits(&self) -> bool {
+    pub(super) fn data_waits(&self) -> bool {
         self.pages_waiting > 0
     }
 
@@ -211,7 +223,8 @@ pub(crate) enum Next {
 }
 
 impl Flash {
-    /// True if the bus of the channel is in use. Notices the end of a command that was no event.
+    /// True if the bus of the channel is in use; where commands have their own bus, if that one is.
+    /// Notices the end of a command that was no event.
     #[inline]
     pub(crate) fn channel_busy(&mut self, channel: ChannelId, events: &EventQueue<Event>) -> bool {
         let state = &mut self.channels[channel];
@@ -219,10 +232,10 @@ impl Flash {
             && events.has_passed(state.until, place)
         {
             state.unawaited = None;
-            state.busy = false;
+            state.busy[COMMANDS] = false;
             state.moved = 0;
         }
-        state.busy
+        state.busy[COMMANDS]
     }
 
     /// Makes the end of the command on the bus an event, because something waits for it.
@@ -273,11 +286,12 @@ impl Flash {
         let duration = self.timing.data(tr.sectors());
         // If a request waits for this page, the end of the transfer may be its end.
         cx.requests.prefetch(tr.request);
-        assert!(!state.busy, "a channel moves one thing at a time");
-        state.busy = true;
+        let bus = state.data_bus & 1;
+        assert!(!state.busy[bus], "a channel moves one thing at a time");
+        state.busy[bus] = true;
         state.moved += 1;
         state.moving = id;
-        state.taken += duration;
+        state.taken[bus] += duration;
         cx.events.schedule(cx.now + Time(duration), Event::DataSent { channel });
         Some(Transfer { id, duration })
     }
@@ -304,7 +318,8 @@ impl Flash {
     ) -> (TransactionId, Source, DieId) {
         let state = &mut self.channels[channel];
         let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
-        debug_assert!(id != TransactionId::NONE && state.busy, "a page was on the channel");
+        let busy = state.busy[state.data_bus];
+        debug_assert!(id != TransactionId::NONE && busy, "a page was on the channel");
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
         tr.chain.bus += moved;
@@ -333,15 +348,6 @@ impl Flash {
         suspended
     }
 
-    /// The channel has moved a page of read data. True if it may take a read command at once, for a
-    /// die that has suspended something.
-    pub(crate) fn data_is_over(&mut self, cx: &mut Context, channel: ChannelId) -> bool {
-        self.look_at_sensing(cx, channel);
-        let state = &mut self.channels[channel];
-        state.busy = false;
-        !(self.data_first && state.has_work())
-    }
-
     /// Decides what a free channel does next. Read commands for idle dies go first: they are short,
     /// and an idle die behind a transfer loses an array time. Then waiting read data goes, then the
     /// other commands. After a page of data per die the other commands have their turn; otherwise
@@ -351,7 +357,7 @@ impl Flash {
         self.look_at_sensing(cx, channel);
         let dies = self.chips_per_channel.get() * self.dies_per_chip.get();
         let state = &mut self.channels[channel];
-        state.busy = false;
+        state.busy[COMMANDS] = false;
         if let Some(die) = state.copybacks.pop_front() {
             return Next::Copyback(die);
         }
@@ -376,7 +382,7 @@ impl Flash {
         events: &mut EventQueue<Event>,
     ) -> bool {
         let state = &mut self.channels[channel];
-        if state.busy {
+        if state.busy[COMMANDS] {
             return false;
         }
         state.moved = 0;
@@ -395,7 +401,7 @@ mod tests {
 
     /// Pages of endless user reads that go before one page of a class.
     fn users_before(class: usize, strict: bool, pages: u32) -> Option<u32> {
-        let mut channel = Channel::new(DIES, strict);
+        let mut channel = Channel::new(DIES, strict, false);
         (0..DIES).for_each(|_| channel.push_data(USER, TransactionId::new(1)));
         channel.push_data(class, TransactionId::new(2));
         (0..pages).find(|_| {
@@ -420,7 +426,7 @@ mod tests {
 
     #[test]
     fn mapping_does_not_keep_users_waiting() {
-        let mut channel = Channel::new(DIES, false);
+        let mut channel = Channel::new(DIES, false, false);
         channel.push_data(USER, TransactionId::new(1));
         let moved = (0..1000).find(|_| {
             channel.push_data(MAPPING, TransactionId::new(3));

@@ -4,6 +4,7 @@ use super::timing::Cells;
 use flashlane_engine::{Sequence, Time};
 use flashlane_units::{ChannelId, DieId, TransactionId};
 
+use super::channel::COMMANDS;
 use super::{DieState, Flash, channel};
 use crate::context::Context;
 use crate::event::Event;
@@ -69,8 +70,10 @@ pub(super) struct Joined {
 /// Times of the start of a command. Unit: picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommandTime {
-    /// Time on the channel.
+    /// Time on the channel: command, addresses and program data.
     pub(super) bus: u64,
+    /// The part of `bus` that program data takes, after the command.
+    pub(super) data: u64,
     /// Time after the channel until the die takes the command.
     pub(super) settle: u64,
 }
@@ -101,7 +104,7 @@ impl Flash {
         let Joined { head, sectors, data } = self.join_pages(cx, op, pages);
         bus += data;
         let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
-        let time = CommandTime { bus, settle };
+        let time = CommandTime { bus, data, settle };
         if op == Op::Read && self.reads_by_plane() {
             self.send_read(cx, die, command, time, false);
         } else {
@@ -141,13 +144,11 @@ impl Flash {
         if op == Op::Read && self.reads_by_plane() {
             return self.issue_read(cx, die, (id, sectors.all), cells, lone);
         }
-        let mut bus = self.timing.command(op, 1);
-        if op == Op::Program {
-            bus += self.timing.data(sectors.moved);
-        }
+        let data = if op == Op::Program { self.timing.data(sectors.moved) } else { 0 };
+        let time = CommandTime { bus: self.timing.command(op, 1) + data, data, settle: 0 };
         let sectors = sectors.all;
         let command = Command { op, head: id, sectors, cells, pages: 1, after: DieState::Idle };
-        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
+        self.send_command(cx, die, command, time, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die
@@ -162,7 +163,7 @@ impl Flash {
         time: CommandTime,
         lone: bool,
     ) {
-        let CommandTime { bus, settle } = time;
+        let CommandTime { bus, settle, .. } = time;
         debug_assert!(bus > 0, "a command takes the channel");
         let Command { op, head, sectors, cells, pages, after } = command;
         let sent = cx.now + Time(bus);
@@ -195,7 +196,7 @@ impl Flash {
         } else {
             cx.events.schedule_at(until, over, Event::ArrayDone { die, epoch });
         }
-        self.hold_channel(cx, channel, (sent, place), bus, awaited);
+        self.hold_channel(cx, channel, (sent, place), time, awaited);
     }
 
     /// Counts a command. `beside`: another die of the chip is busy.
@@ -204,21 +205,24 @@ impl Flash {
         self.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
     }
 
-    /// Takes the channel for a command of `bus` picoseconds, up to `sent`. `place`: that of its end
-    /// in the order of events; `awaited`: something waits for that end.
+    /// Takes the channel for a command and its data, up to `sent`. `place`: that of its end in the
+    /// order of events; `awaited`: something waits for that end.
     #[inline(always)]
     pub(super) fn hold_channel(
         &mut self,
         cx: &mut Context,
         channel: ChannelId,
         (sent, place): (Time, Sequence),
-        bus: u64,
+        time: CommandTime,
         awaited: bool,
     ) {
+        if self.separate {
+            return self.hold_buses(cx, channel, (sent, place), time);
+        }
         let state = &mut self.channels[channel];
-        assert!(!state.busy, "a channel moves one thing at a time");
-        state.busy = true;
-        state.taken += bus;
+        assert!(!state.busy[COMMANDS], "a channel moves one thing at a time");
+        state.busy[COMMANDS] = true;
+        state.taken[COMMANDS] += time.bus;
         state.until = sent;
         if state.has_work() || awaited {
             cx.events.schedule_at(sent, place, Event::ChannelFree { channel });

@@ -56,6 +56,13 @@ pub struct FlashConfig {
     pub channel_class: Option<ChannelClass>,
     /// Channel time of the command and address of a page, instead of that of the interface.
     pub command_time: Option<Span>,
+    /// Whether commands and addresses share the bus of the data (`shared`, the default), or have a
+    /// bus of their own beside it (separate command address, SCA; ONFI 5.2 and JESD230G). With a
+    /// bus of its own, a read command is sent while data of another die moves. `command_time` may
+    /// say how long the narrow bus takes for a command. Not with `compat.class_rotation`,
+    /// `compat.one_die_per_dispatch`, `compat.scan_at_once` or `compat.data_before_commands`.
+    #[serde(default, skip_serializing_if = "CommandBus::is_shared")]
+    pub command_bus: CommandBus,
     /// How pages are programmed. With `one-shot` and `two-pass`, `pages_per_block` is a multiple of
     /// the pages of a word line, which are as many as a cell has bits; and TLC needs
     /// `page_order = "turns"`. `program_time` is one time with `one-shot`, that of a word line, and
@@ -155,6 +162,7 @@ impl FlashConfig {
             channel_rate: TransferRate(0),
             channel_class: None,
             command_time: None,
+            command_bus: CommandBus::Shared,
             programming: Programming::default(),
             page_order: PageOrder::default(),
             read_time: Vec::new(),
@@ -221,6 +229,24 @@ impl ChannelClass {
             Self::NvDdr3 => 1_600_000_000,
             Self::NvLpddr4 => 3_600_000_000,
         })
+    }
+}
+
+/// The bus of a channel that carries commands and addresses. Source: ONFI 5.2; JEDEC JESD230G.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandBus {
+    /// Commands take the bus of the data.
+    #[default]
+    Shared,
+    /// Commands take a bus of their own.
+    Separate,
+}
+
+impl CommandBus {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_shared(&self) -> bool {
+        *self == Self::Shared
     }
 }
 

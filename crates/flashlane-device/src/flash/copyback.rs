@@ -102,6 +102,6 @@ impl Flash {
         let after = DieState::Copyback;
         let command =
             Command { op, head, sectors: u32::from(sectors), cells, pages: planes, after };
-        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, false);
+        self.send_command(cx, die, command, CommandTime { bus, data: 0, settle: 0 }, false);
     }
 }

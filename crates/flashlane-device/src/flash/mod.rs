@@ -12,6 +12,7 @@ mod audit;
 mod cache_program;
 mod channel;
 mod command;
+mod command_bus;
 pub mod config;
 mod copyback;
 mod die;
@@ -27,7 +28,7 @@ use flashlane_engine::{Array, Divisor, Time};
 use flashlane_units::{ChannelId, ChipId, DieId, FlowId, PlaneId, TransactionId};
 
 use crate::compat::CompatConfig;
-use crate::flash::config::FlashConfig;
+use crate::flash::config::{CommandBus, FlashConfig};
 use crate::layout::Geometry;
 use crate::transaction::{Op, Transactions, pages_from};
 use accounts::ChipAccount;
@@ -35,6 +36,7 @@ use cache_program::Held;
 use channel::Channel;
 pub(crate) use channel::Next;
 pub(crate) use command::{ArrayEnd, PageSectors};
+pub(crate) use command_bus::BusWork;
 pub(crate) use copyback::CopybackPages;
 pub(crate) use die::DiePlace;
 use die::{Die, DieState};
@@ -51,7 +53,9 @@ pub struct Running {
     pub head: TransactionId,
     /// Read, program or erase.
     pub op: Op,
-    /// Start and end of the array operation.
+    /// End of the command and address cycles, which the data of a program follows.
+    pub commanded: Time,
+    /// Start of the array operation.
     pub since: Time,
     /// End of the array operation.
     pub until: Time,
@@ -128,6 +132,8 @@ pub(crate) struct Flash {
     programs_per_unit: u64,
     /// The pages of a mapping unit; `None` unless units have several.
     unit_pages: Option<UnitPages>,
+    /// True if commands have a bus of their own.
+    separate: bool,
 }
 
 impl Flash {
@@ -140,7 +146,8 @@ impl Flash {
         flows: usize,
     ) -> Self {
         let dies = geometry.chips_per_channel * geometry.dies_per_chip;
-        let channel = Channel::new(dies, compat.data_before_commands);
+        let separate = config.command_bus == CommandBus::Separate;
+        let channel = Channel::new(dies, compat.data_before_commands, separate);
         Self {
             timing: FlashTiming::new(config, compat),
             channels: Array::of(channel, geometry.channels as usize),
@@ -172,6 +179,7 @@ impl Flash {
             }),
             programs_per_unit: 1,
             unit_pages: None,
+            separate,
         }
     }
 
@@ -220,7 +228,7 @@ impl Flash {
     /// The command that a die got last, or resumed last.
     pub(crate) fn command_of(&self, die: DieId) -> Running {
         let Die { head, op, since, until, .. } = self.dies[die];
-        Running { head, op, since, until }
+        Running { head, op, commanded: self.commanded(die, since), since, until }
     }
 
     /// Pages of read data that a die still holds.

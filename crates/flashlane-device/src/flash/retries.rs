@@ -13,6 +13,7 @@ use super::timing::Cells;
 use flashlane_engine::{Array, Time, place_of};
 use flashlane_units::{ChannelId, DieId, FlowId, TransactionId};
 
+use super::channel::COMMANDS;
 use super::command::{Command, CommandTime};
 use super::{DieState, Flash};
 use crate::context::Context;
@@ -168,8 +169,9 @@ impl Flash {
         self.retries.as_ref().map_or(TransactionId::NONE, |retries| retries.failed[die].head)
     }
 
-    /// Reads the pages of a die again whose data could not be decoded. The channel has just moved
-    /// the last page of their command. `cells`: those of the first page.
+    /// Reads the pages of a die again whose data could not be decoded. The channel has moved the
+    /// last page of their command, and its bus for commands is free. `cells`: those of the first
+    /// page.
     pub(crate) fn read_again(
         &mut self,
         cx: &mut Context,
@@ -178,7 +180,9 @@ impl Flash {
         cells: Cells,
     ) {
         self.look_at_sensing(cx, channel);
-        self.channels[channel].busy = false;
+        if !self.separate {
+            self.channels[channel].busy[COMMANDS] = false;
+        }
         let Failed { head, pages, at, .. } =
             std::mem::replace(&mut self.retries().failed[die], NOTHING);
         assert!(pages > 0, "a die reads again what failed");
@@ -192,14 +196,21 @@ impl Flash {
             id = tr.sibling;
         }
         let state = &mut self.dies[die];
-        assert_eq!(state.data_left, 1, "all data of a command moves before a part is read again");
+        assert!(state.data_left <= 1, "all data of a command moves before a part is read again");
         state.data_left = 0;
         let pages = u64::from(pages);
         let bus = self.timing.command(Op::Read, pages);
         let settle = at.saturating_sub(cx.now).0;
         let after = DieState::DataOut;
         let command = Command { op: Op::Read, head, sectors, cells, pages, after };
-        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
+        self.send_command(cx, die, command, CommandTime { bus, data: 0, settle }, false);
+    }
+
+    /// All data of a command has crossed the channel, and its die waits for the command bus, to
+    /// read pages again.
+    pub(crate) fn reads_again_later(&mut self, channel: ChannelId, die: DieId) {
+        self.dies[die].data_left = 0;
+        self.channels[channel].copybacks.push_back(die);
     }
 
     /// Checks the pages that are read again.
@@ -208,7 +219,7 @@ impl Flash {
         for (id, failed) in retries.failed.numbered().filter(|(_, failed)| failed.pages > 0) {
             let die = &self.dies[id];
             assert!(
-                die.state == DieState::DataOut && die.data_left > 0,
+                die.state == DieState::DataOut && (die.data_left > 0 || self.separate),
                 "the other data of die {id} moves before its {} pages are read again",
                 failed.pages
             );

@@ -2,8 +2,9 @@
 //! (FAST'18) section 4.1.
 
 use flashlane_engine::{EventQueue, Time};
-use flashlane_units::{DieId, TransactionId};
+use flashlane_units::{ChannelId, DieId, TransactionId};
 
+use super::channel::COMMANDS;
 use super::config::SuspendConfig;
 use super::die::Suspended;
 use super::{Die, DieState, Flash};
@@ -197,6 +198,16 @@ impl Flash {
             Op::Erase => self.counters.erase_suspends += 1,
         }
         self.timing.settling(op)
+    }
+
+    /// The channel has moved a page of read data. True if it may take a read command at once, for a
+    /// die that has suspended something.
+    pub(crate) fn data_is_over(&mut self, cx: &mut Context, channel: ChannelId) -> bool {
+        self.look_at_sensing(cx, channel);
+        let state = &mut self.channels[channel];
+        state.busy[state.data_bus & 1] = false;
+        let data_goes = self.data_first && state.has_work();
+        !(data_goes || state.busy[COMMANDS])
     }
 
     /// Continues the suspended operation of an idle die.

@@ -99,6 +99,7 @@ impl Scheduler {
             || self.waits_on(place.channel)
             || at.flash.idle_dies(place.chip) >> place.die_in_chip & 1 == 0
             || at.flash.channel_busy(place.channel, at.events)
+            || at.flash.data_bus_busy(place.channel)
         {
             self.enter_queue_at(at, id, place);
             return None;

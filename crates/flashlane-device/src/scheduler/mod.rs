@@ -9,6 +9,7 @@ mod accounts;
 mod alarm;
 mod audit;
 pub(crate) mod bench;
+mod beside_data;
 mod entering;
 pub mod overhead;
 pub mod policy;
@@ -32,7 +33,6 @@ use crate::ftl::Ftl;
 use crate::layout::Geometry;
 use crate::transaction::{STARVING, Source, Transaction, Transactions};
 use accounts::QueueAccount;
-use overhead::SchedulerOverhead;
 pub use policy::Scheduling;
 use policy::{AnyPolicy, SchedulingPolicy};
 use view::{Beside, Rules, View};
@@ -134,6 +134,9 @@ pub(crate) struct Scheduler {
     in_vain: u32,
     /// A transaction that has waited longer than this goes first.
     starving: Time,
+    /// Turns of the looks at channels while data moves; `None` where commands have no bus of their
+    /// own.
+    beside_turns: Option<Array<ChannelId, u32>>,
     /// Turns of reads and of collection that goes first; `None` if nothing bounds the latter.
     turns: Option<Box<turns::Turns>>,
     /// True if writes may interrupt an erase as well; otherwise only reads may.
@@ -196,6 +199,7 @@ impl Scheduler {
             order: strict.then_some(0),
             rotates,
             in_vain: 0,
+            beside_turns: beside_data::turns(flash, geometry),
             turns: None,
             starving: if strict { Time::MAX } else { STARVING },
             writes_interrupt: flash.suspend.erase_for_write,
@@ -389,11 +393,5 @@ impl Scheduler {
         if self.left(place, flow, waited) && flash.end_waiting(place) {
             self.pending[place.channel] &= !(1 << place.chip_in_channel);
         }
-    }
-
-    /// The cost of the policy for the drive so far. `room`: transactions that its memory has room
-    /// for.
-    pub(crate) fn overhead(&self, room: u64) -> Option<SchedulerOverhead> {
-        self.policy.overhead(room)
     }
 }

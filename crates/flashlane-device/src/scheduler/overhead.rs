@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Scheduler;
+use super::policy::SchedulingPolicy;
+
 /// Cost of FLIN for the drive, over the whole run. Source: FLIN (ISCA'18) section 5.5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchedulerOverhead {
@@ -23,4 +26,12 @@ pub struct SchedulerOverhead {
     pub suspensions: u64,
     /// Pages that collection moved ahead of a write (lines 13 to 16 of Algorithm 2).
     pub migrations_with_writes: u64,
+}
+
+impl Scheduler {
+    /// The cost of the policy for the drive so far. `room`: transactions that its memory has room
+    /// for.
+    pub(crate) fn overhead(&self, room: u64) -> Option<SchedulerOverhead> {
+        self.policy.overhead(room)
+    }
 }

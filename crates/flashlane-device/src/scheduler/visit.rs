@@ -176,6 +176,10 @@ impl Scheduler {
     /// Asks a die for a command. `rest`: the dies to ask after it.
     #[inline(always)]
     fn ask(&mut self, at: &mut Surroundings<'_>, visit: Visit, die: DieId, rest: Rest) -> bool {
+        if !visit.reads && self.beside_turns.is_some() {
+            // The die may choose among all its commands.
+            self.reads_first[die] = 0;
+        }
         let idle = visit.reads || at.flash.is_idle(die);
         let first = !visit.reads && visit.urgent && self.collection_goes_first(die, at.now);
         let formed = match visit.reads {
@@ -199,7 +203,7 @@ impl Scheduler {
     /// A command leaves for the die: what waits there may now be worth an interruption to a policy
     /// that had nothing before.
     #[inline(always)]
-    fn may_interrupt_again(&self, at: &mut Surroundings<'_>, die: DieId) {
+    pub(super) fn may_interrupt_again(&self, at: &mut Surroundings<'_>, die: DieId) {
         if self.all_interrupt {
             at.flash.may_interrupt_again(at.flash.place_of(die));
         }
@@ -321,7 +325,12 @@ impl Scheduler {
     /// would do next. While the die has suspended something, only reads that may interrupt go.
     #[cold]
     #[inline(never)]
-    fn serve_reading(&mut self, at: &mut Surroundings<'_>, die: DieId, urgent: bool) -> bool {
+    pub(super) fn serve_reading(
+        &mut self,
+        at: &mut Surroundings<'_>,
+        die: DieId,
+        urgent: bool,
+    ) -> bool {
         let Some(closed) = at.flash.closed_planes(die, at.now) else { return false };
         self.command.pages.clear();
         self.rules.beside = Beside { reads: true, closed };

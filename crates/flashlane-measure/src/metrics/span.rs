@@ -322,6 +322,8 @@ impl Span<'_> {
             .map(|index| ChannelSummary {
                 channel: index as u32,
                 busy_fraction: self.share(|reading| reading.drive.channels[index]),
+                command_bus_busy_fraction: (!self.to.drive.command_buses.is_empty())
+                    .then(|| self.share(|reading| reading.drive.command_buses[index])),
             })
             .collect()
     }

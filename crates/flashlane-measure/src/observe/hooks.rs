@@ -7,6 +7,7 @@ use flashlane_units::{DieId, FlowId, Lpa, RequestId, TransactionId};
 use super::Observer;
 use super::blame::account::Obstacle;
 use super::blame::log::State;
+use super::blame::shadow::CommandTimes;
 use super::timeline::recorder::{Page, TimelineRecorder};
 use flashlane_device::cause::Cause;
 use flashlane_device::device::watcher::DieAt;
@@ -56,7 +57,7 @@ impl Observer {
         self.note_waits(now, at, command, transactions);
         let Some((account, credits)) = self.accounts() else { return };
         let (sent, until) = (command.since.0, command.until.0);
-        let times = (sent - now, until - now, until - now);
+        let times = CommandTimes::of(now, command);
         if transactions[command.head].reads_again() {
             account.shadow_retry(die, command, transactions, credits, times);
         } else {
@@ -66,7 +67,7 @@ impl Observer {
         let works = pages.map(|tr| (credits.culprit_of(tr), Cause::of_page(tr, command.op)));
         let logs = &mut account.logs;
         let sends = works.clone().map(|(flow, _)| (flow, Cause::Bus));
-        logs.channels[channel.index()].push_shares((now, sent), sends);
+        logs.command_sent(channel, (now, command.commanded.0, sent), sends);
         if command.op != Op::Read {
             logs.occupy_planes(die, (now, until), works.clone());
         }
@@ -97,11 +98,11 @@ impl Observer {
         let (now, sent, until) = times;
         self.note_waits(now, at, command, transactions);
         let Some((account, credits)) = self.accounts() else { return };
-        let times = (sent - now, until - now, until - now);
+        let times = CommandTimes::of(now, command);
         account.shadow_pages(die, command, transactions, credits, times);
         let (flow, cause) = (credits.culprit_of(tr), Cause::of_page(tr, Op::Read));
         let sends = std::iter::once((flow, Cause::Bus));
-        account.logs.channels[channel.index()].push_shares((now, sent), sends);
+        account.logs.command_sent(channel, (now, sent, sent), sends);
         account.logs.plane_reads((die, tr.plane), (now, until), (flow, cause));
     }
 
@@ -120,6 +121,8 @@ impl Observer {
             let tr = &transactions[id];
             let obstacle = if tr.op == Op::Read && account.logs.are_of_planes() {
                 Obstacle::Plane { die, plane: tr.plane, idle, culprit }
+            } else if tr.op != Op::Read && account.logs.have_command_buses() {
+                Obstacle::BothBuses { die, idle, culprit }
             } else {
                 Obstacle::Die { die, idle, culprit }
             };
@@ -148,7 +151,8 @@ impl Observer {
             pages.push(Page::of(tr));
             id = tr.sibling;
         }
-        let times = (now, command.since.0, command.until.0);
+        let sent = command.since.0;
+        let times = (now, command.commanded.0.max(now), sent, command.until.0);
         timeline.command((at.channel, at.die), command.op, times, pages, resumed);
     }
 

@@ -26,7 +26,7 @@ use blame::account::Account;
 pub use completions::Completions;
 use credit::Credits;
 use energy::EnergyMeter;
-use flashlane_config::{DeviceConfig, WorkloadConfig};
+use flashlane_config::{CommandBus, DeviceConfig, WorkloadConfig};
 use queues::QueueRecorder;
 pub use series::recorder::{fill_ones, fill_slowdowns};
 use timeline::recorder::{Page, TimelineRecorder};
@@ -66,11 +66,14 @@ impl Observer {
         }
         let geometry = device.geometry();
         let flows = workload.flows.len();
+        let separate = device.flash.command_bus == CommandBus::Separate;
         Some(Box::new(Self {
             account: observe
                 .blame
                 .then(|| Account::of(device, workload, logical_pages, open_loops)),
-            timeline: observe.timeline.map(|span| TimelineRecorder::new(span, geometry, flows)),
+            timeline: observe.timeline.map(|span| {
+                TimelineRecorder::new(span, geometry, flows).with_command_buses(separate)
+            }),
             queues: observe
                 .queues
                 .then(|| QueueRecorder::new(geometry.chips(), geometry.chips_per_channel)),

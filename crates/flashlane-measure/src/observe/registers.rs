@@ -3,6 +3,7 @@
 use flashlane_engine::Time;
 
 use super::Observer;
+use super::blame::shadow::CommandTimes;
 use super::timeline::recorder::TimelineRecorder;
 use flashlane_device::cause::Cause;
 use flashlane_device::device::watcher::DieAt;
@@ -23,16 +24,17 @@ impl Observer {
         let (now, sent, until) = (now.0, command.since.0, command.until.0);
         let first = &transactions[command.head];
         if let Some(timeline) = TimelineRecorder::wanted(&mut self.timeline, now) {
-            timeline.transfer(channel, (now, sent), "program data", first.flow, first.request);
+            let page = (first.flow, first.request);
+            timeline.program_data(channel, (now, command.commanded.0, sent), page);
         }
         self.note_waits(now, at, command, transactions);
         let Some((account, credits)) = self.accounts() else { return };
         // Alone, too, the flow would hold the die for the array time only.
-        let times = (sent - now, until - now, until - sent);
+        let times = CommandTimes { held: until - sent, ..CommandTimes::of(now, command) };
         account.shadow_pages(die, command, transactions, credits, times);
         let pages = pages_from(transactions, command.head).map(|id| &transactions[id]);
         let sends = pages.map(|tr| (credits.culprit_of(tr), Cause::Bus));
-        account.logs.channels[channel.index()].push_shares((now, sent), sends);
+        account.logs.command_sent(channel, (now, command.commanded.0, sent), sends);
     }
 
     /// The array of a die begins the program in its register now, or when its data is there.

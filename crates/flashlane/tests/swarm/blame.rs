@@ -101,6 +101,25 @@ fn blame_is_the_difference_where_planes_read_independently() {
     }
 }
 
+/// A command bus of its own: a read waits for the command bus or for its die, and its data for the
+/// data bus. On a slow channel most waits are for data.
+#[test]
+fn blame_is_the_difference_where_commands_have_a_bus() {
+    for (depth, rate, command) in
+        [(8, "400MT/s", "1us"), (24, "400MT/s", "1us"), (24, "50MT/s", "10us")]
+    {
+        let mut drawn = loops([depth; 2]);
+        let sets = [("bus", "separate"), ("time", command)];
+        drawn.sets.extend(sets.map(|(key, value)| format!("flash.command_{key}={value}")));
+        drawn.sets.push(format!("flash.channel_rate={rate}"));
+        for pair in pairs(&drawn).expect("it runs") {
+            let (name, off) = (format!("{depth}, {rate}, {command}"), pair.ratio() - 1.0);
+            println!("{name}: off by {off:.2}");
+            assert!(off.abs() < 0.15, "{name}: {pair:?}");
+        }
+    }
+}
+
 #[test]
 fn blame_is_the_difference_in_a_fixed_sample() {
     // The rule that charged by who had the die gave 1.55 here.

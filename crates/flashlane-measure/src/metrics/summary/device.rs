@@ -186,8 +186,13 @@ pub struct CmtSummary {
 pub struct ChannelSummary {
     /// Index.
     pub channel: u32,
-    /// Share of the window in which the bus was taken.
+    /// Share of the window in which the bus was taken. With `flash.command_bus = "separate"`, by
+    /// data.
     pub busy_fraction: f64,
+    /// Share of the window in which the command bus was taken. Only with
+    /// `flash.command_bus = "separate"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_bus_busy_fraction: Option<f64>,
 }
 
 /// A chip in a summary.

@@ -7,7 +7,7 @@
 use flashlane_engine::{Handle, Table, Use, place_of};
 use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
 
-use flashlane_config::{DeviceConfig, InterfaceKind, Sharing, WorkloadConfig};
+use flashlane_config::{CommandBus, DeviceConfig, InterfaceKind, Sharing, WorkloadConfig};
 
 pub(crate) use super::charge::Obstacle;
 use super::charge::{Logs, Wait, cell};
@@ -132,6 +132,9 @@ impl Account {
             let planes = flash.planes_per_die as usize;
             made.logs.planes = Some(PlaneLogs::new(dies, planes));
             made.shadows.read_by_plane(planes, flash.cache_read);
+        }
+        if flash.command_bus == CommandBus::Separate {
+            made.separate_commands();
         }
         made
     }
@@ -286,9 +289,10 @@ impl Account {
     /// Forgets everything before `oldest`.
     pub(crate) fn trim(&mut self, oldest: u64) {
         self.untrimmed = 0;
-        let Logs { dies, channels, planes, dram, .. } = &mut self.logs;
+        let Logs { dies, channels, command_buses, planes, dram, .. } = &mut self.logs;
         let planes = planes.iter_mut().flat_map(|planes| &mut planes.logs);
-        for log in dies.iter_mut().chain(channels).chain(planes).chain([dram]) {
+        let buses = channels.iter_mut().chain(command_buses.iter_mut().flatten());
+        for log in dies.iter_mut().chain(buses).chain(planes).chain([dram]) {
             log.trim(oldest);
         }
     }

@@ -23,6 +23,8 @@ pub(crate) enum Obstacle {
     /// A die. While the die and its channel are idle, the wait is charged to the given cause and
     /// culprit.
     Die { die: DieId, idle: Cause, culprit: FlowId },
+    /// A die, as a program or an erase waits for it where commands have their own bus.
+    BothBuses { die: DieId, idle: Cause, culprit: FlowId },
     /// A plane that reads by itself, as a die.
     Plane { die: DieId, plane: PlaneId, idle: Cause, culprit: FlowId },
     /// A channel.
@@ -39,12 +41,15 @@ const IDLE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Logs {
     pub(crate) dies: Vec<Log>,
+    /// Logs of channels; where commands have their own bus, of the data buses.
     pub(crate) channels: Vec<Log>,
+    /// Logs of command buses; `None` where commands share the bus of the data.
+    pub(super) command_buses: Option<Vec<Log>>,
     /// Logs of planes; `None` where these do not read independently.
     pub(super) planes: Option<PlaneLogs>,
     /// Log of the memory of the data cache.
     pub(crate) dram: Log,
-    dies_per_channel: u32,
+    pub(super) dies_per_channel: u32,
     /// The culprit of waits that no flow causes.
     pub(super) device: FlowId,
     /// The charges of a long wait.
@@ -57,6 +62,7 @@ impl Logs {
         Self {
             dies: vec![Log::default(); (channels * dies_per_channel) as usize],
             channels: vec![Log::default(); channels as usize],
+            command_buses: None,
             planes: None,
             dram: Log::default(),
             dies_per_channel,
@@ -68,8 +74,12 @@ impl Logs {
     /// Charges a wait that is over to the flows that had the resource.
     pub(super) fn charge(&mut self, wait: &Wait, charges: &mut Weights) {
         let Wait { from, to, obstacle } = *wait;
+        if self.command_buses.is_some() && !matches!(obstacle, Obstacle::Known { .. }) {
+            return self.charge_on_buses(wait, charges);
+        }
         match obstacle {
             Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
+            Obstacle::BothBuses { .. } => unreachable!("commands have a bus of their own then"),
             Obstacle::Channel { channel } => {
                 let idle = cell(self.device, Cause::Policy);
                 let log = &mut self.channels[channel.index()];
@@ -135,7 +145,7 @@ fn charge_in_order(
 }
 
 /// Charges a span to the work of a channel or of the memory; idle time to `idle`.
-fn charge_log(
+pub(super) fn charge_log(
     log: &Log,
     span: (u64, u64),
     cursor: &mut Cursor,

@@ -23,6 +23,7 @@ fn charge_by_walk(logs: &Logs, wait: &Wait, charges: &mut Weights) {
     match obstacle {
         Obstacle::Known { culprit, cause } => charges.add(cell(culprit, cause), to - from),
         Obstacle::Plane { .. } => unreachable!("the planes of the test have no logs"),
+        Obstacle::BothBuses { .. } => unreachable!("the channel of the test has one bus"),
         Obstacle::Channel { channel } => {
             walk_channel(channel, from, to, cell(logs.device, Cause::Policy), charges);
         }

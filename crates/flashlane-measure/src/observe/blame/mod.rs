@@ -1,6 +1,7 @@
 //! Blame: which flow delays which. `blame.json`, schema `flashlane.blame/2`.
 
 pub(crate) mod account;
+mod buses;
 mod charge;
 mod flash;
 pub(crate) mod log;
@@ -9,7 +10,7 @@ mod place;
 mod planes;
 mod retries;
 mod seconds;
-mod shadow;
+pub(crate) mod shadow;
 mod sums;
 mod waits;
 mod weights;

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
+use flashlane_device::flash::Running;
 use flashlane_device::transaction::{Op, Transaction};
 use flashlane_units::{DieId, FlowId};
 
@@ -71,6 +72,65 @@ struct Alone {
     behind: i64,
     dies: Vec<Calendar>,
     channels: Vec<Calendar>,
+    /// Calendars of command buses; empty where commands share the bus of the data.
+    command_buses: Vec<Calendar>,
+}
+
+/// The times of a command. Unit: picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommandTimes {
+    /// Time on the channel: command and addresses.
+    pub(crate) command: u64,
+    /// Time on the channel: data that follows the command.
+    pub(crate) data: u64,
+    /// Time until the end of the work in the array.
+    pub(crate) took: u64,
+    /// The part of `took` for which the die is held.
+    pub(crate) held: u64,
+}
+
+impl CommandTimes {
+    /// The times of a command that is sent at `now` and holds its die from then on.
+    pub(crate) fn of(now: u64, command: &Running) -> Self {
+        let commanded = command.commanded.0;
+        Self {
+            command: commanded - now,
+            data: command.since.0 - commanded,
+            took: command.until.0 - now,
+            held: command.until.0 - now,
+        }
+    }
+}
+
+/// The places of a command in the shadow of a flow.
+struct Places<'a> {
+    die: &'a mut [Calendar],
+    channel: &'a mut Calendar,
+    /// The command bus, where commands have their own.
+    commands: Option<&'a mut Calendar>,
+}
+
+impl Places<'_> {
+    /// The first time from `ready` on at which a command could be sent.
+    fn earliest(&self, ready: u64, times: CommandTimes) -> u64 {
+        let CommandTimes { command, data, .. } = times;
+        let Some(commands) = &self.commands else {
+            return self.channel.earliest(ready, command + data);
+        };
+        let start = commands.earliest(ready, command);
+        if data == 0 { start } else { self.channel.earliest(start + command, data) - command }
+    }
+
+    /// Books the channel for a command that is sent at `start`.
+    fn book(&mut self, start: u64, times: CommandTimes) {
+        let commanded = start + times.command;
+        if let Some(commands) = &mut self.commands {
+            commands.book(start, commanded);
+            self.channel.book(commanded, commanded + times.data);
+        } else {
+            self.channel.book(start, commanded + times.data);
+        }
+    }
 }
 
 /// A request in the shadow of its flow. Unit: picoseconds.
@@ -109,6 +169,8 @@ pub(super) struct Shadows {
     parts: usize,
     /// True if a plane is free while its data crosses the channel.
     cached: bool,
+    /// True if commands have a bus of their own.
+    separate: bool,
 }
 
 /// Moves a time by a signed difference.
@@ -125,7 +187,13 @@ impl Shadows {
     /// Shadows of a run in which nothing has happened.
     pub(super) fn new(open_loops: &[bool], dies: usize, channels: usize) -> Self {
         let flows = vec![Alone::default(); open_loops.len()];
-        Self { flows, open_loops: open_loops.to_vec(), dies, channels, parts: 1, cached: false }
+        let open_loops = open_loops.to_vec();
+        Self { flows, open_loops, dies, channels, parts: 1, cached: false, separate: false }
+    }
+
+    /// From now on, commands have a bus of their own.
+    pub(super) fn separate_commands(&mut self) {
+        self.separate = true;
     }
 
     /// From now on, the planes of each die read independently. `cached`: they have cache registers.
@@ -195,43 +263,50 @@ impl Shadows {
         page.end = page.ready;
     }
 
-    /// The calendars of parts of a die, and that of its channel.
-    fn places(&mut self, flow: FlowId, parts: Range<usize>) -> (&mut [Calendar], &mut Calendar) {
+    /// The calendars of parts of a die, and those of its channel.
+    fn places(&mut self, flow: FlowId, parts: Range<usize>) -> Places<'_> {
         let (dies, channels) = (self.dies * self.parts, self.channels);
         let alone = &mut self.flows[flow.index()];
         if alone.dies.is_empty() {
             alone.dies = vec![Calendar::default(); dies];
             alone.channels = vec![Calendar::default(); channels];
+            let command_buses = if self.separate { channels } else { 0 };
+            alone.command_buses = vec![Calendar::default(); command_buses];
         }
         let channel = parts.start * channels / dies;
-        (&mut alone.dies[parts], &mut alone.channels[channel])
+        Places {
+            die: &mut alone.dies[parts],
+            channel: &mut alone.channels[channel],
+            commands: alone.command_buses.get_mut(channel),
+        }
     }
 
-    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command. The
-    /// command is on the channel for `sent` and takes `took`, and these pages account for `share`
-    /// of that. Returns the times at which the pages have the die and are done.
+    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command. Of
+    /// the time for which the command holds the die, these pages account for `held`. Returns the
+    /// times at which the pages have the die and are done.
     pub(super) fn command(
         &mut self,
         flow: FlowId,
         parts: Range<usize>,
         ready: u64,
-        (sent, took, share): (u64, u64, u64),
+        times: CommandTimes,
     ) -> (u64, u64) {
         // A read command of a plane goes before data that waits for the channel.
         let goes_first = parts.len() < self.parts;
-        let (die, channel) = self.places(flow, parts);
+        let mut places = self.places(flow, parts);
         let mut start = ready;
         for _ in 0..4 {
-            let free = die.iter().fold(start, |start, part| part.earliest(start, share));
-            let free = if goes_first { free } else { channel.earliest(free, sent) };
+            let free =
+                places.die.iter().fold(start, |start, part| part.earliest(start, times.held));
+            let free = if goes_first { free } else { places.earliest(free, times) };
             if free == start {
                 break;
             }
             start = free;
         }
-        channel.book(start, start + sent);
-        die.iter_mut().for_each(|part| part.book(start, start + share));
-        (start, start + took)
+        places.book(start, times);
+        places.die.iter_mut().for_each(|part| part.book(start, start + times.held));
+        (start, start + times.took)
     }
 
     /// The data of a read page crosses the channel for `duration`.
@@ -243,7 +318,7 @@ impl Shadows {
         duration: u64,
     ) {
         let cached = self.cached;
-        let (die, channel) = self.places(flow, parts);
+        let Places { die, channel, .. } = self.places(flow, parts);
         let start = channel.earliest(page.end, duration);
         page.end = start + duration;
         channel.book(start, page.end);
@@ -326,7 +401,8 @@ mod tests {
                 let request = shadows.request(flow, now, now);
                 let mut page = ShadowPage::default();
                 shadows.enlisted(flow, Some(&request), &mut page, now);
-                let times = shadows.command(flow, 0..1, page.ready(), (0, 100, 100));
+                let times = CommandTimes { command: 0, data: 0, took: 100, held: 100 };
+                let times = shadows.command(flow, 0..1, page.ready(), times);
                 page.starts(times);
                 under_way.push_back((now, request, page));
             }

@@ -2,7 +2,7 @@
 
 use super::account::{Account, slot};
 use super::charge::{Obstacle, Wait};
-use super::shadow::ShadowPage;
+use super::shadow::{CommandTimes, ShadowPage};
 use crate::observe::credit::Credits;
 use flashlane_device::cause::CAUSES;
 use flashlane_device::flash::Running;
@@ -141,15 +141,14 @@ impl Account {
         self.shadows.enlisted(flow, request.as_ref(), page, now);
     }
 
-    /// Notes that a die got a command. It is on the channel for `sent`, takes `took` in all,
-    /// and holds its die for `held` of that. Its pages of one flow stay together in the shadow.
+    /// Notes that a die got a command. Its pages of one flow stay together in the shadow.
     pub(crate) fn shadow_pages(
         &mut self,
         die: DieId,
         command: &Running,
         transactions: &Transactions,
         credits: &Credits,
-        (sent, took, held): (u64, u64, u64),
+        times: CommandTimes,
     ) {
         let from = |id| pages_from(transactions, id);
         let culprit = |id: TransactionId| credits.culprit_of(&transactions[id]);
@@ -159,8 +158,8 @@ impl Account {
             let flow = culprit(head);
             let same = || from(head).take_while(|&id| culprit(id) == flow);
             let ready = same().map(|id| slot(&mut self.transactions, id).shadow.ready()).max();
-            let share = held * same().count() as u64 / pages;
-            let times = (sent, took, share);
+            let held = times.held * same().count() as u64 / pages;
+            let times = CommandTimes { held, ..times };
             let parts = self.shadows.parts_of(die, &transactions[head]);
             let times = self.shadows.command(flow, parts, ready.unwrap_or(0), times);
             for id in same() {

@@ -18,6 +18,8 @@ enum Line {
     },
     Dram,
     Channel(u32),
+    /// The bus of the commands of a channel, where they have their own.
+    CommandBus(u32),
     Die(u32),
     Plane(u32),
 }
@@ -66,6 +68,8 @@ pub(crate) struct TimelineRecorder {
     running: Vec<(usize, usize)>,
     /// End of the last access to the memory of the data cache.
     dram_free: u64,
+    /// True if commands have a bus of their own.
+    separate: bool,
 }
 
 /// Name of an operation.
@@ -95,7 +99,13 @@ impl TimelineRecorder {
             lanes: vec![Vec::new(); flows],
             running: vec![(0, 0); geometry.dies() as usize],
             dram_free: 0,
+            separate: false,
         }
+    }
+
+    /// From now on, commands have a bus of their own, if `separate`.
+    pub(crate) fn with_command_buses(self, separate: bool) -> Self {
+        Self { separate, ..self }
     }
 
     /// The recorder, while it collects slices.
@@ -146,13 +156,30 @@ impl TimelineRecorder {
         }
     }
 
-    /// A die got a command, which is on the channel from `now` to `sent` and in the array from then
-    /// to `until`.
+    /// A command is on its channel from `now` to `commanded`, and its data up to `sent`.
+    fn on_channel(
+        &mut self,
+        channel: ChannelId,
+        (now, commanded, sent): (u64, u64, u64),
+        op: Op,
+        (flow, request): (FlowId, u64),
+    ) {
+        let line = Line::Channel(channel.get());
+        if !self.separate {
+            let name = if op == Op::Program { "program data" } else { "command" };
+            return self.push(line, (now, sent), name, flow, request);
+        }
+        self.push(Line::CommandBus(channel.get()), (now, commanded), "command", flow, request);
+        self.push(line, (commanded, sent), "program data", flow, request);
+    }
+
+    /// A die got a command, which is on the channel from `now` to `commanded`, its data from then
+    /// to `sent`, and in the array from then to `until`.
     pub(crate) fn command(
         &mut self,
         (channel, die): (ChannelId, DieId),
         op: Op,
-        (now, sent, until): (u64, u64, u64),
+        (now, commanded, sent, until): (u64, u64, u64, u64),
         pages: &[Page],
         resumed: bool,
     ) {
@@ -161,8 +188,7 @@ impl TimelineRecorder {
         let request = self.number(first.request);
         let name = name_of(first.source, op);
         if sent > now {
-            let on_channel = if op == Op::Program { "program data" } else { "command" };
-            self.push(Line::Channel(channel.get()), (now, sent), on_channel, first.flow, request);
+            self.on_channel(channel, (now, commanded, sent), op, (first.flow, request));
         }
         let start = self.pieces.len();
         let name = if resumed { "resumed" } else { name };
@@ -188,7 +214,7 @@ impl TimelineRecorder {
         // Ends an operation that the read has suspended.
         self.cut(die, now);
         let request = self.number(page.request);
-        self.push(Line::Channel(channel.get()), (now, sent), "command", page.flow, request);
+        self.on_channel(channel, (now, sent, sent), Op::Read, (page.flow, request));
         let line = match self.geometry.planes_per_die {
             1 => Line::Die(die.get()),
             _ => Line::Plane(page.plane.get()),
@@ -204,8 +230,19 @@ impl TimelineRecorder {
         }
     }
 
-    /// Data crosses the channel by itself: that of a read, or of a program on its way into a
-    /// register.
+    /// The data of a program is on its way into a register: the command from `now` to `commanded`,
+    /// the data up to `sent`. `page`: flow and request of the first page.
+    pub(crate) fn program_data(
+        &mut self,
+        channel: ChannelId,
+        times: (u64, u64, u64),
+        (flow, request): (FlowId, RequestId),
+    ) {
+        let request = self.number(request);
+        self.on_channel(channel, times, Op::Program, (flow, request));
+    }
+
+    /// The data of a read crosses the channel.
     pub(crate) fn transfer(
         &mut self,
         channel: ChannelId,
@@ -327,6 +364,10 @@ impl Tracks {
                 let all = self.track(Key::Channels, None, || "channels".into());
                 self.track(Key::Line(line), Some(all), || format!("channel {channel}"))
             }
+            Line::CommandBus(channel) => {
+                let all = self.track(Key::Channels, None, || "channels".into());
+                self.track(Key::Line(line), Some(all), || format!("commands of channel {channel}"))
+            }
             Line::Die(die) => {
                 let chip = die / dies;
                 let parent = self.of(Line::Channel(chip / per_channel), names);
@@ -385,14 +426,14 @@ mod tests {
         recorder.command(
             (ChannelId::new(0), DieId::new(0)),
             Op::Program,
-            (0, 10, 500),
+            (0, 10, 10, 500),
             &program,
             false,
         );
         recorder.command(
             (ChannelId::new(0), DieId::new(0)),
             Op::Read,
-            (100, 110, 150),
+            (100, 110, 110, 150),
             &[page(PlaneId::new(1), Source::User)],
             false,
         );
@@ -406,7 +447,7 @@ mod tests {
         recorder.command(
             (ChannelId::new(0), DieId::new(0)),
             Op::Program,
-            (160, 160, 550),
+            (160, 160, 160, 550),
             &program,
             true,
         );

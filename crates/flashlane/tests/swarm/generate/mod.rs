@@ -146,6 +146,7 @@ pub(crate) fn case(seed: u64) -> Case {
     word_lines::two_pass(seed, &mut device);
     dies::cache_program(seed, &mut device);
     dies::plane_reads(seed, &mut device);
+    dies::command_bus(seed, &mut device);
     slc_cache::slc_cache(seed, &mut device, &workload);
     separation::separation(seed, &mut device, &workload);
     word_lines::units_of_superblocks(seed, &mut device, &workload);
