@@ -287,6 +287,7 @@ fn what_large_units_do_not_work_with_is_refused_by_name() {
             "one-shot\" sizes of which a word line of 3 pages (16KiB each) holds a whole number",
         ),
         (&["flash.cache_program=true"], "the page (16KiB) with flash.cache_program"),
+        (&["flash.technology=tlc", "errors.model=tlc-3d"], "the page (16KiB) with [errors]"),
         (
             &["flash.independent_plane_reads=true", "flash.cache_read=true"],
             "the page (16KiB) with flash.cache_read",

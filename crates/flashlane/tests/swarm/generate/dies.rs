@@ -1,9 +1,9 @@
 //! Cache program, independent reads of planes, cache read, and command buses.
 
+use flashlane::config::units::Span;
 use flashlane::config::validate::validate_device;
 use flashlane::config::{CommandBus, DeviceConfig};
 use flashlane_engine::Rng;
-use flashlane_units::Span;
 
 use super::{Draw, US};
 
