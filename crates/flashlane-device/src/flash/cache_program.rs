@@ -13,7 +13,7 @@ use super::timing::Cells;
 use flashlane_engine::{Array, Time};
 use flashlane_units::{DieId, TransactionId};
 
-use super::command::{CommandTime, Joined};
+use super::command::Joined;
 use super::{Die, DieState, Flash, Running};
 use crate::context::Context;
 use crate::event::Event;
@@ -85,8 +85,8 @@ impl Flash {
         let others = self.sets[at.chip].idle | 1 << at.die_in_chip;
         self.count_command(Op::Program, planes, others != u32::MAX);
         let awaited = self.wanted[at.channel] != 0;
-        let time = CommandTime { bus, data, settle: 0 };
-        self.hold_channel(cx, at.channel, (sent, place), time, awaited);
+        self.data_follows(data);
+        self.hold_channel(cx, at.channel, (sent, place), bus, awaited);
     }
 
     /// The program in the register of a die, which is on the channel up to `since`.

@@ -305,7 +305,7 @@ impl Flash {
         channel: ChannelId,
     ) -> (TransactionId, Source, DieId) {
         let arrived = self.transfer_ends(cx, channel);
-        self.count_read(&cx.transactions[arrived.0]);
+        self.count_read(&cx.transactions, arrived.0, arrived.1);
         arrived
     }
 
@@ -318,8 +318,10 @@ impl Flash {
     ) -> (TransactionId, Source, DieId) {
         let state = &mut self.channels[channel];
         let id = std::mem::replace(&mut state.moving, TransactionId::NONE);
-        let busy = state.busy[state.data_bus];
-        debug_assert!(id != TransactionId::NONE && busy, "a page was on the channel");
+        debug_assert!(
+            id != TransactionId::NONE && state.busy[state.data_bus],
+            "a page was on the channel"
+        );
         let tr = &mut cx.transactions[id];
         let moved = tr.lap(cx.now);
         tr.chain.bus += moved;

@@ -72,8 +72,6 @@ pub(super) struct Joined {
 pub(super) struct CommandTime {
     /// Time on the channel: command, addresses and program data.
     pub(super) bus: u64,
-    /// The part of `bus` that program data takes, after the command.
-    pub(super) data: u64,
     /// Time after the channel until the die takes the command.
     pub(super) settle: u64,
 }
@@ -102,9 +100,12 @@ impl Flash {
             settle = self.suspend(cx, die);
         }
         let Joined { head, sectors, data } = self.join_pages(cx, op, pages);
-        bus += data;
+        if op == Op::Program {
+            bus += data;
+            self.data_follows(data);
+        }
         let command = Command { op, head, sectors, cells, pages: planes, after: DieState::Idle };
-        let time = CommandTime { bus, data, settle };
+        let time = CommandTime { bus, settle };
         if op == Op::Read && self.reads_by_plane() {
             self.send_read(cx, die, command, time, false);
         } else {
@@ -144,11 +145,15 @@ impl Flash {
         if op == Op::Read && self.reads_by_plane() {
             return self.issue_read(cx, die, (id, sectors.all), cells, lone);
         }
-        let data = if op == Op::Program { self.timing.data(sectors.moved) } else { 0 };
-        let time = CommandTime { bus: self.timing.command(op, 1) + data, data, settle: 0 };
+        let mut bus = self.timing.command(op, 1);
+        if op == Op::Program {
+            let data = self.timing.data(sectors.moved);
+            bus += data;
+            self.data_follows(data);
+        }
         let sectors = sectors.all;
         let command = Command { op, head: id, sectors, cells, pages: 1, after: DieState::Idle };
-        self.send_command(cx, die, command, time, lone);
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
     /// Takes the channel for a command, and the array of the die for its work after that. The die
@@ -163,7 +168,7 @@ impl Flash {
         time: CommandTime,
         lone: bool,
     ) {
-        let CommandTime { bus, settle, .. } = time;
+        let CommandTime { bus, settle } = time;
         debug_assert!(bus > 0, "a command takes the channel");
         let Command { op, head, sectors, cells, pages, after } = command;
         let sent = cx.now + Time(bus);
@@ -196,7 +201,7 @@ impl Flash {
         } else {
             cx.events.schedule_at(until, over, Event::ArrayDone { die, epoch });
         }
-        self.hold_channel(cx, channel, (sent, place), time, awaited);
+        self.hold_channel(cx, channel, (sent, place), bus, awaited);
     }
 
     /// Counts a command. `beside`: another die of the chip is busy.
@@ -205,24 +210,24 @@ impl Flash {
         self.counters.commands[op as usize][usize::from(pages > 1) + 2 * usize::from(beside)] += 1;
     }
 
-    /// Takes the channel for a command and its data, up to `sent`. `place`: that of its end in the
-    /// order of events; `awaited`: something waits for that end.
+    /// Takes the channel for a command and its data, for `bus` picoseconds up to `sent`. `place`:
+    /// that of its end in the order of events; `awaited`: something waits for that end.
     #[inline(always)]
     pub(super) fn hold_channel(
         &mut self,
         cx: &mut Context,
         channel: ChannelId,
         (sent, place): (Time, Sequence),
-        time: CommandTime,
+        bus: u64,
         awaited: bool,
     ) {
         if self.separate {
-            return self.hold_buses(cx, channel, (sent, place), time);
+            return self.hold_buses(cx, channel, (sent, place), bus);
         }
         let state = &mut self.channels[channel];
         assert!(!state.busy[COMMANDS], "a channel moves one thing at a time");
         state.busy[COMMANDS] = true;
-        state.taken[COMMANDS] += time.bus;
+        state.taken[COMMANDS] += bus;
         state.until = sent;
         if state.has_work() || awaited {
             cx.events.schedule_at(sent, place, Event::ChannelFree { channel });
@@ -330,17 +335,25 @@ impl Flash {
     }
 
     /// Counts the pages that were sensed for a read.
-    #[inline]
-    pub(super) fn count_read(&mut self, tr: &Transaction) {
-        let pages = if self.unit_pages.is_some() { self.pages_sensed(tr) } else { 1 };
-        *self.counter_of(tr.source, Op::Read) += pages;
+    #[inline(always)]
+    pub(super) fn count_read(
+        &mut self,
+        transactions: &Transactions,
+        id: TransactionId,
+        source: Source,
+    ) {
+        *self.counter_of(source, Op::Read) += 1;
+        if self.unit_pages.is_some() {
+            self.count_more_pages(&transactions[id]);
+        }
     }
 
-    /// Pages of its unit that were sensed for a read, where units have several.
+    /// Counts the pages but for one that were sensed for a read, where units have several.
     #[cold]
     #[inline(never)]
-    fn pages_sensed(&self, tr: &Transaction) -> u64 {
-        self.unit_pages.map_or(1, |unit| unit.sensed(tr).len()).into()
+    fn count_more_pages(&mut self, tr: &Transaction) {
+        let pages = self.unit_pages.map_or(1, |unit| unit.sensed(tr).len());
+        *self.counter_of(tr.source, Op::Read) += u64::from(pages) - 1;
     }
 
     /// The number of operations of this kind.

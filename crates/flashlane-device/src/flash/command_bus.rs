@@ -21,7 +21,6 @@ use flashlane_units::{ChannelId, DieId, TransactionId};
 
 use super::Flash;
 use super::channel::COMMANDS;
-use super::command::CommandTime;
 use crate::context::Context;
 use crate::event::Event;
 
@@ -74,8 +73,17 @@ impl Flash {
         self.channels[channel].busy[DATA]
     }
 
+    /// The command that is sent next is a program, whose data takes a bus for `data` picoseconds.
+    #[inline(always)]
+    pub(super) fn data_follows(&mut self, data: u64) {
+        if self.separate {
+            self.following = data;
+        }
+    }
+
     /// Takes the command bus for a command, and the data bus for the data that follows it and ends
-    /// at `sent`. `place`: that of the end of the command in the order of events.
+    /// at `sent`: both together for `bus` picoseconds. `place`: that of the end of the command in
+    /// the order of events.
     #[cold]
     #[inline(never)]
     pub(super) fn hold_buses(
@@ -83,20 +91,21 @@ impl Flash {
         cx: &mut Context,
         channel: ChannelId,
         (sent, place): (Time, Sequence),
-        time: CommandTime,
+        bus: u64,
     ) {
+        let data = std::mem::take(&mut self.following);
         let state = &mut self.channels[channel];
-        let commanded = Time(sent.0 - time.data);
+        let commanded = Time(sent.0 - data);
         assert!(!state.busy[COMMANDS], "a command bus carries one command at a time");
         state.busy[COMMANDS] = true;
-        state.taken[COMMANDS] += time.bus - time.data;
+        state.taken[COMMANDS] += bus - data;
         state.until = commanded;
         cx.events.schedule_at(commanded, place, Event::ChannelFree { channel });
-        if time.data > 0 {
+        if data > 0 {
             assert!(!state.busy[DATA], "a data bus moves the data of one die at a time");
             state.busy[DATA] = true;
-            state.taken[DATA] += time.data;
-            state.programming = ProgramData { until: sent, takes: time.data };
+            state.taken[DATA] += data;
+            state.programming = ProgramData { until: sent, takes: data };
             cx.events.schedule(sent, Event::DataBusFree { channel });
         } else if !state.busy[DATA] {
             state.await_sensing(channel, &mut cx.events);
@@ -178,6 +187,7 @@ impl Flash {
     pub(super) fn audit_buses(&self, now: Time) {
         for (id, channel) in self.channels.numbered() {
             assert_eq!(channel.data_bus, usize::from(self.separate), "the buses stay apart");
+            assert_eq!(self.following, 0, "data follows its command at once");
             if !self.separate {
                 assert!(!channel.busy[DATA], "channel {id} has one bus");
                 continue;

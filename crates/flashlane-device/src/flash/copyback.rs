@@ -47,8 +47,9 @@ impl Flash {
         while id != TransactionId::NONE {
             let tr = &mut cx.transactions[id];
             tr.worked(since, cx.now);
-            self.count_read(tr);
-            id = tr.sibling;
+            let (source, next) = (tr.source, tr.sibling);
+            self.count_read(&cx.transactions, id, source);
+            id = next;
         }
         head
     }
@@ -102,6 +103,6 @@ impl Flash {
         let after = DieState::Copyback;
         let command =
             Command { op, head, sectors: u32::from(sectors), cells, pages: planes, after };
-        self.send_command(cx, die, command, CommandTime { bus, data: 0, settle: 0 }, false);
+        self.send_command(cx, die, command, CommandTime { bus, settle: 0 }, false);
     }
 }

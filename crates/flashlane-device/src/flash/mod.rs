@@ -134,6 +134,9 @@ pub(crate) struct Flash {
     unit_pages: Option<UnitPages>,
     /// True if commands have a bus of their own.
     separate: bool,
+    /// With that: time of the data of the program whose command is sent next, or 0. Unit:
+    /// picoseconds.
+    following: u64,
 }
 
 impl Flash {
@@ -180,6 +183,7 @@ impl Flash {
             programs_per_unit: 1,
             unit_pages: None,
             separate,
+            following: 0,
         }
     }
 

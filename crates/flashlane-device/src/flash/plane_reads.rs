@@ -165,7 +165,7 @@ impl Flash {
         let bus = self.timing.command(Op::Read, 1);
         let after = DieState::Idle;
         let command = Command { op: Op::Read, head, sectors, cells, pages: 1, after };
-        self.send_read(cx, die, command, CommandTime { bus, data: 0, settle: 0 }, lone);
+        self.send_read(cx, die, command, CommandTime { bus, settle: 0 }, lone);
     }
 
     /// Sends a read of one page to its plane, which must be free. The channel must be free, too.
@@ -202,7 +202,7 @@ impl Flash {
         let awaited = !lone && self.wanted[at.channel] != 0;
         let over = cx.events.reserve();
         self.channels[at.channel].sense(until, over, die);
-        self.hold_channel(cx, at.channel, (sent, place), time, awaited);
+        self.hold_channel(cx, at.channel, (sent, place), time.bus, awaited);
     }
 
     /// Notes whether a die that reads has a plane that could begin a read.

@@ -112,7 +112,7 @@ impl Flash {
     ) -> (TransactionId, Source, DieId) {
         let arrived = self.transfer_ends(cx, channel);
         if !cx.transactions[arrived.0].reads_again() {
-            self.count_read(&cx.transactions[arrived.0]);
+            self.count_read(&cx.transactions, arrived.0, arrived.1);
         }
         arrived
     }
@@ -203,7 +203,7 @@ impl Flash {
         let settle = at.saturating_sub(cx.now).0;
         let after = DieState::DataOut;
         let command = Command { op: Op::Read, head, sectors, cells, pages, after };
-        self.send_command(cx, die, command, CommandTime { bus, data: 0, settle }, false);
+        self.send_command(cx, die, command, CommandTime { bus, settle }, false);
     }
 
     /// All data of a command has crossed the channel, and its die waits for the command bus, to
