@@ -203,8 +203,8 @@ impl Device {
             self.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
         }
         if self.layout.geometry.pages_per_unit > 1 {
-            let unit = self.flash.map_units(&device.flash, self.layout.geometry);
-            self.ask_ftl(|ftl, _| ftl.map_units(unit));
+            self.flash.map_units(&device.flash, self.layout.geometry);
+            self.ask_ftl(|ftl, _| ftl.map_large_units());
         }
         if self.decoders.is_some() {
             self.flash.decode();

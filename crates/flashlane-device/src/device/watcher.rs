@@ -11,7 +11,7 @@ use flashlane_units::{
 use crate::cause::Cause;
 use crate::event::Event;
 use crate::flash::Running;
-use crate::flash::timing::{Cells, FlashTiming};
+use crate::flash::accounts::ArrayWork;
 use crate::request::{HostWork, Requests};
 use crate::transaction::{Op, Transaction, Transactions};
 
@@ -67,7 +67,7 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     fn data_moves(&mut self, tr: &Transaction, time: Time);
 
     /// A page, or an erase, is over in the array.
-    fn operation(&mut self, tr: &Transaction, op: Op, cells: Cells, timing: &FlashTiming);
+    fn operation(&mut self, tr: &Transaction, op: Op, work: ArrayWork);
 
     /// A page of read data begins to cross the channel. `duration`: in picoseconds; `more`: the die
     /// holds further pages.

@@ -155,7 +155,7 @@ impl Device {
     pub(crate) fn observe_operation(&mut self, id: TransactionId, op: Op) {
         let tr = &self.context.transactions[id];
         let Some(observer) = &mut self.observer else { return };
-        observer.operation(tr, op, self.ftl.cells(tr), self.flash.timing());
+        observer.operation(tr, op, self.flash.work_of(tr, op, self.ftl.cells(tr)));
     }
 
     /// A page of read data begins to cross the channel.

@@ -6,8 +6,19 @@ use flashlane_engine::Time;
 use flashlane_units::{ChipId, DieId, TransactionId};
 
 use super::channel::Channel;
+use super::timing::{CellMode, Cells, READY_DELAY};
 use super::{Die, DieState, Flash};
-use crate::transaction::{Source, Transaction, Transactions, pages_from};
+use crate::transaction::{Op, Source, Transaction, Transactions, pages_from};
+
+/// The work of the cells for a page, or for an erase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayWork {
+    /// Time, without that until the controller notices the end of a read.
+    pub time: Time,
+    /// Programs or erases of the flash that it counts as. A read is none, and neither is the first
+    /// of two passes.
+    pub changes: u64,
+}
 
 /// Accounts of a chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,6 +109,18 @@ impl Flash {
         let account = &mut self.chips[chip];
         account.busy += end.0 - works_since.max(account.stopped.0);
         account.stopped = end;
+    }
+
+    /// The work of the cells for an operation of a transaction that is over.
+    pub(crate) fn work_of(&self, tr: &Transaction, op: Op, cells: Cells) -> ArrayWork {
+        let (delay, changes) = match op {
+            Op::Read => (READY_DELAY, 0),
+            // A word line counts as programmed after its second pass.
+            Op::Program if cells.mode == CellMode::FirstPass => (0, 0),
+            Op::Program => (0, self.programs_per_unit),
+            Op::Erase => (0, 1),
+        };
+        ArrayWork { time: Time(self.array_of(tr, op, cells) - delay), changes }
     }
 
     /// Charges `time` of an array to one page. Unit: picoseconds.

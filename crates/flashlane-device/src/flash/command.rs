@@ -173,6 +173,7 @@ impl Flash {
         let Command { op, head, sectors, cells, pages, after } = command;
         let sent = cx.now + Time(bus);
         let place = cx.events.reserve();
+        let whole = self.array_time(&cx.transactions, (op, head), cells, sectors);
         let state = &mut self.dies[die];
         assert_eq!(state.state, after, "a die runs one operation at a time");
         let at = state.place(die);
@@ -180,7 +181,7 @@ impl Flash {
         state.head = head;
         state.op = op;
         state.sectors = sectors as u16;
-        state.whole = self.timing.array(op, cells, sectors);
+        state.whole = whole;
         state.since = sent;
         state.interruptible = sent;
         state.until = sent + Time(settle + state.whole);

@@ -70,7 +70,7 @@ impl Flash {
     /// True if a data bus of its own is in use.
     #[inline(always)]
     pub(crate) fn data_bus_busy(&self, channel: ChannelId) -> bool {
-        self.channels[channel].busy[DATA]
+        self.separate && self.channels[channel].busy[DATA]
     }
 
     /// The command that is sent next is a program, whose data takes a bus for `data` picoseconds.

@@ -7,7 +7,7 @@
 //! and has at most one suspended.
 //! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
 
-mod accounts;
+pub mod accounts;
 mod audit;
 mod cache_program;
 mod channel;
@@ -192,13 +192,11 @@ impl Flash {
         &self.timing
     }
 
-    /// Maps units of several pages from now on. Returns how they consist of pages.
-    pub(crate) fn map_units(&mut self, config: &FlashConfig, geometry: Geometry) -> UnitPages {
-        let unit = UnitPages::new(config, geometry);
+    /// Maps units of several pages from now on.
+    pub(crate) fn map_units(&mut self, config: &FlashConfig, geometry: Geometry) {
         self.timing.map_units(config, geometry);
         self.programs_per_unit = geometry.programs_per_unit().into();
-        self.unit_pages = Some(unit);
-        unit
+        self.unit_pages = Some(UnitPages::new(config, geometry));
     }
 
     /// The latencies, to be changed before the run.

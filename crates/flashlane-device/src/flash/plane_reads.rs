@@ -183,7 +183,8 @@ impl Flash {
         let Command { op, head, sectors, cells, pages, .. } = command;
         assert!(op == Op::Read && pages == 1, "planes read a page each");
         let sent = cx.now + Time(time.bus);
-        let until = sent + Time(time.settle + self.timing.array(Op::Read, cells, sectors));
+        let array = self.array_time(&cx.transactions, (op, head), cells, sectors);
+        let until = sent + Time(time.settle + array);
         let place = cx.events.reserve();
         let plane = cx.transactions[head].plane;
         let reads = self.reads.as_mut().expect("planes read independently");

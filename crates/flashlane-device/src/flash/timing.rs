@@ -94,8 +94,8 @@ pub enum CellMode {
     /// In a word line that has its second pass.
     SecondPass,
     /// In those pages of a mapping unit from which sectors are read, where a unit has several pages
-    /// (`flash/unit_pages.rs`).
-    Pages(PageSet),
+    /// (`flash/unit_pages.rs`). Which they are follows from the transactions of the command.
+    Pages,
 }
 
 impl Cells {
@@ -231,7 +231,7 @@ impl FlashTiming {
     #[inline(always)]
     pub(crate) fn array(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
         if cells.mode != CellMode::Ordinary {
-            return self.array_in_mode(op, cells);
+            return self.array_in_mode(op, cells.mode);
         }
         let page = cells.page as usize;
         if let Some([read, write]) = &self.in_place {
@@ -251,42 +251,30 @@ impl FlashTiming {
         self.slc = [read.0 + READY_DELAY, program.0];
     }
 
-    /// Array time of an operation on a page, or on a block, in SLC mode, of a pass of a word line,
-    /// or of a read of some pages of a unit.
+    /// Array time of an operation on a page, or on a block, in SLC mode, or of a pass of a word
+    /// line.
     #[cold]
     #[inline(never)]
-    fn array_in_mode(&self, op: Op, cells: Cells) -> u64 {
+    fn array_in_mode(&self, op: Op, mode: CellMode) -> u64 {
         let [read, program] = self.slc;
         let [first, second] = self.passes;
-        let time = match (op, cells.mode) {
+        let time = match (op, mode) {
             (_, CellMode::Ordinary) => unreachable!("ordinary pages have times by type"),
             (Op::Read, CellMode::Slc) => read,
             (Op::Program, CellMode::Slc) => program,
             (Op::Program, CellMode::FirstPass) => first,
             (Op::Program, CellMode::SecondPass) => second,
-            (Op::Read, CellMode::Pages(pages)) => {
-                let units = self.units.as_ref().expect("units have several pages");
-                units.read(cells.page, pages)
-            }
+            (_, CellMode::Pages) => unreachable!("reads of parts of units know their pages"),
             (Op::Read, _) => unreachable!("a read is no pass"),
-            (Op::Program, CellMode::Pages(_)) => unreachable!("a unit is programmed whole"),
             (Op::Erase, _) => self.erase,
         };
         assert!(time > 0, "the mode of cells has times of its own");
         time
     }
 
-    /// Programs of the flash that a program of the translation layer counts as.
-    #[must_use]
-    pub fn programs_per_unit(&self) -> u64 {
-        self.units.as_ref().map_or(1, |units| units.programs())
-    }
-
-    /// The part of [`FlashTiming::array`] in which the cells work, without the time until the
-    /// controller notices the end of a read.
-    pub fn work(&self, op: Op, cells: Cells, sectors: u32) -> u64 {
-        let delay = if op == Op::Read { READY_DELAY } else { 0 };
-        self.array(op, cells, sectors) - delay
+    /// Array time of a read of some pages of a mapping unit, by its number in the block.
+    pub(super) fn sensing(&self, unit: u32, pages: PageSet) -> u64 {
+        self.units.as_ref().expect("units have several pages").read(unit, pages)
     }
 }
 

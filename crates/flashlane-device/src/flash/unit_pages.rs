@@ -6,12 +6,15 @@
 //! sectors which it wants, one after the other. Each has the time of its type, and the controller
 //! notices the end of the last one.
 
+use flashlane_units::TransactionId;
+
+use super::Flash;
 use super::config::FlashConfig;
 use super::page_types::time_by_page;
-use super::timing::READY_DELAY;
+use super::timing::{CellMode, Cells, READY_DELAY};
 use crate::grain::Grain;
 use crate::layout::{Geometry, SECTOR_BYTES};
-use crate::transaction::Transaction;
+use crate::transaction::{Op, Transaction, Transactions, pages_from};
 
 /// Most pages of a unit.
 pub const PAGES_MAX: u32 = u16::BITS;
@@ -97,12 +100,50 @@ impl UnitPages {
     }
 }
 
+impl Flash {
+    /// Array time of a command, which begins with the transaction `head`. `sectors`: the most that
+    /// one of its pages reads.
+    #[inline(always)]
+    pub(super) fn array_time(
+        &self,
+        transactions: &Transactions,
+        (op, head): (Op, TransactionId),
+        cells: Cells,
+        sectors: u32,
+    ) -> u64 {
+        if cells.mode == CellMode::Pages {
+            return self.sensing_time(transactions, head, cells.page);
+        }
+        self.timing.array(op, cells, sectors)
+    }
+
+    /// Array time of reads of the units with one number in their blocks. The planes sense the same
+    /// page of their units at a time.
+    #[cold]
+    #[inline(never)]
+    fn sensing_time(&self, transactions: &Transactions, head: TransactionId, unit: u32) -> u64 {
+        let pages = self.unit_pages.expect("units have several pages");
+        let mut each = pages_from(transactions, head).map(|id| pages.sensed(&transactions[id]));
+        let all = each.clone().fold(PageSet::default(), PageSet::or);
+        assert!(each.all(|one| all.serves(one)), "a command senses what its reads want");
+        self.timing.sensing(unit, all)
+    }
+
+    /// Array time of a command of one transaction alone.
+    pub(crate) fn array_of(&self, tr: &Transaction, op: Op, cells: Cells) -> u64 {
+        match self.unit_pages {
+            Some(pages) if cells.mode == CellMode::Pages => {
+                self.timing.sensing(cells.page, pages.sensed(tr))
+            }
+            _ => self.timing.array(op, cells, tr.sectors()),
+        }
+    }
+}
+
 /// Times of the pages of units, one after the other for all pages of a block. Unit: picoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct UnitTimes {
     pages: usize,
-    /// Programs of the flash that write a unit.
-    programs: u64,
     /// tR by page.
     read: Vec<u64>,
     /// tR of reads of a few sectors by page; empty without such a time.
@@ -113,17 +154,7 @@ impl UnitTimes {
     pub(super) fn new(flash: &FlashConfig, geometry: Geometry) -> Self {
         let small = flash.small_read.iter().flat_map(|small| time_by_page(flash, &small.time));
         let read = time_by_page(flash, &flash.read_time).collect();
-        Self {
-            pages: geometry.pages_per_unit as usize,
-            programs: geometry.programs_per_unit().into(),
-            read,
-            small: small.collect(),
-        }
-    }
-
-    /// Programs of the flash that write a unit.
-    pub(super) fn programs(&self) -> u64 {
-        self.programs
+        Self { pages: geometry.pages_per_unit as usize, read, small: small.collect() }
     }
 
     /// Array time of a read of these pages of a unit.

@@ -1,7 +1,6 @@
 //! The scheduler's view of pages and blocks.
 
 use crate::flash::timing::Cells;
-use crate::flash::unit_pages::UnitPages;
 use flashlane_units::{BlockId, ChipId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::Ftl;
@@ -126,16 +125,13 @@ impl Ftl {
     }
 
     /// Maps units of several pages from now on.
-    pub(crate) fn map_units(&mut self, unit: UnitPages) {
-        self.blocks.map_units(unit);
+    pub(crate) fn map_large_units(&mut self) {
+        self.blocks.map_large_units();
     }
 
     /// The cells of a command for these pages.
     #[inline]
-    pub(crate) fn cells_of<'a>(
-        &self,
-        pages: impl Iterator<Item = &'a Transaction> + Clone,
-    ) -> Cells {
+    pub(crate) fn cells_of<'a>(&self, pages: impl Iterator<Item = &'a Transaction>) -> Cells {
         self.blocks.cells_of(pages)
     }
 

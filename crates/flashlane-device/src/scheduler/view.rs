@@ -159,7 +159,7 @@ impl View<'_> {
         let timing = self.flash.timing();
         let sectors = tr.sectors();
         let data = if tr.op == Op::Erase { 0 } else { timing.data(sectors) };
-        timing.command(tr.op, 1) + data + timing.array(tr.op, self.ftl.cells(tr), sectors)
+        timing.command(tr.op, 1) + data + self.flash.array_of(tr, tr.op, self.ftl.cells(tr))
     }
 
     /// Time of one migration: two transfers, a read and a program of a page. Unit: picoseconds.

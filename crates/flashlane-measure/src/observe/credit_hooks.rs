@@ -1,13 +1,12 @@
 //! Calls for work that is charged to flows: writes, collections, operations and data transfers.
 
-use flashlane_device::flash::timing::{CellMode, Cells};
+use flashlane_device::flash::accounts::ArrayWork;
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId};
 
 use super::Observer;
 use super::blame::account::Account;
 use super::credit::Credits;
-use flashlane_device::flash::timing::FlashTiming;
 use flashlane_device::transaction::{Op, Transaction};
 
 impl Observer {
@@ -25,22 +24,9 @@ impl Observer {
 
     /// Notes the end of a page of a command, or of an erase, in the array of its die.
     #[cold]
-    pub(crate) fn operation(
-        &mut self,
-        tr: &Transaction,
-        op: Op,
-        cells: Cells,
-        timing: &FlashTiming,
-    ) {
+    pub(crate) fn operation(&mut self, tr: &Transaction, op: Op, work: ArrayWork) {
         if let Some((meter, credits)) = self.energy.as_mut().zip(self.credits.as_ref()) {
-            let time = Time(timing.work(op, cells, tr.sectors()));
-            let changes = match op {
-                Op::Read => 0,
-                // A word line counts as programmed after its second pass.
-                Op::Program if cells.mode == CellMode::FirstPass => 0,
-                Op::Program => timing.programs_per_unit(),
-                Op::Erase => 1,
-            };
+            let ArrayWork { time, changes } = work;
             meter.operation(credits.culprit_of(tr), tr.source, (op, changes), time);
         }
     }

@@ -1,6 +1,6 @@
 //! The observer as the watcher of a drive.
 
-use flashlane_device::flash::timing::Cells;
+use flashlane_device::flash::accounts::ArrayWork;
 use std::any::Any;
 
 use flashlane_engine::Time;
@@ -11,7 +11,6 @@ use flashlane_device::cause::Cause;
 use flashlane_device::device::watcher::{DieAt, Front, Watcher};
 use flashlane_device::event::Event;
 use flashlane_device::flash::Running;
-use flashlane_device::flash::timing::FlashTiming;
 use flashlane_device::request::Requests;
 use flashlane_device::transaction::{Op, Transaction, Transactions};
 
@@ -84,8 +83,8 @@ impl Watcher for Observer {
     }
 
     #[cold]
-    fn operation(&mut self, tr: &Transaction, op: Op, cells: Cells, timing: &FlashTiming) {
-        Self::operation(self, tr, op, cells, timing);
+    fn operation(&mut self, tr: &Transaction, op: Op, work: ArrayWork) {
+        Self::operation(self, tr, op, work);
     }
 
     #[cold]

@@ -19,6 +19,7 @@ use flashlane_device::cache::Cache;
 use flashlane_device::ftl::superblocks::folded;
 use flashlane_device::ftl::untimed::{ANSWER, CollectionRules, HostPage, Untimed};
 use flashlane_device::ftl::{Ftl, FtlState};
+use flashlane_device::grain::Grain;
 use flashlane_device::layout::{Layout, SECTOR_BYTES};
 use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::empty;
@@ -56,6 +57,8 @@ pub(crate) struct WafRun<'a> {
     /// Work of the drive up to the end of these requests.
     warmed_up: WorkSoFar,
     sectors_per_page: u64,
+    /// What a bit of a mask of sectors stands for.
+    grain: Grain,
 }
 
 /// Runs a scenario over a state that may have been preconditioned.
@@ -96,6 +99,7 @@ pub(crate) fn run(
         },
         warmed_up: WorkSoFar::default(),
         sectors_per_page: u64::from(layout.geometry.sectors_per_page),
+        grain: layout.geometry.grain(),
     };
     run.drive.start();
     run.run(options.check, progress)?;
@@ -175,7 +179,7 @@ impl WafRun<'_> {
             return self.drive.flush(flow, at);
         }
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
-        let (space, grain) = (&self.layout.flows[flow.index()], self.layout.geometry.grain());
+        let (space, grain) = (&self.layout.flows[flow.index()], self.grain);
         let (mut from, mut page) = (sector, sector / spp);
         let mut done = at.saturating_add(ANSWER);
         while from < end {

@@ -5,7 +5,6 @@ use flashlane_units::{BlockId, Ppa};
 
 use super::Blocks;
 use crate::flash::timing::{CellMode, Cells};
-use crate::flash::unit_pages::{PageSet, UnitPages};
 use crate::transaction::{Op, Transaction};
 
 impl Blocks {
@@ -41,8 +40,8 @@ impl Blocks {
             if tr.in_second_pass() { CellMode::SecondPass } else { CellMode::FirstPass }
         } else if self.slc_pages > 0 && self.is_slc(tr.ppa) {
             CellMode::Slc
-        } else if let (Some(unit), Op::Read) = (self.unit_pages, tr.op) {
-            CellMode::Pages(unit.sensed(tr))
+        } else if self.units_have_pages && tr.op == Op::Read {
+            CellMode::Pages
         } else {
             CellMode::Ordinary
         }
@@ -52,10 +51,7 @@ impl Blocks {
     /// the first page stands for all. What differs between blocks has to be asked of every page
     /// here, and the command takes as long as its slowest page.
     #[inline]
-    pub(crate) fn cells_of<'a>(
-        &self,
-        mut pages: impl Iterator<Item = &'a Transaction> + Clone,
-    ) -> Cells {
+    pub(crate) fn cells_of<'a>(&self, mut pages: impl Iterator<Item = &'a Transaction>) -> Cells {
         let first = self.cells(pages.next().expect("a command has a page"));
         if first.mode == CellMode::Ordinary { first } else { self.cells_in_mode(first, pages) }
     }
@@ -67,29 +63,21 @@ impl Blocks {
     fn cells_in_mode<'a>(
         &self,
         first: Cells,
-        mut rest: impl Iterator<Item = &'a Transaction> + Clone,
+        mut rest: impl Iterator<Item = &'a Transaction>,
     ) -> Cells {
         if first.mode == CellMode::Slc {
             return self.slowest_cells(first, rest);
         }
-        if let CellMode::Pages(pages) = first.mode {
-            // The planes sense the same page of their units at a time.
-            let others = rest.filter_map(|tr| match self.mode_of(tr) {
-                CellMode::Pages(others) => Some(others),
-                _ => None,
-            });
-            let all = others.clone().fold(pages, PageSet::or);
-            let mut each = others.chain([pages]);
-            assert!(each.all(|one| all.serves(one)), "a command senses what its reads want");
-            return Cells { mode: CellMode::Pages(all), ..first };
-        }
-        assert!(rest.all(|tr| self.mode_of(tr) == first.mode), "a command is for one pass");
+        assert!(
+            rest.all(|tr| self.mode_of(tr) == first.mode),
+            "a command is for cells of one mode"
+        );
         first
     }
 
     /// Maps units of several pages from now on.
-    pub(in crate::ftl) fn map_units(&mut self, unit: UnitPages) {
-        (self.unit_pages, self.plain_cells) = (Some(unit), false);
+    pub(in crate::ftl) fn map_large_units(&mut self) {
+        (self.units_have_pages, self.plain_cells) = (true, false);
     }
 
     /// Programs word lines in two passes from now on.

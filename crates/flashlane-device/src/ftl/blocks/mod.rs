@@ -20,7 +20,6 @@ use flashlane_engine::{Array, Divisor, List};
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::superblocks::Stripes;
-use crate::flash::unit_pages::UnitPages;
 use crate::layout::Geometry;
 use frontiers::STREAMS;
 pub(super) use full::{FullBlocks, first_fewest};
@@ -142,7 +141,8 @@ pub struct Blocks {
     gated: Vec<bool>,
     /// True if all cells are used in one way: no SLC mode, no passes, and no parts of units.
     plain_cells: bool,
-    unit_pages: Option<UnitPages>,
+    /// True if mapping units have several pages, of which a read may sense some.
+    units_have_pages: bool,
     /// Free blocks that only collection may take.
     reserve: u32,
     /// True if a full frontier is replaced at once, and not by the next write.
@@ -204,7 +204,7 @@ impl Blocks {
             two_pass: false,
             gated: Vec::new(),
             plain_cells: true,
-            unit_pages: None,
+            units_have_pages: false,
             reserve,
             eager_frontiers: false,
             owe_below: 0,

@@ -116,7 +116,7 @@ impl Ftl {
     }
 
     /// Empties blocks of a plane until it has free ones enough.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn collect_blocks(
         &mut self,
         ctx: &mut Context,
