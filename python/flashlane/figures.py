@@ -747,7 +747,11 @@ class ChannelSummary(TypedDict):
     """Index."""
 
     busy_fraction: float
-    """Share of the window in which the bus was taken."""
+    """Share of the window in which the bus was taken. With ``flash.command_bus = 'separate'``, by data."""
+
+    command_bus_busy_fraction: NotRequired[float | None]
+    """Share of the window in which the command bus was taken. Only with ``flash.command_bus =
+    'separate'``."""
 
 
 class BusyBySource(TypedDict):

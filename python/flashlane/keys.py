@@ -923,6 +923,9 @@ Technology: TypeAlias = Literal["slc", "mlc", "tlc", "qlc", "in-place"]
 ChannelClass: TypeAlias = Literal["nv-ddr2", "nv-ddr3", "nv-lpddr4"]
 """Interface of the chips. Sources: ONFI 3.x, 4.2 and 5.1."""
 
+CommandBus: TypeAlias = Literal["shared", "separate"]
+"""The bus of a channel that carries commands and addresses. Source: ONFI 5.2; JEDEC JESD230G."""
+
 Programming: TypeAlias = Literal["page", "one-shot", "two-pass"]
 """How a die programs pages."""
 
@@ -1018,6 +1021,13 @@ class FlashConfig(TypedDict, total=False):
 
     command_time: Span
     """Channel time of the command and address of a page, instead of that of the interface."""
+
+    command_bus: CommandBus
+    """Whether commands and addresses share the bus of the data (``shared``, the default), or have a bus of
+    their own beside it (separate command address, SCA; ONFI 5.2 and JESD230G). With a bus of its own, a
+    read command is sent while data of another die moves. ``command_time`` may say how long the narrow bus
+    takes for a command. Not with ``compat.class_rotation``, ``compat.one_die_per_dispatch``,
+    ``compat.scan_at_once`` or ``compat.data_before_commands``."""
 
     programming: Programming
     """How pages are programmed. With ``one-shot`` and ``two-pass``, ``pages_per_block`` is a multiple of

@@ -2,8 +2,8 @@
 //!
 //! The sectors of a page, as it is mapped, are kept in masks of 64 bits. A bit is a sector. Pages
 //! of more than 64 sectors are mapping units of more than 32 KiB (`ftl.mapping.unit`): a bit stands
-//! for two sectors there. What is read or written of such a unit is widened to whole bits, and what
-//! is trimmed is cut to whole bits.
+//! for two sectors there. Reads and writes of such a unit are widened to whole bits, and trims are
+//! cut to whole bits.
 
 /// Sectors that a bit of a mask stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Grain {
 }
 
 impl Grain {
-    /// The grain of pages of so many sectors. Range: 1..=128.
+    /// The grain of pages of `sectors_per_page` sectors. Range: 1..=128.
     #[must_use]
     pub fn of(sectors_per_page: u32) -> Self {
         assert!((1..=2 * u64::BITS).contains(&sectors_per_page), "a page has few sectors");
@@ -27,7 +27,7 @@ impl Grain {
         self.shift > 0
     }
 
-    /// Bits for so many sectors, which must be whole bits.
+    /// Bits for `sectors` sectors, which must be whole bits.
     #[must_use]
     pub fn bits(self, sectors: u32) -> u32 {
         assert!(sectors.trailing_zeros() >= self.shift, "{sectors} sectors are whole bits");

@@ -123,7 +123,7 @@ fn stream_of(unit: &str, array: [u32; 4], page: &str, requests: u32) -> Scenario
 }
 
 /// Checks the rate of a stream. `programmed`: bytes that a plane programs at once, as far as the
-/// translation layer sees it, in so many `seconds`.
+/// translation layer sees it; `seconds`: the time that this takes.
 fn check_rate(drive: &Scenario, planes: u32, programmed: f64, seconds: f64) {
     // All planes of a die are programmed by one command, whose addresses take 361 ns for the first
     // plane and 816 ns for each other one.

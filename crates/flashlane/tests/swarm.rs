@@ -83,9 +83,8 @@ fn run(seed: u64) -> Outcome {
     }
 }
 
-/// What shows only when a run is over, or far on: no request arrived before the load ended, the
-/// warm-up took all requests, or a very slow drive has more windows of the drawn length than are
-/// allowed.
+/// What shows only late in a run: no request arrived before the load ended, the warm-up took all
+/// requests, or a very slow drive has more windows than are allowed.
 fn shows_late(error: &Error) -> bool {
     let shows_late = |p: &Problem| {
         p.place == "--warmup"

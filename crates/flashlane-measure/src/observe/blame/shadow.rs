@@ -281,9 +281,9 @@ impl Shadows {
         }
     }
 
-    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command. Of
-    /// the time for which the command holds the die, these pages account for `held`. Returns the
-    /// times at which the pages have the die and are done.
+    /// Gives pages of a flow that are ready at `ready` parts of a die, as a part of a command.
+    /// `held`: the time for which the die is held because of these pages. Returns the times at
+    /// which the pages have the die and are done.
     pub(super) fn command(
         &mut self,
         flow: FlowId,
