@@ -1,7 +1,7 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
 The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg`, `two_passes.svg`,
-`slc_cliff.svg` and `admission.svg` are those of runs.
+`command_bus.svg`, `slc_cliff.svg` and `admission.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -326,6 +326,59 @@ def two_passes() -> Drawing:
     return drawing
 
 
+def command_bus() -> Drawing:
+    """The buses of a channel of four dies that are read without end: one bus, and two."""
+    flash = {
+        "channels": 1,
+        "chips_per_channel": 4,
+        "dies_per_chip": 1,
+        "planes_per_die": 1,
+        "page_size": "16KiB",
+        "channel_rate": "1600MT/s",
+        "command_time": "3us",
+        "read_time": ["20us"],
+    }
+
+    def uses(bus: str) -> list[tuple[str, int, int]]:
+        ftl = {"mapping": {"ideal": True}, "unwritten_read": "flash", "precondition": {"enabled": False}}
+        drive = fl.Device("tiny", flash={**flash, "command_bus": bus}, ftl=ftl)
+        reads = fl.Flow(
+            "reads",
+            cache="off",
+            read_ratio=1.0,
+            address="streaming",
+            queue_depth=8,
+            size="16KiB",
+            align="16KiB",
+            requests=16,
+        )
+        slices = fl.simulate(drive, [reads], states="off", timeline=True).timeline
+        assert slices is not None
+        return [(row["name"], row["start_ps"], row["end_ps"]) for row in slices if row["part"] == "channels"]
+
+    shared, separate = uses("shared"), uses("separate")
+    rows = {
+        "one bus": shared,
+        "command bus": [use for use in separate if use[0] == "command"],
+        "data bus": [use for use in separate if use[0] != "command"],
+    }
+    until = max(end for uses in rows.values() for _, _, end in uses)
+    left, width = 110, 760
+    drawing = Drawing("Sixteen pages of four dies over one bus and over two", 900, 190)
+    for number, (name, row) in enumerate(rows.items()):
+        y = 16 + 40 * number
+        drawing.text(left - 10, y + 20, name, anchor="end", small=True)
+        for use, start, end in row:
+            kind = "wait" if use == "command" else "work"
+            drawing.area(kind, left + width * start / until, y, width * (end - start) / until, 28)
+    drawing.line((left, 144), (left + width, 144), arrow=True)
+    drawing.text(left + width, 162, f"{until / 1e6:.0f} us", anchor="end", small=True)
+    for index, (kind, words) in enumerate([("wait", "command"), ("work", "data of a page")]):
+        drawing.area(kind, left + index * 120, 152, 12, 12)
+        drawing.text(left + 18 + index * 120, 162, words, anchor="start", small=True)
+    return drawing
+
+
 def slc_cliff() -> Drawing:
     """The write speed of one tenant while it fills the SLC cache, goes around it, and waits for folding."""
     one = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
@@ -489,7 +542,7 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    runs = (read, retries, superblocks, word_lines, two_passes, slc_cliff, admission)
+    runs = (read, retries, superblocks, word_lines, two_passes, command_bus, slc_cliff, admission)
     for draw in (device, *runs, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
