@@ -70,6 +70,23 @@ class Drawing:
         return "\n".join([*self.parts, "</svg>", ""])
 
 
+def timeline(drive: fl.Device, read_ratio: float, queue_depth: int, requests: int, size: str) -> list[Any]:
+    """What happens while one tenant reads or writes in sequence past the cache: a row of `timeline` each."""
+    flow = fl.Flow(
+        "flow",
+        cache="off",
+        read_ratio=read_ratio,
+        address="streaming",
+        queue_depth=queue_depth,
+        size=size,
+        align=size,
+        requests=requests,
+    )
+    rows = fl.simulate(drive, [flow], states="off", timeline=True).timeline
+    assert rows is not None
+    return list(rows)
+
+
 def device() -> Drawing:
     """The path of a request through the stages."""
     drawing = Drawing("The path of a request", 900, 268)
@@ -182,14 +199,9 @@ def superblocks() -> Drawing:
     """The programs of the planes of a drive while superblocks fill."""
     ftl = {"superblock": "drive", "parity": True, "mapping": {"ideal": True}}
     drive = fl.Device("tiny", flash={"pages_per_block": 4}, ftl=ftl)
-    writer = fl.Flow(
-        "writer", cache="off", read_ratio=0.0, address="streaming", queue_depth=7, size="4KiB", requests=56
-    )
-    slices = fl.simulate(drive, [writer], states="off", timeline=True).timeline
-    assert slices is not None
     programs: list[list[tuple[str, int, int]]] = []
     last = ""
-    for row in slices:
+    for row in timeline(drive, 0.0, 7, 56, "4KiB"):
         track = row["track"]
         if not track.startswith("plane"):
             continue
@@ -230,18 +242,7 @@ def word_lines() -> Drawing:
     def work(programming: str, read_ratio: float, requests: int) -> list[tuple[int, int]]:
         ftl = {"mapping": {"ideal": True}}
         drive = fl.Device("tiny", flash={**flash, "programming": programming}, ftl=ftl)
-        flow = fl.Flow(
-            "flow",
-            cache="off",
-            read_ratio=read_ratio,
-            address="streaming",
-            queue_depth=1 if read_ratio else 12,
-            size="16KiB",
-            align="16KiB",
-            requests=requests,
-        )
-        slices = fl.simulate(drive, [flow], states="off", timeline=True).timeline
-        assert slices is not None
+        slices = timeline(drive, read_ratio, 1 if read_ratio else 12, requests, "16KiB")
         name = "read" if read_ratio else "program"
         rows = (row for row in slices if row["part"].startswith("chip") and row["name"] == name)
         return [(row["start_ps"], row["end_ps"]) for row in rows]
@@ -284,21 +285,9 @@ def two_passes() -> Drawing:
         "programming": "two-pass",
     }
     drive = fl.Device("tiny", flash=flash, ftl={"mapping": {"ideal": True}})
-    flow = fl.Flow(
-        "flow",
-        cache="off",
-        read_ratio=0.0,
-        address="streaming",
-        queue_depth=24,
-        size="16KiB",
-        align="16KiB",
-        requests=24,
-    )
-    slices = fl.simulate(drive, [flow], states="off", timeline=True).timeline
-    assert slices is not None
     programs = [
         (row["start_ps"], row["end_ps"])
-        for row in slices
+        for row in timeline(drive, 0.0, 24, 24, "16KiB")
         if row["part"].startswith("chip") and row["name"] == "program"
     ]
     middle = (min(end - start for start, end in programs) + max(end - start for start, end in programs)) / 2
@@ -342,18 +331,7 @@ def command_bus() -> Drawing:
     def uses(bus: str) -> list[tuple[str, int, int]]:
         ftl = {"mapping": {"ideal": True}, "unwritten_read": "flash", "precondition": {"enabled": False}}
         drive = fl.Device("tiny", flash={**flash, "command_bus": bus}, ftl=ftl)
-        reads = fl.Flow(
-            "reads",
-            cache="off",
-            read_ratio=1.0,
-            address="streaming",
-            queue_depth=8,
-            size="16KiB",
-            align="16KiB",
-            requests=16,
-        )
-        slices = fl.simulate(drive, [reads], states="off", timeline=True).timeline
-        assert slices is not None
+        slices = timeline(drive, 1.0, 8, 16, "16KiB")
         return [(row["name"], row["start_ps"], row["end_ps"]) for row in slices if row["part"] == "channels"]
 
     shared, separate = uses("shared"), uses("separate")
