@@ -2,7 +2,6 @@
 
 use crate::common::{ONE_DIE, Scenario, completions_of_one_die, flash_only, problems};
 use flashlane::drive::{Command, Completion};
-use flashlane::simulate_in_detail;
 
 const US: u64 = 1_000_000;
 
@@ -145,16 +144,12 @@ fn waits_in_the_register_are_blamed_on_the_flow_that_programs() {
     };
     let workload = flow("\"first\"", "cache = \"off\"") + &flow("\"second\"", "cache = \"off\"");
     let device = flash_only("over_provisioning = \"28%\"", [1, 1, 1, 1], [256, 64], "4KiB");
-    let mut scenario = Scenario::new(&device, &workload)
+    let (_, blame) = Scenario::new(&device, &workload)
         .set("ftl.precondition.enabled", false)
         .set("flash.cache_program", true)
         .set("flash.program_time", "[\"100us\"]")
-        .set("flash.channel_rate", "100MT/s");
-    scenario.options.observe.blame = true;
-    let (device, workload) = scenario.load();
-    let (_, details) =
-        simulate_in_detail(&device, &workload, &scenario.options, &|_| {}).expect("it ends");
-    let blame = details.blame.expect("it was asked for");
+        .set("flash.channel_rate", "100MT/s")
+        .blamed();
     for victim in &blame.victims {
         let other = if victim.flow == "first" { "second" } else { "first" };
         let share = victim.by_culprit(other) as f64 / victim.waiting_ps as f64;

@@ -2,7 +2,6 @@
 
 use crate::common::{ONE_DIE, Scenario, completions_of_one_die, flash_only, problems, tenant};
 use flashlane::drive::{Command, Completion};
-use flashlane::simulate_in_detail;
 
 const US: u64 = 1_000_000;
 const SEPARATE: &str = "flash.command_bus=separate";
@@ -220,12 +219,7 @@ fn waits_are_charged_on_two_buses() {
         .set("flash.channel_rate", "400MT/s")
         .set("flash.command_time", "3us");
     for bus in BUSES {
-        let mut scenario = base.set("flash.command_bus", bus);
-        scenario.options.observe.blame = true;
-        let (device, workload) = scenario.load();
-        let (_, details) =
-            simulate_in_detail(&device, &workload, &scenario.options, &|_| {}).expect("it ends");
-        let blame = details.blame.expect("it was asked for");
+        let (_, blame) = base.set("flash.command_bus", bus).blamed();
         for victim in &blame.victims {
             let by_device = victim.by_culprit("device");
             println!("{bus}: {}: device {by_device} of {}", victim.flow, victim.waiting_ps);

@@ -3,7 +3,6 @@
 
 use crate::common::{ONE_DIE, Scenario, completions_of_one_die, flash_only, problems};
 use flashlane::drive::{Command, Completion};
-use flashlane::simulate_in_detail;
 
 const US: u64 = 1_000_000;
 
@@ -258,16 +257,12 @@ fn waits_are_blamed_on_the_flow_that_has_the_plane() {
     let device = flash_only("over_provisioning = \"28%\"", [1, 1, 1, 4], [256, 64], "4KiB");
     for (ratio, cached) in [("1.0", false), ("0.7", false), ("1.0", true), ("0.7", true)] {
         let workload = workload.replace("1.0", ratio);
-        let mut scenario = Scenario::new(&device, &workload)
+        let (_, blame) = Scenario::new(&device, &workload)
             .set("flash.independent_plane_reads", true)
             .set("flash.suspend.program", true)
             .set("flash.cache_read", cached)
-            .set("ftl.over_provisioning", "60%");
-        scenario.options.observe.blame = true;
-        let (device, workload) = scenario.load();
-        let (_, details) =
-            simulate_in_detail(&device, &workload, &scenario.options, &|_| {}).expect("it ends");
-        let blame = details.blame.expect("it was asked for");
+            .set("ftl.over_provisioning", "60%")
+            .blamed();
         for victim in &blame.victims {
             let other = if victim.flow == "first" { "second" } else { "first" };
             let share = victim.by_culprit(other) as f64 / victim.waiting_ps as f64;

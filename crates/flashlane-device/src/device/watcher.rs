@@ -10,8 +10,7 @@ use flashlane_units::{
 
 use crate::cause::Cause;
 use crate::event::Event;
-use crate::flash::Running;
-use crate::flash::accounts::ArrayWork;
+use crate::flash::{ArrayWork, Running};
 use crate::request::{HostWork, Requests};
 use crate::transaction::{Op, Transaction, Transactions};
 

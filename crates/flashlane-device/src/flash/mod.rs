@@ -7,7 +7,7 @@
 //! and has at most one suspended.
 //! Source: MQSim (FAST'18) section 4.1; ONFI NV-DDR2.
 
-pub mod accounts;
+mod accounts;
 mod audit;
 mod cache_program;
 mod channel;
@@ -31,6 +31,7 @@ use crate::compat::CompatConfig;
 use crate::flash::config::{CommandBus, FlashConfig};
 use crate::layout::Geometry;
 use crate::transaction::{Op, Transactions, pages_from};
+pub use accounts::ArrayWork;
 use accounts::ChipAccount;
 use cache_program::Held;
 use channel::Channel;

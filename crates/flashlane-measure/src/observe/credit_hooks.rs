@@ -1,6 +1,6 @@
 //! Calls for work that is charged to flows: writes, collections, operations and data transfers.
 
-use flashlane_device::flash::accounts::ArrayWork;
+use flashlane_device::flash::ArrayWork;
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, JobId, PlaneId};
 

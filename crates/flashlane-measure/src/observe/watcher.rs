@@ -1,6 +1,6 @@
 //! The observer as the watcher of a drive.
 
-use flashlane_device::flash::accounts::ArrayWork;
+use flashlane_device::flash::ArrayWork;
 use std::any::Any;
 
 use flashlane_engine::Time;

@@ -9,7 +9,8 @@ use flashlane::config::validate::{validate, validate_device};
 use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::drive::{Command, Completion, Drive, DriveOptions, Tenant};
 use flashlane::metrics::{FlashSummary, Summary};
-use flashlane::{RunOptions, Time, simulate};
+use flashlane::observe::Blame;
+use flashlane::{RunOptions, Time, simulate, simulate_in_detail};
 
 /// Three channels of two chips, one die of two planes each; small enough to fill.
 pub(crate) const SMALL_DRIVE: &str = r#"
@@ -248,6 +249,16 @@ impl Scenario {
         let summary = self.try_run().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(summary.requests_completed, summary.requests_generated);
         summary
+    }
+
+    /// Runs it with blame.
+    pub(crate) fn blamed(&self) -> (Summary, Blame) {
+        let mut watched = self.clone();
+        watched.options.observe.blame = true;
+        let (device, workload) = watched.load();
+        let run = simulate_in_detail(&device, &workload, &watched.options, &|_| {});
+        let (summary, details) = run.expect("it ends");
+        (summary, details.blame.expect("it was asked for"))
     }
 }
 
