@@ -91,6 +91,25 @@ impl<E: Default> Entry<E> {
     }
 }
 
+/// The earliest event of a queue: its time, and where it waits. Good until the queue changes.
+///
+/// An event may be any number to the compiler. Whoever handles events looks here whether there is
+/// one, which is faster than to look at the event itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    time: u64,
+    lane: usize,
+}
+
+impl Due {
+    /// The time of the event.
+    #[inline(always)]
+    #[must_use]
+    pub fn time(self) -> Time {
+        Time(self.time)
+    }
+}
+
 /// The head of an empty lane: later than all others, and different for each lane.
 const fn never(lane: usize) -> Key {
     Key { time: u64::MAX - lane as u64, sequence: 0 }
@@ -278,12 +297,24 @@ impl<E: Laned> EventQueue<E> {
     /// [`Time::END`].
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(Time, E)> {
+        let due = self.due()?;
+        Some((due.time(), self.take(due)))
+    }
+
+    /// The earliest event, to be taken. `None` if no event is left before [`Time::END`].
+    #[inline(always)]
+    #[must_use]
+    pub fn due(&self) -> Option<Due> {
         let head = |lane: usize| (self.times[lane], lane);
         let pair = |lane: usize| self.earlier(head(lane), head(lane + 1));
         let (time, lane) = self.earlier(self.earlier(pair(0), pair(2)), head(UNORDERED));
-        if time >= END {
-            return None;
-        }
+        (time < END).then_some(Due { time, lane })
+    }
+
+    /// Takes the earliest event and moves the clock to its time.
+    #[inline(always)]
+    pub fn take(&mut self, Due { time, lane }: Due) -> E {
+        debug_assert_eq!(time, self.earliest(), "the earliest event is taken");
         debug_assert!(time >= self.last.time, "time runs back");
         self.last = Key { time, sequence: self.sequences[lane] };
         let (event, next) = if lane == UNORDERED {
@@ -293,7 +324,7 @@ impl<E: Laned> EventQueue<E> {
             self.lanes[lane].pop()
         };
         self.set_head(lane, next);
-        Some((Time(time), event))
+        event
     }
 }
 

@@ -255,7 +255,8 @@ impl Device {
     /// of the event.
     #[inline(always)]
     pub fn step(&mut self, edge: Time, passed: impl FnOnce(&mut Self, Time)) -> Option<Up> {
-        let (now, event) = self.context.events.pop()?;
+        let due = self.context.events.due()?;
+        let (now, event) = (due.time(), self.context.events.take(due));
         if now > edge {
             passed(self, now);
         }

@@ -146,6 +146,7 @@ impl Device {
     }
 
     /// A page of a host or of the cache is on flash.
+    #[inline(always)]
     fn user_program_done(&mut self, id: TransactionId) {
         self.ask_ftl(|ftl, context| ftl.host_page_programmed(context, id));
         if self.observer.is_some() {

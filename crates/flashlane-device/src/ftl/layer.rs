@@ -128,6 +128,7 @@ impl Ftl {
 
     /// A program of the layer or of the host is out of the array. Readers of the page may go on,
     /// and the block may be ready for collection.
+    #[inline(always)]
     pub(crate) fn programmed(&mut self, ctx: &mut Context, id: TransactionId) {
         if self.layer.in_place() {
             return;
@@ -185,7 +186,21 @@ impl Ftl {
 impl Ftl {
     /// Starts collecting a plane if it is short of free blocks. If no block can be collected now,
     /// `gc_wanted` is set.
+    #[inline(always)]
     pub(in crate::ftl) fn collect(&mut self, ctx: &mut Context, plane: PlaneId) {
+        let state = &mut self.blocks.planes[plane];
+        if let Layer::Pages(collector) = &self.layer
+            && self.pacing.is_none()
+            && !collector.is_due(state)
+        {
+            state.gc_wanted = false;
+            return;
+        }
+        self.collect_now(ctx, plane);
+    }
+
+    /// Starts a collection that may be due.
+    fn collect_now(&mut self, ctx: &mut Context, plane: PlaneId) {
         match self.layer {
             Layer::Pages(_) => {
                 self.collect_blocks(ctx, plane, |ftl, ctx, block| {

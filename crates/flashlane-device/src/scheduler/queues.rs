@@ -380,9 +380,17 @@ impl Queues {
         second: Option<Kind>,
         view: &mut View<'_>,
     ) -> bool {
-        if self.is_empty(die, first) {
-            return false;
-        }
+        !self.is_empty(die, first) && self.form_waiting(die, first, second, view)
+    }
+
+    /// Does [`form`](Self::form), where something of `first` waits.
+    fn form_waiting(
+        &mut self,
+        die: DieId,
+        first: Kind,
+        second: Option<Kind>,
+        view: &mut View<'_>,
+    ) -> bool {
         let Some(leader) = self.lead(die, first, view) else { return false };
         if view.rules.planes_per_die > 1 && !view.stays_alone() {
             self.join(die, first, leader, view);
@@ -508,8 +516,28 @@ impl Queues {
     }
 
     /// Takes the oldest transaction of a kind that can go, as the leader of a command.
+    #[inline(always)]
     fn lead(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
         debug_assert!(view.batch.is_empty(), "a command has one leader");
+        // Usually the oldest of all can go.
+        let &Waiting { id, traits } = self.lines[place(die, kind)].waiting.front()?;
+        if traits.may_stay() {
+            if view.is_stale(id) || !view.is_ready(&view.transactions[id]) {
+                return self.lead_behind(die, kind, view);
+            }
+        } else if view.rules.beside.reads {
+            return self.lead_behind(die, kind, view);
+        }
+        let leader = self.take(die, kind, 0, view.batch);
+        if traits.may_stay() {
+            // Behind collection, the next one waited long as well: its memory is far away.
+            view.transactions.prefetch(self.front(die, kind));
+        }
+        Some(leader)
+    }
+
+    /// Does [`lead`](Self::lead), where the oldest may have to stay.
+    fn lead_behind(&mut self, die: DieId, kind: Kind, view: &mut View<'_>) -> Option<Traits> {
         let at = place(die, kind);
         let mut position = 0;
         while let Some(&Waiting { id, traits }) = self.lines[at].waiting.get(position) {
@@ -537,15 +565,21 @@ impl Queues {
     }
 
     /// Adds partners of a kind to the command being formed.
+    #[inline(always)]
     fn join(&mut self, die: DieId, kind: Kind, leader: Traits, view: &mut View<'_>) {
         debug_assert!(!view.batch.is_empty(), "partners join a leader");
+        let line = &self.lines[place(die, kind)];
+        // Collection of a single plane fills a line with pages that cannot go together.
+        if !(line.waiting.is_empty() | (line.only_plane == leader.plane())) {
+            self.join_waiting(die, kind, leader, view);
+        }
+    }
+
+    /// Adds partners from a line that may have some.
+    fn join_waiting(&mut self, die: DieId, kind: Kind, leader: Traits, view: &mut View<'_>) {
         let at = place(die, kind);
         let line = &self.lines[at];
-        // Collection of a single plane fills a line with pages that cannot go together.
         let only = line.only_plane;
-        if line.waiting.is_empty() | (only == leader.plane()) {
-            return;
-        }
         let takes_it = |id: &TransactionId| Traits::plane_of(&view.transactions[*id]) == only;
         if only != NONE && view.batch[1..].iter().any(takes_it) {
             return;

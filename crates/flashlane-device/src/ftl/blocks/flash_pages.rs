@@ -24,13 +24,13 @@ impl Blocks {
     #[inline]
     pub(crate) fn flash_page_of(&self, ppa: Ppa) -> u32 {
         let page = self.place_in_flash_block(ppa);
-        if self.units_per_page == 1 { page } else { page / self.units_per_page }
+        if self.plain { page } else { page / self.units_per_page }
     }
 
     /// The cells of a transaction's page, as far as the time of the flash depends on them.
     #[inline]
     pub(crate) fn cells(&self, tr: &Transaction) -> Cells {
-        let mode = if self.plain_cells { CellMode::Ordinary } else { self.mode_of(tr) };
+        let mode = if self.plain { CellMode::Ordinary } else { self.mode_of(tr) };
         Cells { page: self.flash_page_of(tr.ppa), mode }
     }
 
@@ -77,12 +77,12 @@ impl Blocks {
 
     /// Maps units of several pages from now on.
     pub(in crate::ftl) fn map_large_units(&mut self) {
-        (self.units_have_pages, self.plain_cells) = (true, false);
+        (self.units_have_pages, self.plain) = (true, false);
     }
 
     /// Programs word lines in two passes from now on.
     pub(in crate::ftl) fn program_twice(&mut self) {
-        (self.two_pass, self.plain_cells) = (true, false);
+        (self.two_pass, self.plain) = (true, false);
         self.gated = vec![false; self.count()];
     }
 

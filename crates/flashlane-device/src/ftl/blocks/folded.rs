@@ -14,6 +14,7 @@ impl Blocks {
         self.data_pages = stripes.data_pages();
         self.flash_pages = Divisor::new(pages_per_block);
         self.own_frontiers = 0;
+        self.plain = false;
         self.stripes = Some(Box::new(stripes));
     }
 
@@ -165,6 +166,7 @@ impl Blocks {
     #[inline]
     pub(crate) fn is_next(&self, ppa: Ppa) -> bool {
         match &self.stripes {
+            _ if self.plain => self.block(self.block_of(ppa)).issued == self.page_of(ppa),
             None if self.two_pass => self.is_next_pass(ppa),
             None => self.block(self.block_of(ppa)).issued == self.page_of(ppa),
             Some(stripes) => stripes.is_next(ppa),
@@ -183,6 +185,17 @@ impl Blocks {
     /// The program of a page is sent to its die.
     #[inline(always)]
     pub(crate) fn program_sent(&mut self, ppa: Ppa) {
+        if self.plain {
+            let block = self.block_of(ppa);
+            self.blocks[block].issued += 1;
+        } else {
+            self.row_sent(ppa);
+        }
+    }
+
+    /// The program of a page is sent, where more than the next page of a block may begin with it.
+    #[inline(never)]
+    fn row_sent(&mut self, ppa: Ppa) {
         let block = self.block_of(ppa);
         if self.two_pass && self.page_of(ppa) < self.blocks[block].issued {
             // The second pass.
@@ -201,6 +214,9 @@ impl Blocks {
         let state = &mut self.blocks[block];
         state.programmed += 1;
         assert!(state.programmed <= state.issued, "a page is programmed once");
+        if self.plain {
+            return state.programmed;
+        }
         match &mut self.stripes {
             None => state.programmed,
             Some(stripes) => stripes.programmed(ppa, 1),

@@ -139,8 +139,9 @@ pub struct Blocks {
     two_pass: bool,
     /// With two passes: blocks whose stream has to complete another one first.
     gated: Vec<bool>,
-    /// True if all cells are used in one way: no SLC mode, no passes, and no parts of units.
-    plain_cells: bool,
+    /// True if a block is a block of the flash and a page is a page of it, a program writes one
+    /// page, and all cells are used in one way: no SLC mode, no passes, and no parts of units.
+    plain: bool,
     /// True if mapping units have several pages, of which a read may sense some.
     units_have_pages: bool,
     /// Free blocks that only collection may take.
@@ -203,7 +204,7 @@ impl Blocks {
             slc_erases: 0,
             two_pass: false,
             gated: Vec::new(),
-            plain_cells: true,
+            plain: geometry.units_per_page == 1 && geometry.units_per_program() == 1,
             units_have_pages: false,
             reserve,
             eager_frontiers: false,

@@ -42,7 +42,7 @@ impl Blocks {
     /// Lets blocks be used in SLC mode, with this number of pages.
     pub(in crate::ftl) fn allow_slc(&mut self, pages: u32) {
         assert!(pages > 0 && pages <= self.pages_per_block.get(), "SLC mode has fewer pages");
-        (self.slc_pages, self.plain_cells) = (pages, false);
+        (self.slc_pages, self.plain) = (pages, false);
     }
 
     /// Pages of a block in SLC mode; 0 where there are none.

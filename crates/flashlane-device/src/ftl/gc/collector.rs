@@ -61,7 +61,8 @@ impl Collector {
     }
 
     /// True if another block of the plane should be emptied now.
-    fn is_due(&self, plane: &Plane) -> bool {
+    #[inline]
+    pub(in crate::ftl) fn is_due(&self, plane: &Plane) -> bool {
         if self.per_block {
             // Every job may open one block.
             let jobs_max = RELEASED_JOBS_MAX.min(plane.free);

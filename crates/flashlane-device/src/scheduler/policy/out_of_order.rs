@@ -71,7 +71,7 @@ impl OutOfOrder {
     }
 
     /// Queues a transaction.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) {
         let kind = Kind::with_class(tr, ANY);
         self.queues.push(die, kind, id, tr);
