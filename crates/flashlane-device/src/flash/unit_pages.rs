@@ -130,13 +130,20 @@ impl Flash {
     }
 
     /// Array time of a command of one transaction alone.
+    #[inline(always)]
     pub(crate) fn array_of(&self, tr: &Transaction, op: Op, cells: Cells) -> u64 {
-        match self.unit_pages {
-            Some(pages) if cells.mode == CellMode::Pages => {
-                self.timing.sensing(cells.page, pages.sensed(tr))
-            }
+        match cells.mode {
+            CellMode::Pages => self.sensing_of(tr, cells.page),
             _ => self.timing.array(op, cells, tr.sectors()),
         }
+    }
+
+    /// Array time of a read of some pages of a unit.
+    #[cold]
+    #[inline(never)]
+    fn sensing_of(&self, tr: &Transaction, unit: u32) -> u64 {
+        let pages = self.unit_pages.expect("only units of several pages have reads of some pages");
+        self.timing.sensing(unit, pages.sensed(tr))
     }
 }
 

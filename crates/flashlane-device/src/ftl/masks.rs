@@ -113,7 +113,7 @@ impl Masks {
         self.count > 0
     }
 
-    /// Memory of the tablesif all pages were partial. Unit: bytes.
+    /// Memory of the tables if all pages were partial. Unit: bytes.
     pub(super) fn bytes(&self) -> u64 {
         let high = |tables: &Tables| tables.high.as_ref().map_or(0, Table::bytes);
         self.tables.as_ref().map_or(0, |tables| (tables.low.bytes() + high(tables)) as u64)
@@ -138,9 +138,14 @@ impl Masks {
     /// Prefetches the mask of a page.
     #[inline]
     pub(super) fn prefetch(&self, lpa: Lpa) {
-        if self.count > 0
-            && let Some(tables) = &self.tables
-        {
+        if self.count > 0 {
+            self.prefetch_tables(lpa);
+        }
+    }
+
+    #[inline(never)]
+    fn prefetch_tables(&self, lpa: Lpa) {
+        if let Some(tables) = &self.tables {
             tables.low.prefetch(self.place(lpa).0);
         }
     }

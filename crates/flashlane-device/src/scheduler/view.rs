@@ -209,6 +209,7 @@ impl View<'_> {
 
     /// True if only collection can give the die room for host writes, or collection may not wait.
     #[must_use]
+    #[inline]
     pub fn must_collect(&self, die: DieId) -> bool {
         !self.rules.preemptible || self.planes(die).any(|plane| self.ftl.is_out_of_room(plane))
     }

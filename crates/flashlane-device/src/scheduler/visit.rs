@@ -281,16 +281,18 @@ impl Scheduler {
         idle: bool,
         urgent: bool,
     ) -> bool {
-        if !idle && self.rules.reads_by_plane && at.flash.is_reading(die) {
-            return self.serve_reading(at, die, urgent);
-        }
-        if !idle && at.flash.takes_program(die) {
-            return self.serve_register(at, die, urgent);
-        }
-        if !idle && !self.writes_interrupt && !self.policy.may_interrupt(die) {
-            // The work that was to interrupt the die has left, or belongs to collection.
-            at.flash.end_interrupting(at.flash.place_of(die));
-            return false;
+        if !idle {
+            if self.rules.reads_by_plane && at.flash.is_reading(die) {
+                return self.serve_reading(at, die, urgent);
+            }
+            if at.flash.takes_program(die) {
+                return self.serve_register(at, die, urgent);
+            }
+            if !self.writes_interrupt && !self.policy.may_interrupt(die) {
+                // The work that was to interrupt the die has left, or belongs to collection.
+                at.flash.end_interrupting(at.flash.place_of(die));
+                return false;
+            }
         }
         let interrupts = |writes| at.flash.may_suspend(die, writes, at.now);
         let (for_read, for_write) =

@@ -106,6 +106,7 @@ impl Blocks {
     }
 
     /// The page where a page of a pool lies that nobody wrote. `page`: as if pools were planes.
+    #[inline]
     pub(crate) fn home_page(&self, page: Ppa) -> Ppa {
         let Some(stripes) = &self.stripes else { return page };
         let (block, nth) = (page.get() / self.data_pages, page.get() % self.data_pages);

@@ -19,8 +19,14 @@ impl Blocks {
     /// Updates the count of data pages of a block's owner by `change`, where they are limited.
     #[inline]
     pub(super) fn count_held(&mut self, block: BlockId, change: i32) {
+        if !self.held.is_empty() {
+            self.count_limited(block, change);
+        }
+    }
+
+    fn count_limited(&mut self, block: BlockId, change: i32) {
         let Block { flow, stream, .. } = self.blocks[block];
-        if self.held.is_empty() || !stream.is_data() {
+        if !stream.is_data() {
             return;
         }
         let at = self.held_at(self.plane_of(block), flow);

@@ -319,6 +319,8 @@ impl Untimed {
         let &mut Job { plane, block, mut next, .. } = job;
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
         let (stream, shared) = (stream.moved(), self.ftl.blocks.stripes().is_some());
+        // Usually all are pages of one host: one test a page is enough.
+        let apart = shared || stream == Stream::GcMapping;
         let moved = valid.min(moves);
         let last = self.ftl.blocks.first_page(block).plus(self.ftl.blocks.pages_per_block() - 1);
         let mut left = moved;
@@ -334,9 +336,13 @@ impl Untimed {
                     next = next.plus(1);
                     lpa = self.look_ahead(next, last);
                 }
-                let flow = if shared { self.moves_for(plane, block, (lpa, to)) } else { flow };
                 self.ftl.pages.set_lpa(next, Lpa::NONE);
-                if stream == Stream::GcMapping {
+                let flow = match apart {
+                    false => flow,
+                    true if shared => self.moves_for(plane, block, (lpa, to)),
+                    true => flow,
+                };
+                if apart && stream == Stream::GcMapping {
                     self.ftl.pages.set_lpa(to, lpa);
                     self.move_translation_page(lpa.get(), to);
                 } else {
