@@ -1,7 +1,7 @@
 """Draw the figures of the model's pages, docs/images/*.svg.
 
 The numbers of `read.svg`, `retries.svg`, `superblocks.svg`, `word_lines.svg`, `two_passes.svg`,
-`command_bus.svg`, `slc_cliff.svg` and `admission.svg` are those of runs.
+`command_bus.svg`, `large_units.svg`, `slc_cliff.svg` and `admission.svg` are those of runs.
 
 Usage: drawings.py [--check]  (--check: only compare with what is there)
 """
@@ -357,6 +357,42 @@ def command_bus() -> Drawing:
     return drawing
 
 
+def large_units() -> Drawing:
+    """What random writes of 4 KiB cost in mapping units of five sizes."""
+    flash = {"blocks_per_plane": 256, "pages_per_block": 64}
+    costs: list[tuple[str, float, float]] = []
+    for unit in (4, 8, 16, 32, 64):
+        ftl = {"mapping": {"ideal": True, "unit": f"{unit}KiB"}, "gc": {"victim": "greedy"}}
+        drive = fl.Device("tiny", flash=flash, ftl=ftl)
+        pages: dict[str, Any] = {"size": "4KiB", "align": "4KiB", "queue_depth": 16, "requests": 12_000}
+        writer = fl.Flow("writer", cache="off", read_ratio=0.0, **pages)
+        counts = fl.simulate(drive, [writer], states="off", warmup=2_000).summary["flash"]
+        # A page has 4 KiB, like a write: pages for each write are bytes for each byte.
+        user, moved = (counts[programs] / 10_000 for programs in ("user_programs", "gc_programs"))
+        costs.append((f"{unit} KiB", user, moved))
+    left, width, base, height = 70, 800, 270, 220
+    most = max(user + moved for _, user, moved in costs)
+    drawing = Drawing("Bytes programmed for each byte that random writes of 4 KiB bring", 900, 340)
+    drawing.text(left, 26, "bytes programmed for each byte written", anchor="start", small=True)
+    drawing.line((left, base - height), (left, base), (left + width, base))
+    step = width / len(costs)
+    for at, (name, user, moved) in enumerate(costs):
+        x, above = left + step * (at + 0.25), base
+        parts = [("work", 1.0), ("wait", user - 1.0), ("lead", moved)]
+        for kind, part in parts:
+            tall = round(height * part / most, 1)
+            if tall > 0.0:
+                above -= tall
+                drawing.area(kind, x, above, step / 2, tall)
+        drawing.text(x + step / 4, above - 8, f"{user + moved:.1f}")
+        drawing.text(x + step / 4, base + 18, f"units of {name}", small=True)
+    words = ["the data itself", "the rest of its unit", "copies of collection"]
+    for index, (kind, word) in enumerate(zip(("work", "wait", "lead"), words, strict=True)):
+        drawing.area(kind, left + index * 170, base + 42, 12, 12)
+        drawing.text(left + 18 + index * 170, base + 53, word, anchor="start", small=True)
+    return drawing
+
+
 def slc_cliff() -> Drawing:
     """The write speed of one tenant while it fills the SLC cache, goes around it, and waits for folding."""
     one = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
@@ -520,7 +556,8 @@ def window() -> Drawing:
 def main(arguments: list[str]) -> int:
     """Write all figures, or compare them; the exit status."""
     stale = 0
-    runs = (read, retries, superblocks, word_lines, two_passes, command_bus, slc_cliff, admission)
+    of_flash = (read, retries, superblocks, word_lines, two_passes, command_bus)
+    runs = (*of_flash, large_units, slc_cliff, admission)
     for draw in (device, *runs, plane, window):
         path, picture = ROOT / "docs/images" / f"{draw.__name__}.svg", draw().svg()
         if "--check" not in arguments:
