@@ -139,8 +139,7 @@ pub struct Blocks {
     two_pass: bool,
     /// With two passes: blocks whose stream has to complete another one first.
     gated: Vec<bool>,
-    /// True if a block is a block of the flash and a page is a page of it, a program writes one
-    /// page, and all cells are used in one way: no SLC mode, no passes, and no parts of units.
+    /// True if blocks and pages are those of the flash, written page by page, in one mode.
     plain: bool,
     /// True if mapping units have several pages, of which a read may sense some.
     units_have_pages: bool,
