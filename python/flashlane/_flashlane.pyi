@@ -254,6 +254,8 @@ class SimulateCall(TypedDict):
     seed: int
     seeds: int
     alone: bool
+    alone_basis: str
+    leave_one_out: bool
     check: bool
     warmup: str | int | None
     until_steady: str | None

@@ -24,6 +24,8 @@ def simulate(
     seed: int = 1,
     seeds: int = 1,
     alone: bool = False,
+    alone_basis: Literal["whole-drive", "same-isolation"] = "whole-drive",
+    leave_one_out: bool = False,
     warmup: str | int | None = None,
     until_steady: bool | Literal["iops", "bandwidth", "latency"] = False,
     round: str | int = "1s",
@@ -53,6 +55,9 @@ def simulate(
         seeds: number of consecutive seeds with which the run is repeated; figures are then means, and
             ``Result.seeds`` has every figure with its 95 % interval.
         alone: also run every flow by itself, and give slowdowns and fairness.
+        alone_basis: what a flow has in its run alone: the whole drive, or what isolation and its lists give to
+            it beside the others.
+        leave_one_out: also run the others without each flow in turn (``without`` of the flows of the summary).
         warmup: load that does not count: a time (``"10ms"``) or a number of requests.
         until_steady: run in rounds until the last five are steady by SNIA's rule, 25 at most; what has to be
             steady: ``"iops"`` (also ``True``), ``"bandwidth"`` or ``"latency"``. The last five rounds are
@@ -92,6 +97,8 @@ def simulate(
             "seed": _whole("seed", seed, 0, 2**64 - 1),
             "seeds": _whole("seeds", seeds, 1, 10_000),
             "alone": alone,
+            "alone_basis": alone_basis,
+            "leave_one_out": leave_one_out,
             "check": check,
             "warmup": warmup,
             "until_steady": "iops" if until_steady is True else until_steady or None,

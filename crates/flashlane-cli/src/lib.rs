@@ -51,6 +51,7 @@ mod pages;
 mod plan;
 mod probe;
 mod python;
+mod removal_table;
 mod replay;
 mod report;
 mod reproduce;

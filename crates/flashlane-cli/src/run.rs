@@ -16,7 +16,9 @@ use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, pri
 use crate::side_by_side::{Column, verdicts};
 use crate::trace::split;
 use crate::watch::Watched;
-use crate::{blame_table, dry_run, replay, report, slo_table, states, summary_table};
+use crate::{
+    blame_table, dry_run, removal_table, replay, report, slo_table, states, summary_table,
+};
 
 /// Loads the files, checks them, runs the scenarios, and reports the results.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
@@ -141,6 +143,8 @@ fn options(arguments: &RunArgs) -> RunOptions {
     RunOptions {
         seed: arguments.common.seed,
         alone: arguments.alone,
+        alone_basis: arguments.basis(),
+        leave_one_out: arguments.leave_one_out,
         check: arguments.common.check,
         warmup: arguments.warmup.unwrap_or_default(),
         until_steady: arguments.steady(),
@@ -253,6 +257,10 @@ fn tell(outcomes: &[Outcome], common: &CommonArgs) -> Result<(), Error> {
             show(summary_table::report(summary, outcome.seeds.as_ref()).trim_end(), json)?;
             if let Some(blame) = &outcome.details.blame {
                 show(blame_table::blame(blame).trim_end(), json)?;
+            }
+            let removal = removal_table::removal(summary, outcome.details.blame.as_ref());
+            if !removal.is_empty() {
+                show(removal.trim_end(), json)?;
             }
         }
     }

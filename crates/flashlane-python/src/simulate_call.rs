@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use flashlane::config::CompatConfig;
 use flashlane::config::units::Span;
+use flashlane::metrics::AloneBasis;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 use flashlane::observe::{Observe, SeriesOptions, TimelineOptions};
 use flashlane::{Error, RunOptions, Warmup};
@@ -22,6 +23,8 @@ pub(crate) struct SimulateCall<'py> {
     seed: u64,
     pub(crate) seeds: u64,
     alone: bool,
+    alone_basis: String,
+    leave_one_out: bool,
     check: bool,
     warmup: Option<Bound<'py, PyAny>>,
     until_steady: Option<String>,
@@ -100,6 +103,8 @@ impl SimulateCall<'_> {
         Ok(RunOptions {
             seed: self.seed,
             alone: self.alone,
+            alone_basis: self.basis()?,
+            leave_one_out: self.leave_one_out,
             check: self.check,
             warmup: warmup(self.warmup.as_ref())?,
             until_steady: self.steady()?,
@@ -118,8 +123,11 @@ impl SimulateCall<'_> {
         if self.windows.is_some() && !self.alone {
             return refuse("windows", "found without alone=True, which it needs");
         }
-        if self.until_steady.is_some() && (self.alone || self.seeds > 1) {
-            return refuse("until_steady", "found with alone or seeds, allowed: neither");
+        if self.until_steady.is_some() && (self.alone || self.leave_one_out || self.seeds > 1) {
+            return refuse(
+                "until_steady",
+                "found with alone, leave_one_out or seeds, allowed: neither",
+            );
         }
         let watched = self.requests
             || self.submissions
@@ -133,6 +141,18 @@ impl SimulateCall<'_> {
             return refuse("seeds", message);
         }
         Ok(())
+    }
+
+    /// What flows have when they run alone.
+    fn basis(&self) -> PyResult<AloneBasis> {
+        match self.alone_basis.as_str() {
+            "whole-drive" => Ok(AloneBasis::WholeDrive),
+            "same-isolation" => Ok(AloneBasis::SameIsolation),
+            other => {
+                let message = format!("found `{other}`, allowed: whole-drive, same-isolation");
+                Err(raise(&Error::config("alone_basis", message)))
+            }
+        }
     }
 
     /// Rounds until the run is steady.

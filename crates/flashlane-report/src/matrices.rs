@@ -5,6 +5,7 @@ use flashlane::observe::Blame;
 use serde::Serialize;
 
 use flashlane_verdict as verdict;
+use flashlane_verdict::removal::removals;
 use flashlane_verdict::words::{cause, number, percent, starred, time};
 
 #[derive(Debug, Serialize)]
@@ -19,6 +20,18 @@ pub(crate) struct MatrixRow {
     name: String,
     cells: Vec<Heat>,
     waiting: String,
+}
+
+/// What a flow costs another one.
+#[derive(Debug, Serialize)]
+pub(crate) struct RemovalRow {
+    victim: String,
+    other: String,
+    beside: String,
+    without: String,
+    difference: String,
+    /// Empty without blame.
+    blamed: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -94,6 +107,19 @@ pub(crate) fn matrix(blame: &Blame, summary: &Summary) -> Matrix {
         }));
     }
     Matrix { rows: rows.collect(), culprits, causes }
+}
+
+/// Rows of the runs without each flow.
+pub(crate) fn removal_rows(summary: &Summary, blame: Option<&Blame>) -> Vec<RemovalRow> {
+    let rows = removals(summary, blame).into_iter().map(|one| RemovalRow {
+        beside: time(one.beside),
+        without: time(one.without),
+        difference: time(one.difference()),
+        blamed: one.blamed.map(time).unwrap_or_default(),
+        victim: one.victim,
+        other: one.other,
+    });
+    rows.collect()
 }
 
 pub(crate) fn chip_heads(chips: &[ChipSummary]) -> Vec<u32> {

@@ -6,7 +6,9 @@ use serde::Serialize;
 use crate::data::RunData;
 use crate::diagram::Diagram;
 use crate::goals::Goal;
-use crate::matrices::{ChannelRow, Matrix, chip_heads, chip_rows, matrix, most_waited_for};
+use crate::matrices::{
+    ChannelRow, Matrix, RemovalRow, chip_heads, chip_rows, matrix, most_waited_for, removal_rows,
+};
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
 use crate::{choices, diagram, measured, operations, spark, spending};
@@ -103,6 +105,7 @@ struct RunView {
     operation_rows: Vec<Row<String>>,
     measured: measured::View,
     blame: Option<Matrix>,
+    removals: Vec<RemovalRow>,
     diagram: Option<Diagram>,
     breakdown: Vec<Bar>,
     chip_heads: Vec<u32>,
@@ -157,7 +160,8 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         format!("{} on {}, scheduler {}", runs[0].label, first.device, first.scheduler)
     };
     let shown = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>()?;
-    let has_blame = runs.iter().any(|run| run.blame.is_some());
+    let removed = |run: &RunData| run.summary.flows.iter().any(|flow| flow.without.is_some());
+    let has_blame = runs.iter().any(|run| run.blame.is_some() || removed(run));
     let has_series = runs.iter().any(|run| run.series.is_some());
     let comparison = several.then(|| comparison(runs, &shown));
     let warnings = runs.iter().flat_map(|run| {
@@ -236,6 +240,7 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         operation_rows: operations::rows(run, summary),
         measured: measured::view(run, summary, COLOURS),
         blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
+        removals: removal_rows(summary, run.blame.as_ref()),
         diagram: run.blame.as_ref().and_then(diagram::of),
         breakdown: breakdown(summary),
         chip_heads: chip_heads(&summary.chips),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::Span;
 use flashlane::config::{CloneConfig, DeviceConfig, WorkloadConfig, validate};
-use flashlane::metrics::Summary;
+use flashlane::metrics::{AloneBasis, Summary};
 use flashlane::workload::clone;
 use flashlane::{Details, Error, RunOptions, Simulation, Warmup, simulate_all};
 
@@ -171,6 +171,8 @@ impl<'a> Lab<'a> {
                 seeds.map(|seed| RunOptions {
                     seed,
                     stop: self.stop.clone(),
+                    // As the papers compare: UPI's tenants alone keep their part of the drive.
+                    alone_basis: AloneBasis::SameIsolation,
                     ..job.options.clone()
                 })
             })

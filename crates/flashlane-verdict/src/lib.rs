@@ -2,6 +2,7 @@
 //!
 //! Reports and the playground say the same of the same numbers.
 
+pub mod removal;
 pub mod words;
 
 use flashlane::metrics::{FlowSummary, Summary};

@@ -13,6 +13,7 @@ pub use crate::digest::InputFiles;
 use crate::digest::{fingerprints, hex};
 use crate::options::RunOptions;
 use flashlane_config::{DeviceConfig, MqsimFlowConfig, WorkloadConfig};
+use flashlane_measure::metrics::AloneBasis;
 use flashlane_reading::Error;
 use flashlane_workload::clone;
 
@@ -41,6 +42,8 @@ struct Identity<'a> {
 struct Options {
     seed: u64,
     alone: bool,
+    alone_basis: AloneBasis,
+    leave_one_out: bool,
     check: bool,
     warmup: String,
     until_steady: String,
@@ -57,6 +60,8 @@ impl Options {
         let RunOptions {
             seed,
             alone,
+            alone_basis,
+            leave_one_out,
             check,
             warmup,
             until_steady,
@@ -73,6 +78,8 @@ impl Options {
         Self {
             seed: *seed,
             alone: *alone,
+            alone_basis: *alone_basis,
+            leave_one_out: *leave_one_out,
             check: *check,
             warmup: format!("{warmup:?}"),
             until_steady: format!("{until_steady:?}"),

@@ -58,6 +58,6 @@ pub use flashlane_engine::Time;
 pub use flashlane_reading::{Error, Problem, shortened, visible, visible_json, visible_line};
 pub use precondition::{KeptStates, StateStore};
 pub use run::{
-    Details, RunOptions, Simulation, StateProgress, StateStep, Warmup, runs_alone, simulate,
+    Details, RunOptions, Simulation, StateProgress, StateStep, Warmup, partial_runs, simulate,
     simulate_all, simulate_in_detail,
 };

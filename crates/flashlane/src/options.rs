@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use flashlane_measure::metrics::AloneBasis;
 use flashlane_measure::rules::{SteadyRule, Variant, Warmup};
 
 use crate::precondition::KeptStates;
@@ -49,6 +50,12 @@ pub struct RunOptions {
     pub seed: u64,
     /// Also run every flow alone.
     pub alone: bool,
+    /// The part of the drive that flows have when they run alone.
+    pub alone_basis: AloneBasis,
+    /// Also run the others without each flow in turn, for [`FlowSummary::without`].
+    ///
+    /// [`FlowSummary::without`]: flashlane_measure::metrics::summary::FlowSummary::without
+    pub leave_one_out: bool,
     /// Audit the full state of the model during the run.
     pub check: bool,
     /// Requests that load the device but do not count.
@@ -93,6 +100,8 @@ impl Default for RunOptions {
         Self {
             seed: 1,
             alone: false,
+            alone_basis: AloneBasis::default(),
+            leave_one_out: false,
             check: false,
             warmup: Warmup::None,
             compat: None,

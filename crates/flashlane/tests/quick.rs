@@ -2,6 +2,7 @@
 
 mod admission;
 mod alignment;
+mod alone_basis;
 mod cache_program;
 mod capacity;
 mod command_bus;
@@ -21,6 +22,7 @@ mod isolation_change;
 mod isolation_relocation;
 mod large_units;
 mod late_start;
+mod leave_one_out;
 mod mechanisms;
 mod mechanisms_cache;
 mod mechanisms_collection;

@@ -25,6 +25,7 @@ use clap::builder::StyledStr;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use flashlane::config::load::Overrides;
 use flashlane::config::units::Span;
+use flashlane::metrics::AloneBasis;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 use flashlane::{Error, Warmup, visible};
 
@@ -136,7 +137,7 @@ pub(crate) struct RunArgs {
     /// file at its times, in place of the requests of the workload. On the drive and with the seed
     /// of the recording every command completes at the same picosecond.
     #[arg(long, value_name = "FILE.parquet", conflicts_with_all = ["split", "slos", "states",
-        "alone", "warmup", "until_steady", "seeds", "dry_run", "waf_only", "windows",
+        "alone", "leave_one_out", "warmup", "until_steady", "seeds", "dry_run", "waf_only", "windows",
         "energy", "timeline", "series_window", "report"])]
     pub(crate) arrivals: Option<PathBuf>,
     /// Scheduling policy, in place of the device's policy (see `flashlane policies`).
@@ -161,7 +162,7 @@ pub(crate) struct RunArgs {
     pub(crate) warmup: Option<Warmup>,
     /// Run in rounds until the last five are steady by SNIA's rule, at most 25 rounds. Flows start
     /// over until then, and only the last five rounds count.
-    #[arg(long, conflicts_with_all = ["alone", "seeds"])]
+    #[arg(long, conflicts_with_all = ["alone", "leave_one_out", "seeds"])]
     pub(crate) until_steady: bool,
     /// Length of a round of --until-steady: a time (`100ms`) or a number of completed requests.
     #[arg(long, value_name = "TIME|COUNT", default_value = "1s", value_parser = parse_round)]
@@ -178,11 +179,19 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
+    /// The part of the drive that a flow has in its run alone.
+    #[arg(long, value_name = "BASIS", default_value = "whole-drive", requires = "alone")]
+    pub(crate) alone_basis: Basis,
+    /// Also run the others without each flow in turn, and report what flows really cost each other,
+    /// beside what `--blame` says. One more run for each flow.
+    #[arg(long)]
+    pub(crate) leave_one_out: bool,
     /// Simulate placement, collection and wear without time, for write amplification only; some
     /// hundred times as fast. Flows take turns by arrival time or queue depth. How far collection
     /// falls behind is estimated from the load. Times and rates in the summary are 0. Options that
     /// need time are refused.
-    #[arg(long, conflicts_with_all = ["alone", "windows", "until_steady", "energy"])]
+    #[arg(long, conflicts_with_all = ["alone", "leave_one_out", "windows", "until_steady",
+        "energy"])]
     pub(crate) waf_only: bool,
     /// With --alone: also compute slowdowns and fairness in windows of this length, for example
     /// `100ms`.
@@ -334,6 +343,15 @@ pub(crate) enum Track {
     Latency,
 }
 
+/// What a flow has when it runs alone.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Basis {
+    /// The whole drive, so that slowdowns of different isolations compare.
+    WholeDrive,
+    /// What isolation and the flow's lists give to it beside the others.
+    SameIsolation,
+}
+
 /// Compatibility modes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Compat {
@@ -342,6 +360,14 @@ pub(crate) enum Compat {
 }
 
 impl RunArgs {
+    /// What flows have when they run alone.
+    pub(crate) fn basis(&self) -> AloneBasis {
+        match self.alone_basis {
+            Basis::WholeDrive => AloneBasis::WholeDrive,
+            Basis::SameIsolation => AloneBasis::SameIsolation,
+        }
+    }
+
     /// The rule of `--until-steady`.
     pub(crate) fn steady(&self) -> Option<SteadyRule> {
         let tracked = match self.track {

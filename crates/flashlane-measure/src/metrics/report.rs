@@ -7,8 +7,8 @@ use crate::metrics::reading::Reading;
 use crate::metrics::recorder::Recorder;
 use crate::metrics::span::{Span, Spans, amplification};
 use crate::metrics::summary::{
-    AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary, RetrySummary, SCHEMA,
-    SchedulerOverhead, Summary, TransactionFairness,
+    AloneBasis, AloneSummary, FlowSummary, HitCounts, IsolationSummary, MemorySummary,
+    RetrySummary, SCHEMA, SchedulerOverhead, Summary, TransactionFairness,
 };
 use crate::metrics::window::TimeRange;
 use crate::metrics::{Fairness, energy};
@@ -180,12 +180,13 @@ fn of_input(input: SourceReport) -> FlowSummary {
 }
 
 /// Fills in the slowdowns of a flow from its run alone.
-pub fn slowdowns(flow: &mut FlowSummary, alone: &FlowSummary) {
+pub fn slowdowns(flow: &mut FlowSummary, alone: &FlowSummary, basis: AloneBasis) {
     let ratio = |shared: f64, alone: f64| (alone > 0.0 && shared > 0.0).then(|| shared / alone);
     if alone.end_to_end_us.count == 0 || flow.end_to_end_us.count == 0 {
         return;
     }
     flow.alone_end_to_end_us = Some(alone.end_to_end_us.mean);
+    flow.alone_basis = Some(basis);
     flow.slowdown = ratio(flow.end_to_end_us.mean, alone.end_to_end_us.mean);
     flow.slowdown_device = ratio(flow.response_time_us.mean, alone.response_time_us.mean);
     let turnaround = |f: &FlowSummary| {
@@ -204,10 +205,10 @@ pub fn slowdowns(flow: &mut FlowSummary, alone: &FlowSummary) {
 }
 
 /// Fills in slowdowns of 1 for a single flow, which is alone already.
-pub fn alone_is_shared(summary: &mut Summary) {
+pub fn alone_is_shared(summary: &mut Summary, basis: AloneBasis) {
     for flow in &mut summary.flows {
         let alone = flow.clone();
-        slowdowns(flow, &alone);
+        slowdowns(flow, &alone, basis);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use flashlane::{RunOptions, need, runs_alone};
+use flashlane::{RunOptions, need, partial_runs};
 
 use crate::base::Scenario;
 
@@ -19,8 +19,8 @@ pub(super) fn estimate(scenario: &Scenario, options: &RunOptions) -> u64 {
     let (device, workload) = (&scenario.device.config, &scenario.workload.config);
     let pages = workload.layout(device).geometry.pages();
     let flows = workload.flows.len() as u64;
-    // Runs of a single tenant start from a copy of the drive, which is kept as well.
-    let drives = if runs_alone(workload, options) { 2 } else { 1 };
+    // Runs of some tenants start from a copy of the drive, which is kept as well.
+    let drives = if partial_runs(device, workload, options) > 0 { 2 } else { 1 };
     PER_RUN + flows * PER_FLOW * drives + pages * PER_PAGE * drives
 }
 

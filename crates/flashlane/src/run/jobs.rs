@@ -1,10 +1,11 @@
-//! Scenarios as jobs for several threads: the flows together, then each flow alone.
+//! Scenarios as jobs for several threads: the flows together, then some of them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane_units::FlowId;
 
-use super::{Details, Outcome, Prepared, Simulation, measured, runs_alone, wants_slowdowns};
+use super::subsets::{self, Subset};
+use super::{Details, Outcome, Prepared, Simulation, measured, wants_slowdowns, whole_drive};
 use crate::need;
 use crate::options::RunOptions;
 use crate::parallel::{Begun, Jobs};
@@ -19,45 +20,63 @@ use flashlane_measure::metrics::steady::Watch;
 use flashlane_measure::metrics::summary::{FlowSummary, OverloadSummary};
 use flashlane_measure::metrics::window::Window;
 use flashlane_measure::metrics::windows::{self, Windows};
-use flashlane_measure::metrics::{Summary, empty, report};
+use flashlane_measure::metrics::{AloneBasis, Summary, empty, report};
 use flashlane_measure::observe::{Completions, Observed, Observer};
 use flashlane_measure::recording::Recorder as Recording;
 use flashlane_reading::Error;
 
-/// Simulations as jobs: first all flows together, then each flow alone.
+/// Simulations as jobs: first all flows together, then the runs of some of them.
 pub(super) struct Runs<'a> {
     pub(super) simulations: &'a [Simulation<'a>],
     pub(super) progress: &'a (dyn Fn(usize, f64) + Sync),
 }
 
-/// Results of the run of all flows that the runs alone need.
-pub(super) struct Together<'a> {
+/// A drive on which several runs start.
+struct Place<'a> {
     prepared: Prepared<'a>,
     /// The state in which all runs start; `None`: a new empty drive.
     start: Option<FrozenState>,
+}
+
+/// Results of the run of all flows that the runs of some of them need.
+pub(super) struct Together<'a> {
+    place: Place<'a>,
+    /// Where flows run alone, if that is not where all run.
+    whole: Option<Place<'a>>,
     window: Window,
     over_time: Vec<Windows>,
     summary: Summary,
     details: Details,
     /// Results from which slowdowns over time are computed.
     observed: Observed,
+    /// The runs that follow.
+    subsets: Vec<Subset>,
     /// Number of finished runs, this one included.
     done: AtomicUsize,
 }
 
-/// Results of the run of a flow alone.
-pub(super) struct Alone {
+/// Results of a run of some flows.
+pub(super) struct Partial {
+    subset: Subset,
+    /// Mean end-to-end times of all flows, in the order of the workload. Unit: microseconds.
+    /// `None`: the flow does not run, or has no request that counts.
+    means: Vec<Option<f64>>,
+    alone: Option<Alone>,
+    overload: Option<OverloadSummary>,
+}
+
+/// More results of the run of a single flow.
+struct Alone {
     summary: FlowSummary,
     /// End-to-end times of the flow by windows, if they are asked for, and by the windows of the
     /// time series.
     windows: Option<Windows>,
     observed: Option<Windows>,
-    overload: Option<OverloadSummary>,
 }
 
 impl Together<'_> {
     fn runs(&self) -> usize {
-        self.summary.flows.len() + 1
+        self.subsets.len() + 1
     }
 }
 
@@ -74,31 +93,10 @@ impl<'a> Runs<'a> {
         let mut prepared = Prepared::new(device, workload, options)?;
         let precondition_wall_s = begun.seconds();
 
-        let alone = runs_alone(workload, options);
-        let runs = if alone { workload.flows.len() + 1 } else { 1 };
-        let state = prepared.take_state();
-        let (state, start) = match (alone, prepared.is_new()) {
-            (false, _) => (state, None),
-            // A copy of a new empty drive would only cost memory.
-            (true, true) => (
-                FtlState::new(
-                    device.ftl_settings(),
-                    &prepared.layout,
-                    workload.requests_at_least(),
-                ),
-                None,
-            ),
-            (true, false) => match prepared.kept.take() {
-                Some(kept) => {
-                    let start = kept.with_mapping(state.mapping.clone());
-                    (state, Some(start))
-                }
-                None => {
-                    let start = state.freeze();
-                    (start.copy(), Some(start))
-                }
-            },
-        };
+        let subsets = subsets::of(device, workload, options);
+        let runs = subsets.len() + 1;
+        let (state, start) =
+            if subsets.is_empty() { (prepared.take_state(), None) } else { starts(&mut prepared) };
         let begun = Stopwatch::start();
         let window = match options.until_steady {
             Some(_) => Window::until_steady(options.warmup.or(workload.warmup)),
@@ -175,14 +173,17 @@ impl<'a> Runs<'a> {
         let over_time = flows.iter_mut().filter_map(|flow| flow.windows.take()).collect();
         let window = shared.meters.recorder.window.clone();
         let done = AtomicUsize::new(1);
+        let parts = subsets.len();
+        let place = Place { prepared, start };
+        let whole = whole_place(&subsets, self.simulations[job])?;
         let together =
-            Together { prepared, start, window, over_time, summary, details, observed, done };
-        if alone {
-            return Ok(Begun::Parts(together, workload.flows.len()));
+            Together { place, whole, window, over_time, summary, details, observed, subsets, done };
+        if parts > 0 {
+            return Ok(Begun::Parts(together, parts));
         }
         let Together { over_time, mut summary, mut details, observed, .. } = together;
         if wants_slowdowns(workload, options) {
-            report::alone_is_shared(&mut summary);
+            report::alone_is_shared(&mut summary, options.alone_basis);
             finish_alone(&mut summary, options, &over_time, &over_time);
             if let Some(series) = &mut details.time_series {
                 flashlane_measure::observe::fill_ones(series, &observed.slowed);
@@ -210,19 +211,18 @@ impl<'a> Runs<'a> {
         Ok(Ok((summary, Details::default())))
     }
 
-    /// Runs a flow alone over the window of the shared run.
-    fn alone(&self, job: usize, together: &Together<'_>, flow: usize) -> Result<Alone, Error> {
-        let prepared = &together.prepared;
-        let state = match &together.start {
-            Some(start) => start.copy(),
-            None => {
-                let requests = prepared.workload.requests_at_least();
-                FtlState::new(prepared.device.ftl_settings(), &prepared.layout, requests)
-            }
+    /// Runs some flows over the window of the shared run.
+    fn partial(&self, job: usize, together: &Together<'_>, part: usize) -> Result<Partial, Error> {
+        let subset = together.subsets[part];
+        let place = match (subset, &together.whole) {
+            (Subset::Only(_), Some(whole)) => whole,
+            _ => &together.place,
         };
+        let prepared = &place.prepared;
+        let state = place.start.as_ref().map_or_else(|| prepared.new_state(), FrozenState::copy);
         let window = Window::fixed(&together.window);
-        let mut run = prepared.build(state, window, |f| f == flow)?;
-        if together.details.time_series.is_some() {
+        let mut run = prepared.build(state, window, |flow| subset.has(flow))?;
+        if let (Subset::Only(flow), Some(_)) = (subset, &together.details.time_series) {
             let open_loop = run.tenants.unprompted()[flow];
             let window = together.observed.series_window;
             run.drive.meters.completions = Some(Completions::alone(window, open_loop));
@@ -232,20 +232,32 @@ impl<'a> Runs<'a> {
         let done = together.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.progress)(job, done as f64 / together.runs() as f64);
         ssd.settle();
-        let windows = ssd.meters.recorder.flows[FlowId::at(flow)].windows.take();
-        let observed =
-            ssd.meters.completions.take().and_then(|completions| completions.into_alone());
-        Ok(Alone {
-            summary: report::flow_alone(
-                &ssd.ended(prepared.device),
-                tenants.report(flow),
-                prepared.workload,
-                flow,
-            ),
-            windows,
-            observed,
-            overload: tenants.overload.map(|one| overload_summary(one, prepared.workload, true)),
-        })
+        let windows = match subset {
+            Subset::Only(flow) => ssd.meters.recorder.flows[FlowId::at(flow)].windows.take(),
+            Subset::Without(_) => None,
+        };
+        let completions = ssd.meters.completions.take();
+        let ended = ssd.ended(&prepared.device);
+        let of =
+            |flow: usize| report::flow_alone(&ended, tenants.report(flow), prepared.workload, flow);
+        let mean = |flow: usize| {
+            let times = subset.has(flow).then(|| of(flow).end_to_end_us)?;
+            (times.count > 0).then_some(times.mean)
+        };
+        let mut means: Vec<_> = (0..prepared.workload.flows.len()).map(mean).collect();
+        let alone = match subset {
+            Subset::Only(flow) => {
+                let observed = completions.and_then(|completions| completions.into_alone());
+                Some(Alone { summary: of(flow), windows, observed })
+            }
+            Subset::Without(_) => None,
+        };
+        let overload = tenants.overload.map(|one| overload_summary(one, prepared.workload, true));
+        // Times of a run that was cut say nothing.
+        if overload.is_some() {
+            means.fill(None);
+        }
+        Ok(Partial { subset, means, alone, overload })
     }
 
     fn over(&self, job: usize, summary: &mut Summary) {
@@ -257,37 +269,76 @@ impl<'a> Runs<'a> {
 
 impl<'a> Jobs for Runs<'a> {
     type Shared = Together<'a>;
-    type Part = Result<Alone, Error>;
+    type Part = Result<Partial, Error>;
     type Result = Outcome;
 
     fn begin(&self, job: usize) -> Begun<Self::Shared, Self::Result> {
         need::guarded(|| self.together(job)).unwrap_or_else(|error| Begun::Over(Err(error)))
     }
 
-    fn part(&self, job: usize, shared: &Self::Shared, flow: usize) -> Self::Part {
-        need::guarded(|| self.alone(job, shared, flow))
+    fn part(&self, job: usize, shared: &Self::Shared, part: usize) -> Self::Part {
+        need::guarded(|| self.partial(job, shared, part))
     }
 
-    fn end(&self, job: usize, shared: Self::Shared, flows: Vec<Self::Part>) -> Self::Result {
-        let Together { prepared, over_time, mut summary, mut details, observed, .. } = shared;
+    fn end(&self, job: usize, shared: Self::Shared, parts: Vec<Self::Part>) -> Self::Result {
+        let Together { place, over_time, mut summary, mut details, observed, .. } = shared;
+        let Prepared { workload, options, .. } = place.prepared;
         let (mut alone_over_time, mut alone_series) = (Vec::new(), Vec::new());
-        let mut overloads = Vec::new();
-        for (flow, alone) in summary.flows.iter_mut().zip(flows) {
-            let alone = alone?;
-            report::slowdowns(flow, &alone.summary);
-            overloads.extend(alone.overload);
-            alone_over_time.extend(alone.windows);
-            alone_series.extend(alone.observed);
+        let mut means = Vec::new();
+        let slowdowns = wants_slowdowns(workload, options);
+        for part in parts {
+            let part = part?;
+            if let (Subset::Only(flow), Some(alone), true) = (part.subset, part.alone, slowdowns) {
+                report::slowdowns(&mut summary.flows[flow], &alone.summary, options.alone_basis);
+                summary.overload.extend(part.overload);
+                alone_over_time.extend(alone.windows);
+                alone_series.extend(alone.observed);
+            }
+            means.push((part.subset, part.means));
         }
-        summary.overload.extend(overloads);
         summary.verdict = summary.verdict();
-        if let Some(series) = &mut details.time_series {
+        if options.leave_one_out {
+            subsets::fill_without(&mut summary, &means);
+        }
+        if let (Some(series), true) = (&mut details.time_series, slowdowns) {
             flashlane_measure::observe::fill_slowdowns(series, &observed.slowed, &alone_series);
         }
-        finish_alone(&mut summary, prepared.options, &over_time, &alone_over_time);
+        if slowdowns {
+            finish_alone(&mut summary, options, &over_time, &alone_over_time);
+        }
         self.over(job, &mut summary);
         Ok((summary, details))
     }
+}
+
+/// The state of a drive for its first run, and the state in which all others start; `None` for a
+/// new empty drive, since a copy of it would only cost memory.
+fn starts(prepared: &mut Prepared<'_>) -> (FtlState, Option<FrozenState>) {
+    let state = prepared.take_state();
+    if prepared.is_new() {
+        return (prepared.new_state(), None);
+    }
+    if let Some(kept) = prepared.kept.take() {
+        let start = kept.with_mapping(state.mapping.clone());
+        return (state, Some(start));
+    }
+    let start = state.freeze();
+    (start.copy(), Some(start))
+}
+
+/// The whole drive for flows that run alone, if they have less of it beside the others.
+fn whole_place<'a>(
+    subsets: &[Subset],
+    Simulation { device, workload, options }: Simulation<'a>,
+) -> Result<Option<Place<'a>>, Error> {
+    let alone = subsets.iter().any(|subset| matches!(subset, Subset::Only(_)));
+    let whole = options.alone_basis == AloneBasis::WholeDrive;
+    if !alone || !whole || !whole_drive::differs(device, workload) {
+        return Ok(None);
+    }
+    let mut prepared = Prepared::whole(device, workload, options)?;
+    let start = if prepared.is_new() { None } else { starts(&mut prepared).1 };
+    Ok(Some(Place { prepared, start }))
 }
 
 /// The summary of a load that ended before its time.

@@ -1,7 +1,11 @@
 //! Runs a scenario from configuration to summary.
 
+use std::borrow::Cow;
+
 mod jobs;
 mod measured;
+mod subsets;
+mod whole_drive;
 
 pub use crate::options::{Progress, RunOptions, StateProgress, StateStep};
 use crate::parallel;
@@ -33,15 +37,20 @@ fn wants_slowdowns(workload: &WorkloadConfig, options: &RunOptions) -> bool {
     options.alone || workload.flows.iter().any(promised)
 }
 
-/// True if every flow also runs alone. A single flow does so already.
+/// Number of runs of some of the flows beside that of all: each flow alone, and all without each.
+/// There are none where they would be the run of all flows.
 #[must_use]
-pub fn runs_alone(workload: &WorkloadConfig, options: &RunOptions) -> bool {
-    wants_slowdowns(workload, options) && workload.flows.len() > 1
+pub fn partial_runs(
+    device: &DeviceConfig,
+    workload: &WorkloadConfig,
+    options: &RunOptions,
+) -> usize {
+    subsets::of(device, workload, options).len()
 }
 
 /// A scenario that is ready to run: its input is checked, and its drive is preconditioned.
 pub(crate) struct Prepared<'a> {
-    device: &'a DeviceConfig,
+    device: Cow<'a, DeviceConfig>,
     workload: &'a WorkloadConfig,
     options: &'a RunOptions,
     layout: Layout,
@@ -74,8 +83,29 @@ impl<'a> Prepared<'a> {
         workload: &'a WorkloadConfig,
         options: &'a RunOptions,
     ) -> Result<Self, Error> {
-        let layout = workload.layout(device);
-        let empty = || match runs_alone(workload, options) {
+        let several = partial_runs(device, workload, options) > 0;
+        Self::of((Cow::Borrowed(device), workload.layout(device)), workload, options, several)
+    }
+
+    /// The same for flows that run alone on the whole drive.
+    fn whole(
+        device: &DeviceConfig,
+        workload: &'a WorkloadConfig,
+        options: &'a RunOptions,
+    ) -> Result<Self, Error> {
+        let (device, layout) = whole_drive::of(device, workload);
+        Self::of((Cow::Owned(device), layout), workload, options, true)
+    }
+
+    /// `several`: more than one run starts from the state.
+    fn of(
+        (given, layout): (Cow<'a, DeviceConfig>, Layout),
+        workload: &'a WorkloadConfig,
+        options: &'a RunOptions,
+        several: bool,
+    ) -> Result<Self, Error> {
+        let device = &*given;
+        let empty = || match several {
             true => FtlState::to_be_frozen(device.ftl_settings(), &layout),
             false => FtlState::new(device.ftl_settings(), &layout, workload.requests_at_least()),
         };
@@ -121,12 +151,18 @@ impl<'a> Prepared<'a> {
             precondition::place_empty_translation_pages(device, &layout, state);
         }
         let state = state.unwrap_or_else(empty);
-        Ok(Self { device, workload, options, layout, state, kept, cache })
+        Ok(Self { device: given, workload, options, layout, state, kept, cache })
     }
 
     /// True if nothing was ever written.
     fn is_new(&self) -> bool {
         !self.device.ftl.precondition.enabled && !self.device.compat.translation_pages_from_start
+    }
+
+    /// The state of a new empty drive.
+    fn new_state(&self) -> FtlState {
+        let requests = self.workload.requests_at_least();
+        FtlState::new(self.device.ftl_settings(), &self.layout, requests)
     }
 
     /// Takes the state of the drive out, for [`Prepared::build`].
@@ -170,7 +206,7 @@ impl<'a> Prepared<'a> {
         let (settings, layout) = (self.device.ftl_settings(), &self.layout);
         let sets = self.device.isolation.moving_sets(&self.device.flash, layout);
         let ftl = Ftl::new(settings, layout, state, sets, classes, self.options.seed);
-        let starts = mqsim_order::of_flows(self.device, self.workload);
+        let starts = mqsim_order::of_flows(&self.device, self.workload);
         let tenants = Tenants::new(self.workload, starts, sources);
         let mut recorder = Recorder::new(tenants.open_loops(), window);
         if let Some(interval) = self.options.series_interval {
@@ -182,7 +218,7 @@ impl<'a> Prepared<'a> {
             }
         }
         let mut ssd = Device::new(
-            self.device,
+            &self.device,
             &self.workload.classes(),
             &self.workload.queue_pairs(),
             self.layout.clone(),
@@ -297,11 +333,8 @@ pub fn simulate_all(
     threads: usize,
     progress: &(dyn Fn(usize, f64) + Sync),
 ) -> Vec<Outcome> {
-    let alone = |one: &Simulation<'_>| match runs_alone(one.workload, one.options) {
-        true => one.workload.flows.len(),
-        false => 1,
-    };
-    let parts = simulations.iter().map(alone).max().unwrap_or(1);
+    let parts = |one: &Simulation<'_>| partial_runs(one.device, one.workload, one.options).max(1);
+    let parts = simulations.iter().map(parts).max().unwrap_or(1);
     parallel::run(&Runs { simulations, progress }, simulations.len(), parts, threads)
 }
 

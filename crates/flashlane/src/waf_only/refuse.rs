@@ -199,6 +199,11 @@ pub(crate) fn refuse(
     );
     refuse(options.alone, "--alone", "found, allowed: not given; slowdowns are of response times");
     refuse(
+        options.leave_one_out,
+        "--leave-one-out",
+        "found, allowed: not given; it compares response times",
+    );
+    refuse(
         options.until_steady.is_some(),
         "--until-steady",
         "found, allowed: not given; rounds are of rates",

@@ -162,6 +162,9 @@ pub struct FlowSummary {
     pub device_time: DeviceTime,
     /// Mean end-to-end time of the same requests with the flow alone. Null without `--alone`.
     pub alone_end_to_end_us: Option<f64>,
+    /// The part of the drive that the flow has when it runs alone. Left out without `--alone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_basis: Option<AloneBasis>,
     /// `end_to_end_us.mean / alone_end_to_end_us`.
     pub slowdown: Option<f64>,
     /// Slowdown by mean response times.
@@ -171,6 +174,11 @@ pub struct FlowSummary {
     pub slowdown_transaction: Option<f64>,
     /// The flow when it has the drive to itself. Null without `--alone`.
     pub alone: Option<AloneSummary>,
+    /// Mean end-to-end time of the same requests without another flow, by the name of that flow.
+    /// Unit: microseconds. The difference from `end_to_end_us.mean` is what the other flow really
+    /// costs this one. Left out without `--leave-one-out`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without: Option<BTreeMap<String, f64>>,
     /// Results of the tenant's goals; left out where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloSummary>,
@@ -208,6 +216,18 @@ pub struct FlowSummary {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// The part of the drive that a flow has when it runs alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AloneBasis {
+    /// All of it, whatever the isolation policy or the flow's lists of channels, chips, dies and
+    /// planes give to it beside the others. Slowdowns of different policies then compare.
+    #[default]
+    WholeDrive,
+    /// What it has beside the others.
+    SameIsolation,
 }
 
 impl FlowSummary {

@@ -25,7 +25,8 @@ pub use flashlane_device::ftl::moving::{IsolationSummary, IsolationWindow};
 pub use flashlane_device::host::counts::{ByteCounts, RequestCounts};
 pub use flashlane_device::scheduler::overhead::SchedulerOverhead;
 pub use flow::{
-    AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency, TransactionSummary,
+    AloneBasis, AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency,
+    TransactionSummary,
 };
 pub use separation::SeparationSummary;
 pub use slc_cache::SlcCacheSummary;
