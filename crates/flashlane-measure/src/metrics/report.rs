@@ -299,10 +299,10 @@ mod tests {
             }
         };
         let mut shared = flow(300.0, [150.0, 20.0, 80.0]);
-        slowdowns(&mut shared, &flow(120.0, [0.0, 20.0, 80.0]));
+        slowdowns(&mut shared, &flow(120.0, [0.0, 20.0, 80.0]), AloneBasis::WholeDrive);
         assert_eq!(shared.slowdown, Some(2.5));
         assert_eq!(shared.slowdown_transaction, Some(2.5), "250 us over 100 us");
-        slowdowns(&mut shared, &flow(200.0, [25.0, 20.0, 80.0]));
+        slowdowns(&mut shared, &flow(200.0, [25.0, 20.0, 80.0]), AloneBasis::WholeDrive);
         assert_eq!((shared.slowdown, shared.slowdown_transaction), (Some(1.5), Some(2.0)));
     }
 }
