@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 build() { cargo build --release --locked -p flashlane-cli "$@"; }
 demo() { ./target/release/flashlane demo --out out/demo --overwrite "$@"; }
 
-# `flashlane exec` has an emulator in C++.
+# `flashlane exec`, which is among the default features, has an emulator in C++.
 whole=(--features exec)
 command -v "${CXX:-c++}" >/dev/null || whole=(--no-default-features --features commands)
 
@@ -20,8 +20,9 @@ echo $'\nThe demonstration is done. Adding the other commands of flashlane.' >&2
 build "${whole[@]}"
 echo 'Making the simulator for browsers: pages then run their scenarios again with other settings.' >&2
 packed=$(WHAT_IF_PROGRESS=1 scripts/what-if.sh)
-# Beside the program, where all its reports find it.
-[ -z "$packed" ] || cp "$packed" target/release/what-if.b64
-# Once more, with what the first build did without: the page that runs in the browser, and files with the time series.
-demo --quiet >/dev/null
-echo 'out/demo has everything now; the page to open: out/demo/report.html' >&2
+if [ -n "$packed" ]; then
+    # Beside the program, where all its reports find it.
+    cp "$packed" target/release/what-if.b64
+    demo --quiet >/dev/null
+    echo "The page has it now: out/demo/report.html" >&2
+fi
