@@ -1,5 +1,5 @@
-//! The program of the first build of `make demo`: the demonstration, and none of the crates that only
-//! other commands need.
+//! The program of the first build of `make demo`: the demonstration, and none of the crates that
+//! only other commands need.
 
 use std::ffi::OsString;
 

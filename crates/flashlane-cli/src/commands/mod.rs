@@ -1,5 +1,5 @@
-//! The commands of the whole program, one file or folder each, and what only they need. `demo_only.rs`
-//! takes the place of this module where the program is built for the demonstration alone.
+//! The commands of the whole program, one file or folder each, and what only they need.
+//! `demo_only.rs` takes the place of this module in a program with the demonstration alone.
 
 mod check;
 mod compare;
