@@ -9,7 +9,7 @@ case "${1:?program or wheel}" in
 program)
     # A static program for any Linux on x86-64. Without `flashlane exec`, whose emulator is in C++.
     target=x86_64-unknown-linux-musl
-    cargo build --locked --profile dist -p flashlane-cli --no-default-features --target "$target"
+    cargo build --locked --profile dist -p flashlane-cli --no-default-features --features commands --target "$target"
     program=target/$target/dist/flashlane
     if ldd "$program" 2>/dev/null | grep -q '=>'; then
         echo "package.sh: $program is not static" >&2

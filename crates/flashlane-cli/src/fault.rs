@@ -8,6 +8,8 @@ use flashlane::policy::{Allocation, Arbitration, Isolation, Scheduling, Separati
 use flashlane::{need, visible};
 use flashlane_engine::memory::WatchedAllocator;
 
+use crate::commands;
+
 /// Held by the thread whose fault ends the process.
 static LAST: Mutex<()> = Mutex::new(());
 /// Memory that is reserved for the last message.
@@ -20,7 +22,7 @@ pub(crate) fn install_hook() {
         let _last = LAST.lock();
         let text = describe(info);
         let _ = writeln!(std::io::stderr(), "{}", visible(&text));
-        if flashlane_study::sweep::fault::note(&text) {
+        if commands::note_fault(&text) {
             start_again();
         }
         std::process::exit(1);
@@ -40,7 +42,7 @@ pub(crate) fn watch_memory() {
         }
         let text = need::lacking(bytes);
         let _ = writeln!(std::io::stderr(), "error: {text}");
-        if flashlane_study::sweep::fault::note(&text) {
+        if commands::note_fault(&text) {
             start_again();
         }
         std::process::exit(2);

@@ -27,52 +27,36 @@
 //! }
 //! ```
 
+// Tables and files of the other commands.
+#![cfg_attr(not(feature = "commands"), allow(dead_code, unused_imports))]
+
 mod args;
 mod blame_table;
-mod check;
-mod compare;
-mod conformance;
+#[cfg(feature = "commands")]
+mod commands;
+#[cfg(not(feature = "commands"))]
+#[path = "demo_only.rs"]
+mod commands;
 mod demo;
-mod driven;
-mod dry_run;
 mod energy_table;
-#[cfg(feature = "exec")]
-mod exec;
 mod execute;
 mod fault;
-mod fit;
 mod flow_rows;
 mod input_notes;
-mod list;
 mod measured_table;
 mod operation_table;
 mod output;
-mod pages;
-mod plan;
-mod probe;
-mod python;
-mod removal_table;
-mod replay;
 mod report;
-mod reproduce;
-mod run;
-mod search;
-mod serve;
 mod side_by_side;
 mod signals;
 mod slo_table;
 mod states;
 mod summary_table;
-mod sweep;
 mod table;
-mod trace;
 mod untimed_table;
 mod watch;
 
 use std::process::ExitCode;
-
-use args::Command;
-use flashlane::Error;
 
 /// Runs the command with the arguments of the process. Returns the exit status.
 ///
@@ -89,37 +73,11 @@ pub fn main() -> ExitCode {
         Ok(command) => command,
         Err(status) => return ExitCode::from(status),
     };
-    match dispatch(&command) {
+    match commands::dispatch(&command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::report(&error);
             ExitCode::from(error.exit_status())
         }
-    }
-}
-
-fn dispatch(command: &Command) -> Result<(), Error> {
-    match command {
-        Command::Run(arguments) => run::run(arguments),
-        Command::Demo(arguments) => demo::demo(arguments),
-        #[cfg(feature = "exec")]
-        Command::Exec(arguments) => exec::exec(arguments),
-        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
-        Command::Serve(arguments) => serve::serve(arguments),
-        Command::Probe(arguments) => probe::probe(arguments),
-        Command::Fit(arguments) => fit::fit(arguments),
-        Command::Sweep(arguments) => sweep::sweep(arguments),
-        Command::Search(arguments) => search::search(arguments),
-        Command::Plan(arguments) => plan::plan(arguments),
-        Command::Compare(arguments) => compare::compare(arguments),
-        Command::States(arguments) => states::manage(arguments),
-        Command::Completions(arguments) => pages::completions(arguments),
-        Command::Man(arguments) => pages::man(arguments),
-        Command::Check(arguments) => check::check(&arguments.files),
-        Command::Preset(arguments) => list::preset(arguments),
-        Command::Policies => list::policies(),
-        Command::Conformance(arguments) => conformance::conformance(arguments),
-        Command::Trace(arguments) => trace::trace(arguments),
-        Command::Schema(arguments) => list::schema(arguments.of),
     }
 }

@@ -2,16 +2,12 @@
 
 mod compare;
 mod examples;
-#[cfg(feature = "exec")]
-mod exec;
 mod fit;
 mod format;
 mod overwrite;
-mod pages;
 mod plan;
 mod probe;
 mod search;
-mod serve;
 mod states;
 mod sweep;
 mod times;
@@ -29,19 +25,16 @@ use flashlane::metrics::AloneBasis;
 use flashlane::metrics::steady::{Round, SteadyRule, Tracked};
 use flashlane::{Error, Warmup, visible};
 
+use crate::commands::Command;
 use crate::output;
 use crate::watch::WatchArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};
-#[cfg(feature = "exec")]
-pub(crate) use exec::ExecArgs;
 pub(crate) use fit::FitArgs;
 pub(crate) use format::{Format, TextOrJson};
 pub(crate) use overwrite::OverwriteArgs;
-pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use search::SearchArgs;
-pub(crate) use serve::{ServeArgs, TenantIs};
 pub(crate) use states::{StatesAction, StatesArgs, StatesPlace};
 pub(crate) use sweep::{Engine, SweepArgs, SweepFormat};
 pub(crate) use times::parse_window;
@@ -62,53 +55,6 @@ struct Cli {
 /// The command with all its arguments, from which completions and manual pages are made.
 pub(crate) fn whole() -> clap::Command {
     examples::added(Cli::command())
-}
-
-/// The command to run.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Simulate a device under a workload.
-    Run(RunArgs),
-    /// Two tenants on one drive, under three policies; needs no input files.
-    Demo(DemoArgs),
-    /// Run programs in virtual time on a simulated drive.
-    #[cfg(feature = "exec")]
-    Exec(ExecArgs),
-    /// Serve a simulated drive to real clients, over NVMe/TCP and NBD.
-    Serve(Box<ServeArgs>),
-    /// Run the experiments of a paper and print its numbers beside ours.
-    Reproduce(ReproduceArgs),
-    /// Measure a drive from outside, as a black box.
-    Probe(ProbeArgs),
-    /// Find the device that behaves like a probed drive or like published figures, with intervals.
-    Fit(FitArgs),
-    /// Run every point of a grid, with one table of all results; can be resumed.
-    Sweep(SweepArgs),
-    /// Search for the configurations that are best in one or several objectives, within constraints
-    /// (needs the Python package with `flashlane[search]`).
-    Search(SearchArgs),
-    /// Find how many tenants, or how much load, fit on a drive while all goals (`slo`) are met.
-    Plan(PlanArgs),
-    /// Show results of several runs side by side.
-    Compare(CompareArgs),
-    /// List or remove the states of drives that are kept for later runs.
-    States(StatesArgs),
-    /// Print completions for a shell on standard output.
-    Completions(CompletionsArgs),
-    /// Write manual pages, one for each command, into a folder.
-    Man(ManArgs),
-    /// Check device and workload files without running them.
-    Check(CheckArgs),
-    /// Show the devices that ship with the program.
-    Preset(PresetArgs),
-    /// List every policy and the key that selects it.
-    Policies,
-    /// Check that policies keep the rules of their family.
-    Conformance(ConformanceArgs),
-    /// Inspect, convert, split and clone traces.
-    Trace(TraceArgs),
-    /// Print the JSON schema of a file format.
-    Schema(SchemaArgs),
 }
 
 /// Arguments of `conformance`.

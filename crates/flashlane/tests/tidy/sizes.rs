@@ -20,7 +20,7 @@ const LONG_LINES: &[&str] = &[];
 
 /// Files with long functions.
 const LONG_FUNCTIONS: &[&str] = &[
-    "crates/flashlane-cli/src/run.rs",
+    "crates/flashlane-cli/src/commands/run.rs",
     "crates/flashlane-cli/tests/run.rs",
     "crates/flashlane-python/src/simulate.rs",
     "crates/flashlane-reproduce/src/fast18/backend.rs",

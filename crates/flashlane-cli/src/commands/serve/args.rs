@@ -8,7 +8,7 @@ use flashlane::config::load::Overrides;
 use flashlane::config::units::{ByteSize, Span};
 use flashlane_serve::{Address, Door, Limits, Network, Pace, StoreKind};
 
-use super::{Compat, TextOrJson, parse_window};
+use crate::args::{Compat, OverwriteArgs, TextOrJson, parse_window};
 
 /// Picoseconds in a nanosecond.
 const NANOSECOND_PS: u64 = 1_000;
@@ -81,7 +81,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) overwrite: super::OverwriteArgs,
+    pub(crate) overwrite: OverwriteArgs,
     #[command(flatten)]
     limits: LimitArgs,
     /// Format of standard output: lines and tables for people, or a JSON object on each line.

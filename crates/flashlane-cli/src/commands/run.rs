@@ -10,15 +10,14 @@ use flashlane::{Error, Problem, RunOptions, visible_line};
 use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
+use crate::commands::trace::split;
+use crate::commands::{dry_run, removal_table, replay};
 use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::flow_rows::print_rows;
 use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
 use crate::side_by_side::{Column, verdicts};
-use crate::trace::split;
 use crate::watch::Watched;
-use crate::{
-    blame_table, dry_run, removal_table, replay, report, slo_table, states, summary_table,
-};
+use crate::{blame_table, report, slo_table, states, summary_table};
 
 /// Loads the files, checks them, runs the scenarios, and reports the results.
 pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {

@@ -2,10 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use flashlane::Error;
 
-use crate::args::{self, CompletionsArgs, ManArgs};
+use crate::args::{self, OverwriteArgs};
 use crate::output::{Content, OutFolder, print_data};
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell. For bash, put the text into
+    /// `~/.local/share/bash-completion/completions/flashlane`.
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder; made if it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overwrite: OverwriteArgs,
+}
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Error> {

@@ -10,10 +10,10 @@ use flashlane::{Drive, Error, Time};
 use flashlane_results::{ArrivalRow, Arrivals, RequestFile};
 
 use crate::args::{Format, RunArgs};
-use crate::driven::Driven;
+use crate::commands::driven::Driven;
+use crate::commands::serve::one_workload;
 use crate::execute::to_json;
 use crate::output::{Content, OutFolder, print_data, refuse_input, show};
-use crate::serve::one_workload;
 use crate::watch::start_requests;
 
 /// Replays the recording, and reports the results as those of a run.

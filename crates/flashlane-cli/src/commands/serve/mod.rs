@@ -1,5 +1,6 @@
 //! `flashlane serve`: the drive, for real clients.
 
+pub(super) mod args;
 mod recording;
 
 use std::path::Path;
@@ -13,12 +14,13 @@ use flashlane_nvme::{MediaConfig, Tenancy};
 use flashlane_serve::{Address, Door, Outcome, Pace, ServeConfig, Server};
 use serde_json::{Value, json};
 
-use crate::args::{ServeArgs, TenantIs, TextOrJson};
-use crate::driven::Driven;
+use crate::args::TextOrJson;
+use crate::commands::driven::Driven;
 use crate::execute::{pretty, to_json};
 use crate::output::{OutFolder, note, print, print_data, show};
 use crate::signals;
 use crate::table::bytes;
+use args::{ServeArgs, TenantIs};
 use recording::Recording;
 
 /// Shares of completions whose lateness is reported.

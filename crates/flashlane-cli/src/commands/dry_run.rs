@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::Format;
+use crate::commands::run::scenario_name;
 use crate::output::print_data;
-use crate::run::scenario_name;
 use crate::table::bytes;
 
 /// The document that is printed: valid TOML, with capacity and bounds as comments.

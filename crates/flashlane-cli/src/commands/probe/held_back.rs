@@ -8,8 +8,8 @@ use flashlane_probe::{Facts, Operation, Request, Series};
 use flashlane_trace::{Op, Record};
 
 use crate::args::ReadingArgs;
-use crate::trace::reading::open;
-use crate::trace::trace_error;
+use crate::commands::trace::reading::open;
+use crate::commands::trace::trace_error;
 
 /// Largest number of requests that are kept in memory.
 const MOST: usize = 10_000_000;

@@ -4,7 +4,7 @@
 use flashlane::Error;
 
 use crate::args::{SweepArgs, SweepFormat};
-use crate::python::Module;
+use crate::commands::python::Module;
 
 /// Starts the Python package with the same arguments, and returns its exit status.
 pub(super) fn run(arguments: &SweepArgs) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TextOrJson;
+use crate::args::{OverwriteArgs, TextOrJson};
 
 /// Arguments of `exec`.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) overwrite: super::OverwriteArgs,
+    pub(crate) overwrite: OverwriteArgs,
     /// Format of standard output: a table, or exec.json on one line.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: TextOrJson,

@@ -1,16 +1,19 @@
 //! `flashlane exec`: programs in virtual time on a simulated drive.
 
+pub(super) mod args;
+
 use std::path::{Path, PathBuf};
 
 use flashlane::Error;
 use flashlane::config::load::{self, Overrides};
 use flashlane_exec::{ExecConfig, ExecOptions, ProgramConfig, Results, execute, trace};
 
-use crate::args::{ExecArgs, TextOrJson};
+use crate::args::TextOrJson;
 use crate::blame_table;
-use crate::driven::Driven;
+use crate::commands::driven::Driven;
 use crate::output::{Content, OutFile, OutFolder, note, print, print_data};
 use crate::table::{Table, bytes, maybe, number};
+use args::ExecArgs;
 
 /// Loads the configuration, runs the programs, and reports the results.
 pub(crate) fn exec(arguments: &ExecArgs) -> Result<(), Error> {
