@@ -66,6 +66,7 @@ mod sweep;
 mod table;
 mod trace;
 mod untimed_table;
+mod validate;
 mod watch;
 
 use std::process::ExitCode;
@@ -107,6 +108,7 @@ fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
+        Command::Validate(arguments) => validate::validate(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Search(arguments) => search::search(arguments),
         Command::Plan(arguments) => plan::plan(arguments),

@@ -50,7 +50,7 @@ pub(crate) struct FitArgs {
     pub(crate) quiet: bool,
 }
 
-fn parse_effort(text: &str) -> Result<f64, String> {
+pub(super) fn parse_effort(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(effort) if (0.001..=100.0).contains(&effort) => Ok(effort),
         _ => Err("allowed: 0.001 to 100".to_owned()),

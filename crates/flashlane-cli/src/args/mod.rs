@@ -16,6 +16,7 @@ mod states;
 mod sweep;
 mod times;
 mod trace;
+mod validate;
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -49,6 +50,7 @@ pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, SplitArgs, SplitRunArgs, TraceAction,
     TraceArgs,
 };
+pub(crate) use validate::ValidateArgs;
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     /// Find the device that behaves like a probed drive or like published figures, with intervals.
     Fit(FitArgs),
+    /// Compare the presets of measured drives with the measurements, figure by figure.
+    Validate(ValidateArgs),
     /// Run every point of a grid, with one table of all results; can be resumed.
     Sweep(SweepArgs),
     /// Search for the configurations that are best in one or several objectives, within constraints

@@ -1,0 +1,93 @@
+//! Smaller drives that stand for a drive, so that its long runs take seconds.
+
+use flashlane::config::units::{BlockShare, Ratio};
+use flashlane::config::{DeviceConfig, Superblock};
+
+/// Most mapping units of a drive for a run with time.
+const UNITS_WITH_TIME: u64 = 24 << 20;
+
+/// Most mapping units of a drive for a run without time.
+const UNITS_WITHOUT_TIME: u64 = 1 << 20;
+
+/// Most blocks of a plane for a run with time.
+const BLOCKS_WITH_TIME: u32 = 128;
+
+/// Fewest pages of a block. Blocks of fewer pages amplify less.
+const FEWEST_PAGES: u32 = 96;
+
+/// Pages of a block are multiples of this, for word lines of any kind of cell.
+const PAGES_STEP: u32 = 12;
+
+/// Blocks of a plane that are open for writing: one for the host and one for collection.
+const OPEN: f64 = 2.0;
+
+/// Logical size of a drive. Unit: bytes.
+pub(super) fn logical_bytes(device: &DeviceConfig) -> u64 {
+    let flash = &device.flash;
+    let planes = u64::from(flash.channels)
+        * u64::from(flash.chips_per_channel)
+        * u64::from(flash.dies_per_chip)
+        * u64::from(flash.planes_per_die);
+    let pages = planes * u64::from(flash.blocks_per_plane) * u64::from(flash.pages_per_block);
+    ((pages * flash.page_size.0) as f64 / (1.0 + device.ftl.over_provisioning.0)) as u64
+}
+
+/// The drive for a run with time: as many dies, with fewer and smaller blocks. Erases are as much
+/// shorter, and the spare space beyond the free blocks is the same share.
+pub(super) fn with_time(device: &mut DeviceConfig) {
+    let before = device.flash.clone();
+    let units = units_per_page_row(device);
+    shrink(device, BLOCKS_WITH_TIME, UNITS_WITH_TIME / units);
+    let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
+    device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
+}
+
+/// The drive for a run without time: with superblocks of the whole drive, one plane with as many
+/// blocks. The data cache shrinks with the drive.
+pub(super) fn without_time(device: &mut DeviceConfig) {
+    let real = logical_bytes(device) as f64;
+    if device.ftl.superblock == Superblock::Drive {
+        let flash = &mut device.flash;
+        let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
+        let planes = f64::from(planes * flash.planes_per_die);
+        (flash.channels, flash.chips_per_channel) = (1, 1);
+        (flash.dies_per_chip, flash.planes_per_die) = (1, 1);
+        if device.ftl.parity {
+            // One row of each stripe holds no data; that of a single plane would leave nothing.
+            device.ftl.parity = false;
+            let spare = &mut device.ftl.over_provisioning;
+            *spare = Ratio((1.0 + spare.0) * (1.0 - 1.0 / planes) - 1.0);
+        }
+    }
+    let units = units_per_page_row(device);
+    shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units);
+    let scale = logical_bytes(device) as f64 / real;
+    let unit = device.unit().0;
+    let cache = &mut device.cache;
+    cache.capacity.0 = ((cache.capacity.0 as f64 * scale) as u64 / unit).max(1) * unit;
+    device.slc_cache = None;
+}
+
+/// Mapping units in a page of every plane.
+fn units_per_page_row(device: &DeviceConfig) -> u64 {
+    let flash = &device.flash;
+    let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
+    let page = (flash.page_size.0 / device.unit().0).max(1);
+    u64::from(planes * flash.planes_per_die) * page
+}
+
+/// At most `blocks` blocks a plane, and pages so that a plane has about `pages` of them.
+fn shrink(device: &mut DeviceConfig, blocks: u32, pages: u64) {
+    let flash = &mut device.flash;
+    let before = flash.blocks_per_plane;
+    flash.blocks_per_plane = before.min(blocks);
+    let most = (pages / u64::from(flash.blocks_per_plane)) as u32 / PAGES_STEP * PAGES_STEP;
+    flash.pages_per_block = flash.pages_per_block.min(most.max(FEWEST_PAGES));
+    let after = flash.blocks_per_plane;
+    // The same number of blocks is kept free, which is more of a plane with fewer blocks.
+    if let BlockShare::Blocks(free) = device.ftl.gc.threshold {
+        let left = |blocks: u32| 1.0 - (f64::from(free) + OPEN) / f64::from(blocks);
+        let spare = &mut device.ftl.over_provisioning;
+        *spare = Ratio((1.0 + spare.0) * left(before) / left(after) - 1.0);
+    }
+}
