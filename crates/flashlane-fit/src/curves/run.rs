@@ -18,10 +18,14 @@ const COUNTED: f64 = 0.4;
 const OPEN_READS: f64 = 40_000.0;
 
 /// Bounds of the requests of an open loop.
-const OPEN_REQUESTS: (f64, f64) = (60_000.0, 2_000_000.0);
+const OPEN_REQUESTS: (f64, f64) = (60_000.0, 4_000_000.0);
+
+/// Writes of an open loop, at least, as multiples of a block of every plane: collection comes round
+/// so often.
+const OPEN_ROUNDS: f64 = 6.0;
 
 /// Share of an open loop, from its start, that does not count.
-const OPEN_WARMUP: f64 = 0.2;
+const OPEN_WARMUP: f64 = 0.3;
 
 /// Largest request of a run of amplification. Unit: bytes.
 const MOST_PER_REQUEST: u64 = 16 << 10;
@@ -53,12 +57,12 @@ impl Outcome {
             State::Sustained => sustained(figure, device, sets)?,
         };
         let before = match (figure.load, figure.state) {
-            (Some(load), _) => (OPEN_WARMUP * open_requests(load, effort)) as u64,
+            (Some(load), _) => (OPEN_WARMUP * open_requests(load, &config, effort)) as u64,
             (None, State::Fresh) => u64::from(4 * figure.depth),
             (None, State::Sustained) => (150_000.0 * effort) as u64,
         };
         let real = (scaled::logical_bytes(&config) as f64 / scale) as u64;
-        let workload = workload(figure, &timed_keys(figure, effort), scale, real)?;
+        let workload = workload(figure, &timed_keys(figure, &config, effort), scale, real)?;
         let warmup = Warmup::Requests(before);
         let options = RunOptions { warmup, threads: 1, ..RunOptions::default() };
         let outcome = simulate_in_detail(&config, &workload, &options, &|_| {})?;
@@ -134,17 +138,19 @@ fn sustained(figure: &Figure, device: &str, sets: &[String]) -> Result<(DeviceCo
     Ok((config, scale))
 }
 
-/// Requests of an open loop: enough for rare latencies of the rarer operation.
-fn open_requests(load: Load, effort: f64) -> f64 {
-    let reads = (1.0 - load.write_share).max(1e-6);
-    (OPEN_READS / reads).clamp(OPEN_REQUESTS.0, OPEN_REQUESTS.1) * effort
+/// Requests of an open loop: enough for rare latencies of reads, and for collection to come round.
+fn open_requests(load: Load, device: &DeviceConfig, effort: f64) -> f64 {
+    let reads = OPEN_READS / (1.0 - load.write_share).max(1e-6);
+    let writes = OPEN_ROUNDS * scaled::units_of_blocks(device) as f64 / load.write_share.max(1e-6);
+    reads.max(writes).clamp(OPEN_REQUESTS.0, OPEN_REQUESTS.1) * effort
 }
 
 /// Keys of the flow of a run with time: its pace and its length.
-fn timed_keys(figure: &Figure, effort: f64) -> String {
+fn timed_keys(figure: &Figure, device: &DeviceConfig, effort: f64) -> String {
     if let Some(load) = figure.load {
         let Load { iops, write_share } = load;
-        let (requests, read_ratio) = (open_requests(load, effort) as u64, 1.0 - write_share);
+        let (requests, read_ratio) =
+            (open_requests(load, device, effort) as u64, 1.0 - write_share);
         return format!(
             "iops = {iops:?}\narrivals = \"constant\"\nread_ratio = {read_ratio:?}\n\
              requests = {requests}\n"

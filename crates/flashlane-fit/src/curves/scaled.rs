@@ -3,8 +3,8 @@
 use flashlane::config::units::{BlockShare, Ratio};
 use flashlane::config::{DeviceConfig, Superblock};
 
-/// Most mapping units of a drive for a run with time.
-const UNITS_WITH_TIME: u64 = 24 << 20;
+/// Most mapping units of a block of every plane in a run with time: a run lasts for several.
+const ROW_WITH_TIME: u64 = 96 << 10;
 
 /// Most mapping units of a drive for a run without time.
 const UNITS_WITHOUT_TIME: u64 = 1 << 20;
@@ -37,7 +37,7 @@ pub(super) fn logical_bytes(device: &DeviceConfig) -> u64 {
 pub(super) fn with_time(device: &mut DeviceConfig) {
     let before = device.flash.clone();
     let units = units_per_page_row(device);
-    shrink(device, BLOCKS_WITH_TIME, UNITS_WITH_TIME / units);
+    shrink(device, BLOCKS_WITH_TIME, ROW_WITH_TIME / units);
     let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
     device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
 }
@@ -60,7 +60,8 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
         }
     }
     let units = units_per_page_row(device);
-    shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units);
+    let blocks = u64::from(device.flash.blocks_per_plane);
+    shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units / blocks);
     let scale = logical_bytes(device) as f64 / real;
     let unit = device.unit().0;
     let cache = &mut device.cache;
@@ -76,12 +77,17 @@ fn units_per_page_row(device: &DeviceConfig) -> u64 {
     u64::from(planes * flash.planes_per_die) * page
 }
 
-/// At most `blocks` blocks a plane, and pages so that a plane has about `pages` of them.
+/// Mapping units in a block of every plane.
+pub(super) fn units_of_blocks(device: &DeviceConfig) -> u64 {
+    units_per_page_row(device) * u64::from(device.flash.pages_per_block)
+}
+
+/// At most `blocks` blocks a plane, of about `pages` pages at most.
 fn shrink(device: &mut DeviceConfig, blocks: u32, pages: u64) {
     let flash = &mut device.flash;
     let before = flash.blocks_per_plane;
     flash.blocks_per_plane = before.min(blocks);
-    let most = (pages / u64::from(flash.blocks_per_plane)) as u32 / PAGES_STEP * PAGES_STEP;
+    let most = u32::try_from(pages).unwrap_or(u32::MAX) / PAGES_STEP * PAGES_STEP;
     flash.pages_per_block = flash.pages_per_block.min(most.max(FEWEST_PAGES));
     let after = flash.blocks_per_plane;
     // The same number of blocks is kept free, which is more of a plane with fewer blocks.
