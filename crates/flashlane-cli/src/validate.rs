@@ -21,6 +21,7 @@ pub(crate) fn validate(arguments: &ValidateArgs) -> Result<(), Error> {
         devices: devices(arguments, &facts)?,
         sets: arguments.sets.clone(),
         effort: arguments.effort,
+        mqsim: arguments.compat.is_some(),
         threads: usize::from(arguments.threads),
     };
     let bar = progress_bar(0, "runs", arguments.quiet);
@@ -114,9 +115,17 @@ fn percent(share: f64) -> String {
 }
 
 fn table(points: &[Point]) -> String {
-    let mut table = Table::new(&["drive", "kind", "point", "measured", "ours", "error", "role"]);
+    let mut header = vec!["drive", "kind", "point", "measured", "ours", "error", "role"];
+    let compared = points.iter().any(|point| point.mqsim.is_some());
+    if compared {
+        header.extend(["mqsim", "its error"]);
+    }
+    let mut table = Table::new(&header);
     for one in points {
-        table.row(vec![
+        let mqsim = one.mqsim.map_or(["-".to_owned(), "-".to_owned()], |value| {
+            [number(value), percent(value / one.measured - 1.0)]
+        });
+        let mut row = vec![
             one.drive.clone(),
             one.kind.name().to_owned(),
             one.point.clone(),
@@ -124,7 +133,11 @@ fn table(points: &[Point]) -> String {
             number(one.ours),
             percent(one.error),
             role(one.role).to_owned(),
-        ]);
+        ];
+        if compared {
+            row.extend(mqsim);
+        }
+        table.row(row);
     }
     table.render()
 }

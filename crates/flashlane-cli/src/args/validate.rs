@@ -25,6 +25,9 @@ pub(crate) struct ValidateArgs {
     /// Set a key of every device, for example `ftl.over_provisioning=30%`; repeatable.
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
     pub(crate) sets: Vec<String>,
+    /// A column with the arithmetic of the released MQSim, where its features suffice.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) compat: Option<super::Compat>,
     /// Folder for validate.json and the page validate.html.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

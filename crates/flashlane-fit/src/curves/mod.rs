@@ -6,6 +6,7 @@
 
 mod figure;
 mod keys;
+mod mqsim;
 mod next;
 mod pattern;
 mod report;

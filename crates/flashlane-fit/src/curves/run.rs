@@ -2,12 +2,14 @@
 
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::units::ByteSize;
+use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, Superblock, WorkloadConfig};
 use flashlane::metrics::{Latency, Summary};
 use flashlane::run::{Details, Distribution};
 use flashlane::{Error, RunOptions, Warmup, simulate, simulate_in_detail};
 
 use super::figure::{Figure, Load, Metric, Operation, State};
+use super::mqsim;
 use super::pattern::Pattern;
 use super::scaled;
 
@@ -30,6 +32,9 @@ const OPEN_WARMUP: f64 = 0.3;
 /// Largest request of a run of amplification. Unit: bytes.
 const MOST_PER_REQUEST: u64 = 16 << 10;
 
+/// Keys of a drive as new that needs no filling.
+const FRESH: &[&str] = &["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
+
 /// What a run gave.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -46,27 +51,34 @@ impl Outcome {
     /// A device that does not load, or that the simulation refuses.
     pub fn of(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Result<Self, Error> {
         if figure.metric == Metric::Waf {
-            let config = loaded(device, sets, &[])?;
-            return amplification(figure, config).map(Self::Amplification);
+            return amplification(figure, loaded(device, sets, &[])?, Count::Bytes);
         }
         let (config, scale) = match figure.state {
-            State::Fresh => {
-                let state = ["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"];
-                (loaded(device, sets, &state)?, 1.0)
-            }
+            State::Fresh => (loaded(device, sets, FRESH)?, 1.0),
             State::Sustained => sustained(figure, device, sets)?,
         };
-        let before = match (figure.load, figure.state) {
-            (Some(load), _) => (OPEN_WARMUP * open_requests(load, &config, effort)) as u64,
-            (None, State::Fresh) => u64::from(4 * figure.depth),
-            (None, State::Sustained) => (150_000.0 * effort) as u64,
-        };
-        let real = (scaled::logical_bytes(&config) as f64 / scale) as u64;
-        let workload = workload(figure, &timed_keys(figure, &config, effort), scale, real)?;
-        let warmup = Warmup::Requests(before);
-        let options = RunOptions { warmup, threads: 1, ..RunOptions::default() };
-        let outcome = simulate_in_detail(&config, &workload, &options, &|_| {})?;
-        Ok(Self::Timed(Box::new(outcome)))
+        timed(figure, &config, scale, effort)
+    }
+
+    /// Runs what a figure needs with the arithmetic of the released MQSim, on the device as far as
+    /// that simulator can describe it. `None` where its features do not suffice.
+    #[must_use]
+    pub fn of_mqsim(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Option<Self> {
+        if !matches!(figure.pattern, Pattern::Random | Pattern::Sequential) {
+            return None;
+        }
+        let mut config = loaded(device, sets, &[]).ok()?;
+        mqsim::describe(&mut config);
+        if figure.metric == Metric::Waf {
+            return amplification(figure, config, Count::Pages).ok();
+        }
+        let real = scaled::logical_bytes(&config) as f64;
+        match figure.state {
+            State::Fresh => config.ftl.precondition.enabled = false,
+            State::Sustained => scaled::with_time(&mut config),
+        }
+        let scale = scaled::logical_bytes(&config) as f64 / real;
+        timed(figure, &config, scale, effort).ok()
     }
 
     /// The value of a figure that shares the run.
@@ -92,6 +104,34 @@ impl Outcome {
             metric => time(metric, latency, distribution),
         }
     }
+}
+
+/// A run with time on a drive that is scaled down by `scale`.
+fn timed(
+    figure: &Figure,
+    config: &DeviceConfig,
+    scale: f64,
+    effort: f64,
+) -> Result<Outcome, Error> {
+    let before = match (figure.load, figure.state) {
+        (Some(load), _) => (OPEN_WARMUP * open_requests(load, config, effort)) as u64,
+        (None, State::Fresh) => u64::from(4 * figure.depth),
+        (None, State::Sustained) => (150_000.0 * effort) as u64,
+    };
+    let real = (scaled::logical_bytes(config) as f64 / scale) as u64;
+    let workload = workload(figure, &timed_keys(figure, config, effort), scale, real)?;
+    let warmup = Warmup::Requests(before);
+    let options = RunOptions { warmup, threads: 1, ..RunOptions::default() };
+    refuse(config, &workload)?;
+    let outcome = simulate_in_detail(config, &workload, &options, &|_| {})?;
+    Ok(Outcome::Timed(Box::new(outcome)))
+}
+
+/// Refuses a drive that was changed after it was loaded, where the change does not go with the rest
+/// of it.
+fn refuse(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
+    let problems = validate(device, workload);
+    if problems.is_empty() { Ok(()) } else { Err(Error::Config(problems)) }
 }
 
 /// A mean or a percentile. Unit: microseconds.
@@ -189,7 +229,11 @@ fn workload(figure: &Figure, keys: &str, scale: f64, real: u64) -> Result<Worklo
 
 /// Write amplification from a run without time on a smaller drive: it is filled in sequence, and
 /// then written at random; the end of that counts.
-fn amplification(figure: &Figure, mut device: DeviceConfig) -> Result<f64, Error> {
+fn amplification(
+    figure: &Figure,
+    mut device: DeviceConfig,
+    count: Count,
+) -> Result<Outcome, Error> {
     let real = scaled::logical_bytes(&device);
     scaled::without_time(&mut device);
     device.ftl.precondition.enabled = false;
@@ -211,8 +255,21 @@ fn amplification(figure: &Figure, mut device: DeviceConfig) -> Result<f64, Error
         threads: 1,
         ..RunOptions::default()
     };
+    refuse(&device, &workload)?;
     let summary = simulate(&device, &workload, &options, &|_| {})?;
     let flash = &summary.flash;
     let units = flash.user_programs + flash.gc_programs + flash.mapping_programs;
-    Ok((units * device.unit().0) as f64 / summary.flows[0].bytes.write as f64)
+    Ok(Outcome::Amplification(match count {
+        Count::Bytes => (units * device.unit().0) as f64 / summary.flows[0].bytes.write as f64,
+        Count::Pages => flash.write_amplification,
+    }))
+}
+
+/// What amplification compares.
+#[derive(Clone, Copy, Debug)]
+enum Count {
+    /// Bytes that were programmed with those that the host wrote.
+    Bytes,
+    /// Pages that were programmed with those that were programmed for the host, as MQSim counts.
+    Pages,
 }

@@ -28,13 +28,16 @@ pub struct Request {
     pub sets: Vec<String>,
     /// Scales the number of requests of runs with time. Range: above 0, usually 1.
     pub effort: f64,
+    /// Also run the figures with the arithmetic of the released MQSim.
+    pub mqsim: bool,
     /// Threads; 0 for all cores.
     pub threads: usize,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { devices: BTreeMap::new(), sets: Vec::new(), effort: 1.0, threads: 0 }
+        let (devices, sets) = (BTreeMap::new(), Vec::new());
+        Self { devices, sets, effort: 1.0, mqsim: false, threads: 0 }
     }
 }
 
@@ -53,6 +56,10 @@ pub struct Point {
     pub ours: f64,
     /// `ours / measured - 1`.
     pub error: f64,
+    /// The value by the arithmetic of the released MQSim, where its features suffice and it was
+    /// asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mqsim: Option<f64>,
     /// Whether the preset was fitted to the figure.
     pub role: Role,
     /// Unit of the values.
@@ -93,15 +100,35 @@ pub fn validate(
     }
     let outcomes = all(&runs, request, progress)?;
     let values: Vec<f64> =
-        of_fact.iter().map(|(run, figure)| outcomes[*run].value(figure)).collect();
-    let points = facts.iter().zip(&values).map(|(fact, &value)| {
-        let ours = match fact.kind {
-            Kind::WriteRate => rate(fact, value, facts, &values)?,
-            _ => value,
+        of_fact.iter().map(|(run, figure)| outcomes[*run].ours.value(figure)).collect();
+    let points = facts.iter().zip(&values).zip(&of_fact).map(|((fact, &value), (run, figure))| {
+        let mut point = match fact.kind {
+            Kind::WriteRate => point(fact, rate(fact, value, facts, &values)?),
+            _ => point(fact, value),
         };
-        Ok(point(fact, ours))
+        // A rate of writes is compared with that of uniform writes, the only ones that MQSim has.
+        let mqsim = outcomes[*run].mqsim.as_ref().filter(|_| fact.kind != Kind::WriteRate);
+        point.mqsim = mqsim.map(|outcome| outcome.value(figure));
+        Ok(point)
     });
     points.collect()
+}
+
+/// What a run gave.
+#[derive(Debug)]
+struct Both {
+    ours: Outcome,
+    mqsim: Option<Outcome>,
+}
+
+impl Both {
+    fn of(run: &Run<'_>, request: &Request) -> Result<Self, Error> {
+        let device = request.devices.get(run.drive).map_or(run.drive, String::as_str);
+        let (figure, sets, effort) = (&run.figure, &request.sets, request.effort);
+        let ours = Outcome::of(figure, device, sets, effort)?;
+        let mqsim = request.mqsim.then(|| Outcome::of_mqsim(figure, device, sets, effort));
+        Ok(Self { ours, mqsim: mqsim.flatten() })
+    }
 }
 
 /// The figure that is simulated for a fact: rates of writes come from amplification.
@@ -143,6 +170,7 @@ fn point(fact: &Fact, ours: f64) -> Point {
         measured: figure.value,
         ours,
         error: ours / figure.value - 1.0,
+        mqsim: None,
         role: figure.role,
         unit: figure.metric.unit(),
         source: figure.source.clone(),
@@ -155,18 +183,17 @@ fn all(
     runs: &[Run<'_>],
     request: &Request,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Vec<Outcome>, Error> {
+) -> Result<Vec<Both>, Error> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if request.threads == 0 { cores() } else { request.threads };
     let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-    let results: Vec<Mutex<Option<Result<Outcome, Error>>>> =
+    let results: Vec<Mutex<Option<Result<Both, Error>>>> =
         runs.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         while !failed.load(Ordering::Relaxed) {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(run) = runs.get(index) else { break };
-            let device = request.devices.get(run.drive).map_or(run.drive, String::as_str);
-            let outcome = Outcome::of(&run.figure, device, &request.sets, request.effort);
+            let outcome = Both::of(run, request);
             failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
             *results[index].lock().expect("nothing panics with the lock") = Some(outcome);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
