@@ -97,3 +97,49 @@ fn shrink(device: &mut DeviceConfig, blocks: u32, pages: u64) {
         *spare = Ratio((1.0 + spare.0) * left(before) / left(after) - 1.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane::config::load::{self, Overrides};
+
+    fn device(sets: &[&str]) -> DeviceConfig {
+        let sets = sets.iter().map(ToString::to_string).collect();
+        let overrides = Overrides { sets, ..Overrides::default() };
+        load::device("micron-7450-max", &overrides).expect("a preset").config
+    }
+
+    /// Flash beside the blocks that are kept free, over the logical size.
+    fn room(device: &DeviceConfig) -> f64 {
+        let BlockShare::Blocks(free) = device.ftl.gc.threshold else { panic!("it has blocks") };
+        let kept = (f64::from(free) + OPEN) / f64::from(device.flash.blocks_per_plane);
+        (1.0 + device.ftl.over_provisioning.0) * (1.0 - kept)
+    }
+
+    #[test]
+    fn a_smaller_drive_has_the_same_share_of_spare_space() {
+        let whole = device(&["ftl.gc.threshold=10 blocks"]);
+        let (mut timed, mut untimed) = (whole.clone(), whole.clone());
+        with_time(&mut timed);
+        without_time(&mut untimed);
+        for small in [&timed, &untimed] {
+            assert!((room(small) - room(&whole)).abs() < 1e-9);
+            assert!(logical_bytes(small) < logical_bytes(&whole) / 20);
+        }
+        assert_eq!(timed.flash.channels, whole.flash.channels, "parallelism is that of the drive");
+        assert!(units_of_blocks(&timed) <= ROW_WITH_TIME);
+        assert_eq!(untimed.flash.blocks_per_plane, whole.flash.blocks_per_plane);
+        let share =
+            |device: &DeviceConfig| device.cache.capacity.0 as f64 / logical_bytes(device) as f64;
+        assert!((share(&untimed) / share(&whole) - 1.0).abs() < 0.05, "the cache shrinks, too");
+    }
+
+    #[test]
+    fn parity_becomes_spare_space_on_a_single_plane() {
+        let mut small = device(&["ftl.parity=true"]);
+        let spare = small.ftl.over_provisioning.0;
+        without_time(&mut small);
+        assert!(!small.ftl.parity);
+        assert!(small.ftl.over_provisioning.0 < spare, "64 planes: one part in 64 is parity");
+    }
+}
