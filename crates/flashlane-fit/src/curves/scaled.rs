@@ -90,7 +90,7 @@ fn shrink(device: &mut DeviceConfig, blocks: u32, pages: u64) {
     let most = u32::try_from(pages).unwrap_or(u32::MAX) / PAGES_STEP * PAGES_STEP;
     flash.pages_per_block = flash.pages_per_block.min(most.max(FEWEST_PAGES));
     let after = flash.blocks_per_plane;
-    // The same number of blocks is kept free, which is more of a plane with fewer blocks.
+    // As many blocks are kept free, which is a larger share of a plane with fewer blocks.
     if let BlockShare::Blocks(free) = device.ftl.gc.threshold {
         let left = |blocks: u32| 1.0 - (f64::from(free) + OPEN) / f64::from(blocks);
         let spare = &mut device.ftl.over_provisioning;

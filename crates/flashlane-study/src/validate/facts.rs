@@ -24,7 +24,7 @@ impl Kind {
     /// All kinds, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Waf, Self::WriteRate, Self::Latency, Self::Depth, Self::Size];
 
-    /// Its name in tables and on the command line.
+    /// The name in tables and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -69,7 +69,7 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
 pub struct Signs {
     /// Patterns whose measured effect is 2 % or more.
     pub effects: usize,
-    /// Those of them whose effect has the other sign here, by name.
+    /// Names of the patterns whose effect has the other sign here.
     pub wrong: Vec<String>,
 }
 
