@@ -28,3 +28,4 @@ mod trace;
 mod trace_convert;
 mod trace_inspect;
 mod trace_split;
+mod validate;

@@ -64,6 +64,26 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../presets/micron-9100.toml"),
     },
     Preset {
+        name: "micron-7450-max",
+        summary: "Micron 7450 MAX 800 GB, fitted to measurements: TLC, PCIe 4.0",
+        text: include_str!("../presets/micron-7450-max.toml"),
+    },
+    Preset {
+        name: "solidigm-p5520",
+        summary: "Solidigm P5520 1.92 TB, fitted to measurements: TLC, PCIe 4.0",
+        text: include_str!("../presets/solidigm-p5520.toml"),
+    },
+    Preset {
+        name: "samsung-pm9a3",
+        summary: "Samsung PM9A3 960 GB, fitted to measurements: TLC, PCIe 4.0",
+        text: include_str!("../presets/samsung-pm9a3.toml"),
+    },
+    Preset {
+        name: "kioxia-cm7-r",
+        summary: "Kioxia CM7-R 3.84 TB, fitted to measurements: TLC, PCIe 5.0",
+        text: include_str!("../presets/kioxia-cm7-r.toml"),
+    },
+    Preset {
         name: "zn540",
         summary: "WD ZN540 1 TB, reads fitted: TLC, 8 channels x 4 dies",
         text: include_str!("../presets/zn540.toml"),

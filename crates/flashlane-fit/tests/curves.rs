@@ -71,3 +71,40 @@ fn the_values_of_drives_that_only_the_test_knows_lie_in_their_intervals() {
     assert!(10 * inside >= 9 * all, "{inside} of {all} in their intervals");
     assert!(4 * told >= 3 * all, "{told} of {all} told");
 }
+
+/// The value of a figure of `micron-7450-max` with keys set.
+fn measured(line: &str, sets: &[&str], effort: f64) -> f64 {
+    let header = "op,pattern,size,depth,load_iops,write_share,used,written,metric,value\n";
+    let figures = table::parse(&format!("{header}{line}"), "test").expect("it is right");
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    figures[0].measure("micron-7450-max", &sets, effort).expect("it runs")
+}
+
+#[test]
+fn amplification_depends_on_spare_space_patterns_and_use() {
+    let waf = |line: &str, spare: &str| measured(line, &[spare], 1.0);
+    let (tight, roomy) = ("ftl.over_provisioning=15%", "ftl.over_provisioning=40%");
+    let uniform = "write,random,4KiB,,,,,3,waf,1";
+    assert!(waf(uniform, tight) > 1.3 * waf(uniform, roomy));
+    let half = waf("write,random,4KiB,,,,0.5,3,waf,1", roomy);
+    assert!(half < 1.3, "half of the drive in use: {half}");
+    let stream = waf("write,sequential,128KiB,,,,,3,waf,1", roomy);
+    assert!((stream - 1.0).abs() < 0.02, "a stream leaves nothing to copy: {stream}");
+    let zones = waf("write,zones:1/16GiB,512KiB,,,,,3,waf,1", roomy);
+    assert!(zones < 1.1, "large zones are nearly a stream: {zones}");
+}
+
+#[test]
+fn an_open_loop_has_latencies_of_reads_and_of_writes() {
+    let at = |op: &str, iops: u32, metric: &str| {
+        let line = format!("{op},random,4KiB,,{iops},0.5,,,{metric},1");
+        measured(&line, &[], 0.05)
+    };
+    let (idle, busy) = (at("read", 10_000, "mean_us"), at("read", 60_000, "mean_us"));
+    assert!(busy > idle, "reads wait for writes: {idle} {busy}");
+    assert!(at("write", 10_000, "p50_us") < 0.5 * idle, "a write is served from the buffer");
+    let tail = ["p50_us", "p90_us", "p99_us", "p999_us", "p9999_us", "p99999_us"];
+    let tail: Vec<f64> = tail.iter().map(|metric| at("read", 60_000, metric)).collect();
+    assert!(tail.windows(2).all(|pair| pair[0] <= pair[1]), "percentiles rise: {tail:?}");
+    assert!(tail[5] > 2.0 * tail[0], "{tail:?}");
+}

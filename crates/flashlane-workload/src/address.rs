@@ -3,8 +3,10 @@
 use flashlane_engine::{Rng, Time};
 
 use super::footprint::Footprint;
-use super::scatter::{Scatter, mix};
+use super::permutation::Permutation;
+use super::scatter::Scatter;
 use super::zipf::Zipf;
+use super::zones::Zones;
 use crate::config::AddressConfig;
 use flashlane_device::layout::SECTOR_BYTES;
 
@@ -41,8 +43,21 @@ enum Shape {
         hot: u64,
         traffic: f64,
     },
+    /// Hot and cold blocks of `align` sectors anywhere in the space: the first `hot` of `order`.
+    HotAnywhere {
+        hot: u64,
+        traffic: f64,
+        order: Scatter,
+    },
     Zipf {
         ranks: Zipf,
+        scatter: Scatter,
+        extent: u64,
+    },
+    /// Each extent has the ranks of several out of `whole`.
+    ScaledZipf {
+        ranks: Zipf,
+        whole: u64,
         scatter: Scatter,
         extent: u64,
     },
@@ -54,37 +69,13 @@ enum Shape {
     },
     /// Every block once a round. `fresh`: each round has another order.
     Permutation(Permutation),
-}
-
-/// Position in an order of all blocks that needs no memory.
-#[derive(Clone, Debug)]
-struct Permutation {
-    order: Scatter,
-    key: u64,
-    fresh: bool,
-    /// Number of blocks of the round so far, and number of rounds so far.
-    next: u64,
-    round: u64,
-}
-
-impl Permutation {
-    fn new(blocks: u64, key: u64, fresh: bool) -> Self {
-        Self { order: Scatter::new(blocks, key), key, fresh, next: 0, round: 0 }
-    }
-
-    /// The next block out of `blocks`.
-    fn next(&mut self, blocks: u64) -> u64 {
-        if blocks != self.order.count() {
-            *self = Self::new(blocks, self.key, self.fresh);
-        } else if self.next == blocks {
-            (self.next, self.round) = (0, self.round + 1);
-            if self.fresh {
-                self.order = Scatter::new(blocks, self.key ^ mix(self.round));
-            }
-        }
-        self.next += 1;
-        self.order.at(self.next - 1)
-    }
+    /// A stream in each of some zones.
+    Zones(Zones),
+    /// The whole space once, from its start on, before another shape. Unit of `next`: sectors.
+    Filling {
+        next: u64,
+        then: Box<Shape>,
+    },
 }
 
 impl AddressDraw {
@@ -96,6 +87,14 @@ impl AddressDraw {
         let shape = match config {
             AddressConfig::Uniform => Shape::Uniform,
             AddressConfig::Streaming => Shape::Streaming,
+            AddressConfig::HotCold(c) if c.scattered => {
+                let blocks = (limit / align).max(1);
+                Shape::HotAnywhere {
+                    hot: share_of(blocks, c.hot_region.0).max(1),
+                    traffic: c.hot_traffic.0,
+                    order: Scatter::new(blocks, rng.next_u64()),
+                }
+            }
             AddressConfig::HotCold(c) => Shape::HotCold {
                 hot: share_of(limit, c.hot_region.0).max(1).next_multiple_of(align).min(limit),
                 traffic: c.hot_traffic.0,
@@ -104,7 +103,13 @@ impl AddressDraw {
                 let extent = c.extent.0.div_ceil(SECTOR_BYTES).max(1).next_multiple_of(align);
                 let count = limit.div_ceil(extent);
                 let scatter = Scatter::new(count, rng.next_u64());
-                Shape::Zipf { ranks: Zipf::new(count, c.theta), scatter, extent }
+                let whole = c.stands_for.map_or(0, |size| size.0 / SECTOR_BYTES / extent);
+                if whole > count {
+                    let ranks = Zipf::new(whole, c.theta);
+                    Shape::ScaledZipf { ranks, whole, scatter, extent }
+                } else {
+                    Shape::Zipf { ranks: Zipf::new(count, c.theta), scatter, extent }
+                }
             }
             AddressConfig::Mixed(c) => Shape::Mixed {
                 streaming: c.streaming.0,
@@ -115,19 +120,27 @@ impl AddressDraw {
                 let fresh = matches!(config, AddressConfig::Permutations);
                 Shape::Permutation(Permutation::new(1, rng.next_u64(), fresh))
             }
+            AddressConfig::Zones(c) => {
+                let size = (c.size.0 / SECTOR_BYTES).max(1).next_multiple_of(align);
+                Shape::Zones(Zones::new(limit, size, c.active, rng))
+            }
         };
         let wraps = if let Shape::Mixed { wraps, .. } = shape { wraps } else { limit };
         let stream = rng.below(wraps.div_ceil(align)) * align;
         Self { shape, limit, align, stream, gone: None, starts: Starts { room: 0, count: 1 } }
     }
 
+    /// The whole space is written once, from its start on, before this.
+    pub(crate) fn after_filling(mut self) -> Self {
+        self.shape = Shape::Filling { next: 0, then: Box::new(self.shape) };
+        self
+    }
+
     /// Makes this the past of a stream, which begins `back` sectors before its start and reaches it
     /// after that distance. It wraps in its space, cut to whole alignments.
     pub(crate) fn diverge(&mut self, back: u64) {
         if let Shape::Permutation(permutation) = &mut self.shape {
-            // A different round for the past, so that the run does not repeat it block by block.
-            permutation.round = u64::MAX / 2;
-            permutation.order = Scatter::new(permutation.order.count(), mix(!permutation.key));
+            permutation.diverge();
             return;
         }
         let space = match self.shape {
@@ -152,6 +165,18 @@ impl AddressDraw {
         known.then(|| rng.clone().below(self.starts.count) * self.align)
     }
 
+    /// The next start of the filling, and the part of `sectors` that is left there. The last one
+    /// ends it.
+    fn fill(&mut self, sectors: u64) -> Option<(u64, u64)> {
+        let Shape::Filling { next, then } = &mut self.shape else { return None };
+        let (start, sectors) = (*next, sectors.min(self.limit - *next));
+        *next = (start + sectors).next_multiple_of(self.align);
+        if *next >= self.limit {
+            self.shape = std::mem::replace(then, Shape::Uniform);
+        }
+        Some((start, sectors))
+    }
+
     /// Start of a request that arrives at `now`, and the part of its size that fits there. Unit:
     /// sectors.
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
@@ -164,6 +189,19 @@ impl AddressDraw {
         }
         let start = match self.shape {
             Shape::Permutation(_) => 0,
+            Shape::Filling { .. } => {
+                return self.fill(sectors).expect("the space is being filled");
+            }
+            Shape::Zones(ref mut zones) => zones.draw(sectors, rng).min(self.limit - sectors),
+            Shape::HotAnywhere { hot, traffic, ref order } => {
+                let blocks = order.count();
+                let index = match rng.unit() < traffic || hot == blocks {
+                    true => rng.below(hot),
+                    false => hot + rng.below(blocks - hot),
+                };
+                let last = self.limit - sectors;
+                (order.at(index) * self.align).min(last - last % self.align)
+            }
             Shape::Uniform => self.within(0, self.limit, sectors, rng),
             Shape::Streaming => self.next_of_stream(sectors, self.limit),
             Shape::Mixed { streaming, wraps, phase } => {
@@ -186,6 +224,11 @@ impl AddressDraw {
             }
             Shape::Zipf { ref ranks, ref scatter, extent } => {
                 let first = scatter.at(ranks.draw(rng)) * extent;
+                self.within(first, (first + extent).min(self.limit), sectors, rng)
+            }
+            Shape::ScaledZipf { ref ranks, whole, ref scatter, extent } => {
+                let rank = u128::from(ranks.draw(rng)) * u128::from(scatter.count());
+                let first = scatter.at((rank / u128::from(whole)) as u64) * extent;
                 self.within(first, (first + extent).min(self.limit), sectors, rng)
             }
         };
@@ -228,7 +271,11 @@ impl AddressDraw {
 
     /// The part of the space that the draws touch.
     pub(crate) fn footprint(&self, space_sectors: u64) -> Footprint {
-        match &self.shape {
+        let shape = match &self.shape {
+            Shape::Filling { then, .. } => then,
+            shape => shape,
+        };
+        match shape {
             Shape::Streaming => Footprint::Streaming { sectors: self.limit },
             &Shape::HotCold { hot, traffic } => Footprint::HotCold {
                 hot_sectors: hot,
@@ -247,144 +294,5 @@ pub(crate) fn share_of(sectors: u64, share: f64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{HotColdConfig, MixedConfig, ZipfConfig};
-    use flashlane_units::{ByteSize, Ratio, Span};
-
-    fn draw(config: &AddressConfig, limit: u64, align: u64) -> (AddressDraw, Rng) {
-        let mut rng = Rng::stream(5, "test.address", 0);
-        (AddressDraw::new(config, limit, align, &mut rng), rng)
-    }
-
-    #[test]
-    fn a_stream_goes_on_and_wraps() {
-        let (mut address, mut rng) = draw(&AddressConfig::Streaming, 1000, 8);
-        let mut expected = address.stream;
-        for _ in 0..500 {
-            let (start, sectors) = address.draw(12, Time::ZERO, &mut rng);
-            assert_eq!(sectors, 12);
-            assert_eq!(start, if expected + 12 <= 1000 { expected } else { 0 });
-            expected = start + 16;
-        }
-    }
-
-    #[test]
-    fn the_past_of_a_stream_ends_where_the_stream_begins() {
-        for (limit, align, sizes) in
-            [(1000, 8, [8, 8, 8]), (1001, 8, [3, 12, 40]), (96, 1, [7, 5, 9])]
-        {
-            let (begins, mut rng) = draw(&AddressConfig::Streaming, limit, align);
-            let mut first = begins.clone();
-            first.diverge(0);
-            let take = |address: &mut AddressDraw, rng: &mut Rng| -> Vec<(u64, u64)> {
-                let sizes = sizes.iter().cycle().take(100);
-                sizes.map(|&size| address.draw(size, Time::ZERO, rng)).collect()
-            };
-            take(&mut first, &mut rng);
-            let mut past = begins.clone();
-            past.diverge(first.gone());
-            let (start, sectors) = take(&mut past, &mut rng)[99];
-            assert_eq!(past.stream, begins.stream, "the run goes on where the past ends");
-            let ends = (start + sectors).next_multiple_of(align);
-            assert!(ends == begins.stream || begins.stream < 48, "{ends} {}", begins.stream);
-            assert_eq!(past.gone(), first.gone(), "from wherever it comes");
-        }
-    }
-
-    #[test]
-    fn a_mixed_stream_wraps_in_its_part_of_the_space() {
-        let config = AddressConfig::Mixed(MixedConfig {
-            streaming: Ratio(1.0),
-            stream_space: Ratio(0.1),
-            phase: None,
-        });
-        let (mut address, mut rng) = draw(&config, 10_000, 8);
-        let starts: Vec<u64> = (0..250).map(|_| address.draw(8, Time::ZERO, &mut rng).0).collect();
-        assert!(starts.iter().all(|start| start + 8 <= 1000));
-        assert_eq!(starts[..125], starts[125..], "a round of 125 requests repeats");
-    }
-
-    #[test]
-    fn a_mixed_flow_streams_for_its_part_of_each_phase() {
-        let config = AddressConfig::Mixed(MixedConfig {
-            streaming: Ratio(0.25),
-            stream_space: Ratio(0.01),
-            phase: Some(Span(1000)),
-        });
-        let (mut address, mut rng) = draw(&config, 100_000, 8);
-        let streamed = |address: &mut AddressDraw, rng: &mut Rng, from: u64| {
-            (from..from + 250).filter(|&t| address.draw(8, Time(t), rng).0 < 1000).count()
-        };
-        for phase in [0, 1000, 7000] {
-            assert_eq!(streamed(&mut address, &mut rng, phase), 250);
-            assert!(streamed(&mut address, &mut rng, phase + 250) < 20);
-            assert!(streamed(&mut address, &mut rng, phase + 750) < 20);
-        }
-    }
-
-    #[test]
-    fn hot_and_cold_get_their_shares() {
-        let config = AddressConfig::HotCold(HotColdConfig {
-            hot_region: Ratio(0.1),
-            hot_traffic: Ratio(0.8),
-        });
-        let (mut address, mut rng) = draw(&config, 100_000, 8);
-        let n = 50_000;
-        let hot = (0..n).filter(|_| address.draw(8, Time::ZERO, &mut rng).0 < 10_000).count();
-        assert!((hot as f64 / f64::from(n) - 0.8).abs() < 0.01, "{hot}");
-        let footprint = address.footprint(100_000);
-        let (hot_sectors, total_sectors, hot_traffic) = (10_000, 100_000, 0.8);
-        assert_eq!(footprint, Footprint::HotCold { hot_sectors, total_sectors, hot_traffic });
-    }
-
-    #[test]
-    fn a_permutation_visits_every_block_once_a_round() {
-        for (config, same) in
-            [(AddressConfig::Permutation, true), (AddressConfig::Permutations, false)]
-        {
-            for (limit, size) in [(8 * 1000, 8), (8 * 1000 + 7, 8), (8 * 999, 24), (8, 8)] {
-                let (mut address, mut rng) = draw(&config, limit, 8);
-                let blocks = (limit / size) as usize;
-                let mut round = || -> Vec<u64> {
-                    (0..blocks).map(|_| address.draw(size, Time::ZERO, &mut rng).0).collect()
-                };
-                let rounds = [round(), round(), round()];
-                for round in &rounds {
-                    let mut sorted = round.clone();
-                    sorted.sort_unstable();
-                    let all: Vec<u64> = (0..blocks as u64).map(|block| block * size).collect();
-                    assert_eq!(sorted, all, "{limit} {size}");
-                }
-                assert_eq!(rounds[0] == rounds[1], same || blocks == 1);
-                assert_eq!(rounds[1] == rounds[2], same || blocks == 1);
-                assert!(blocks < 10 || rounds[0].windows(2).any(|pair| pair[0] > pair[1]));
-            }
-        }
-    }
-
-    #[test]
-    fn requests_larger_than_their_region_still_fit_the_space() {
-        let zipf = ZipfConfig { theta: 1.0, extent: ByteSize(4096) };
-        let mixed = MixedConfig { streaming: Ratio(0.5), stream_space: Ratio(0.3), phase: None };
-        let hot = HotColdConfig { hot_region: Ratio(0.01), hot_traffic: Ratio(0.5) };
-        for config in [
-            AddressConfig::Uniform,
-            AddressConfig::Streaming,
-            AddressConfig::Zipf(zipf),
-            AddressConfig::Mixed(mixed),
-            AddressConfig::HotCold(hot),
-            AddressConfig::Permutation,
-        ] {
-            for limit in [1, 7, 8, 9, 100, 1001] {
-                let (mut address, mut rng) = draw(&config, limit, 8);
-                for size in 1..300 {
-                    let (start, sectors) = address.draw(size, Time::ZERO, &mut rng);
-                    assert_eq!(sectors, size.min(limit));
-                    assert!(start + sectors <= limit);
-                    assert_eq!(start % 8, 0);
-                }
-            }
-        }
-    }
-}
+#[path = "address_tests.rs"]
+mod tests;

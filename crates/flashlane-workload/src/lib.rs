@@ -8,6 +8,7 @@ pub(crate) mod fio;
 pub mod footprint;
 pub mod mqsim;
 mod pace;
+mod permutation;
 mod scatter;
 mod size;
 mod split;
@@ -15,6 +16,7 @@ pub mod synthetic;
 pub mod trace;
 pub mod warps;
 mod zipf;
+mod zones;
 
 pub use scatter::Scatter;
 

@@ -67,6 +67,7 @@ impl SyntheticSource {
         let size = SizeDraw::new(&config.size);
         let mut address_rng = stream("workload.address");
         let address = AddressDraw::new(&config.address, limit.max(1), align, &mut address_rng);
+        let address = if config.fill_first { address.after_filling() } else { address };
         Self {
             ops: OpDraw::new(config, stream("workload.op")),
             address,

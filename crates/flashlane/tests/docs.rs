@@ -241,9 +241,12 @@ fn configuration() -> String {
     out.push_str("\n## Workload\n");
     let workload = Schema { root: schema::workload() };
     workload.section(&mut out, "Top level", "", &workload.root);
-    for (key, name) in
-        [("hot-cold", "HotColdConfig"), ("zipf", "ZipfConfig"), ("mixed", "MixedConfig")]
-    {
+    for (key, name) in [
+        ("hot-cold", "HotColdConfig"),
+        ("zipf", "ZipfConfig"),
+        ("mixed", "MixedConfig"),
+        ("zones", "ZonesConfig"),
+    ] {
         let title = format!("`[flow.synthetic.address.{key}]`");
         workload.section(&mut out, &title, "", &workload.root["$defs"][name]);
     }

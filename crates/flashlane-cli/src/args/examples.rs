@@ -29,6 +29,11 @@ const EXAMPLES: &[(&str, &str)] = &[
          flashlane probe simulated:970-pro --only read-latency --out measured",
     ),
     ("fit", "flashlane fit measured --base 970-pro --out my-drive.toml"),
+    (
+        "validate",
+        "flashlane validate --out results\n\
+         flashlane validate micron-7450-max --kind waf,write-rate",
+    ),
     ("sweep", "flashlane sweep grid.toml --out results --jobs 2"),
     ("search", "flashlane search study.toml --out results --trials 200"),
     (

@@ -8,7 +8,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// Folder of `flashlane probe`, or a CSV table of published figures. Its columns are op,
-    /// pattern, size, depth, metric and value, and optionally sigma, state, role and source.
+    /// pattern, size, depth (or load_iops and write_share), metric and value, and optionally used,
+    /// written, sigma, state, role and source.
     #[arg(value_name = "DIR|CURVES.csv")]
     pub(crate) data: PathBuf,
     /// The device whose keys are varied: preset name or TOML file. Keys that the figures do not
@@ -50,7 +51,7 @@ pub(crate) struct FitArgs {
     pub(crate) quiet: bool,
 }
 
-fn parse_effort(text: &str) -> Result<f64, String> {
+pub(super) fn parse_effort(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(effort) if (0.001..=100.0).contains(&effort) => Ok(effort),
         _ => Err("allowed: 0.001 to 100".to_owned()),

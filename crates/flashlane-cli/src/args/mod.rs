@@ -12,6 +12,7 @@ mod states;
 mod sweep;
 mod times;
 mod trace;
+mod validate;
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -43,6 +44,7 @@ pub(crate) use trace::{
     Beyond, CloneArgs, ConvertArgs, InspectArgs, ReadingArgs, SplitArgs, SplitRunArgs, TraceAction,
     TraceArgs,
 };
+pub(crate) use validate::ValidateArgs;
 
 /// Simulates SSDs that several tenants share.
 #[derive(Debug, Parser)]

@@ -23,13 +23,14 @@ mod search;
 mod serve;
 mod sweep;
 mod trace;
+mod validate;
 
 use clap::Subcommand;
 use flashlane::Error;
 
 use crate::args::{
     CheckArgs, CompareArgs, ConformanceArgs, DemoArgs, FitArgs, PlanArgs, PresetArgs, ProbeArgs,
-    ReproduceArgs, RunArgs, SchemaArgs, SearchArgs, StatesArgs, SweepArgs, TraceArgs,
+    ReproduceArgs, RunArgs, SchemaArgs, SearchArgs, StatesArgs, SweepArgs, TraceArgs, ValidateArgs,
 };
 use crate::{demo, states};
 pub(crate) use flashlane_study::sweep::fault::note as note_fault;
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     /// Find the device that behaves like a probed drive or like published figures, with intervals.
     Fit(FitArgs),
+    /// Compare the presets of measured drives with the measurements, figure by figure.
+    Validate(ValidateArgs),
     /// Run every point of a grid, with one table of all results; can be resumed.
     Sweep(SweepArgs),
     /// Search for the configurations that are best in one or several objectives, within constraints
@@ -94,6 +97,7 @@ pub(crate) fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Probe(arguments) => probe::probe(arguments),
         Command::Fit(arguments) => fit::fit(arguments),
+        Command::Validate(arguments) => validate::validate(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Search(arguments) => search::search(arguments),
         Command::Plan(arguments) => plan::plan(arguments),

@@ -251,13 +251,14 @@ pub(super) fn described(config: &FioConfig) -> AddressConfig {
     match &one.distribution {
         FioDistribution::Zipf(skew) => {
             let extent = ByteSize(one.smallest.0.max(512));
-            AddressConfig::Zipf(ZipfConfig { theta: skew.parameter, extent })
+            AddressConfig::Zipf(ZipfConfig { theta: skew.parameter, extent, stands_for: None })
         }
         FioDistribution::Zoned(zones) => match zones[..] {
             [(share, FioExtent::Percent(size)), ..] if (1..100).contains(&size) => {
                 AddressConfig::HotCold(HotColdConfig {
                     hot_region: Ratio(f64::from(size) / 100.0),
                     hot_traffic: Ratio(f64::from(share) / 100.0),
+                    scattered: false,
                 })
             }
             _ => AddressConfig::Uniform,

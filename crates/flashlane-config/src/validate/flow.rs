@@ -58,6 +58,13 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         });
     }
     check_address(rules, &format!("{key}.address"), &flow.address);
+    let others = flow.read_ratio.0 + flow.trim_ratio.0 + flow.flush_ratio.0;
+    let jobs = flow.fio.is_some() || flow.warps.is_some();
+    rules.require(!flow.fill_first || others == 0.0 && !jobs, format!("{key}.fill_first"), || {
+        "found true beside reads, trims, flushes, fio or warps, allowed: where all requests are \
+         writes of `size` and `address`"
+            .to_owned()
+    });
     let in_blocks =
         matches!(flow.address, AddressConfig::Permutation | AddressConfig::Permutations);
     let one_size = matches!(flow.size, SizeConfig::Fixed(_));
@@ -154,9 +161,16 @@ fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
             );
             rules.share(format!("{key}.hot-cold.hot_traffic"), c.hot_traffic);
         }
+        AddressConfig::Zones(c) => {
+            rules.range(format!("{key}.zones.active"), c.active, &(1..=65_536));
+            rules.sectors(&format!("{key}.zones.size"), c.size, SECTOR_BYTES..=1 << 50);
+        }
         AddressConfig::Zipf(c) => {
             rules.range(format!("{key}.zipf.theta"), c.theta, &(0.0..=5.0));
             rules.sectors(&format!("{key}.zipf.extent"), c.extent, SECTOR_BYTES..=1 << 40);
+            if let Some(space) = c.stands_for {
+                rules.sectors(&format!("{key}.zipf.stands_for"), space, SECTOR_BYTES..=1 << 50);
+            }
         }
         AddressConfig::Mixed(c) => {
             rules.share(format!("{key}.mixed.streaming"), c.streaming);

@@ -1,9 +1,11 @@
-//! A published figure of a drive, and the simulation that gives the same figure.
+//! A published figure of a drive.
 
-use flashlane::config::load::{self, Overrides};
+use flashlane::Error;
 use flashlane::config::units::ByteSize;
-use flashlane::{Error, RunOptions, Warmup, simulate};
 use serde::{Deserialize, Serialize};
+
+use super::pattern::Pattern;
+use super::run::Outcome;
 
 /// Operation of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -15,28 +17,32 @@ pub enum Operation {
     Write,
 }
 
-/// Addresses of the requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// To random addresses of the whole drive.
-    Random,
-    /// From the first address on.
-    Sequential,
-}
-
 /// The measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Mean response time. Unit: microseconds.
     MeanUs,
-    /// The response time that 99 % of the requests do not exceed. Unit: microseconds.
+    /// The response time that half of the requests do not exceed. Unit: microseconds.
+    P50Us,
+    /// As `p50_us`, of 90 % of the requests.
+    P90Us,
+    /// As `p50_us`, of 99 % of the requests.
     P99Us,
+    /// As `p50_us`, of 99.9 % of the requests.
+    P999Us,
+    /// As `p50_us`, of 99.99 % of the requests.
+    P9999Us,
+    /// As `p50_us`, of 99.999 % of the requests.
+    P99999Us,
     /// Thousand requests per second.
     Kiops,
     /// Rate. Unit: gigabytes (10^9) per second.
     GbPerS,
+    /// Rate. Unit: megabytes (10^6) per second.
+    MbPerS,
+    /// Write amplification: bytes programmed over bytes that the host wrote.
+    Waf,
 }
 
 /// The state of the drive.
@@ -61,6 +67,18 @@ pub enum Role {
     Predicted,
 }
 
+/// Requests at a rate, whether the drive keeps up or not.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Load {
+    /// Reads and writes. Unit: requests per second.
+    pub iops: f64,
+    /// Share of writes among them. Range: 0..=1.
+    pub write_share: f64,
+}
+
+/// Times that the space in use is written in a run of amplification, if a table does not say so.
+pub const USUAL_WRITTEN: f64 = 5.0;
+
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -72,6 +90,13 @@ pub struct Figure {
     pub size: ByteSize,
     /// Number of outstanding requests. Range: 1..=65535.
     pub depth: u32,
+    /// An open loop of reads and writes, instead of a number of outstanding requests.
+    pub load: Option<Load>,
+    /// Share of the drive that is in use. Range: above 0, 1 at most.
+    pub used: f64,
+    /// Length of the run: how many times the space in use is written at random, after it was filled
+    /// in sequence. Only for amplification.
+    pub written: f64,
     /// The measured quantity.
     pub metric: Metric,
     /// The figure, in the unit of the metric. Range: above 0.
@@ -87,6 +112,26 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// A figure of a closed loop of a whole drive as new, for 4 KiB at depth 1.
+    #[must_use]
+    pub fn of(operation: Operation, pattern: Pattern, metric: Metric, value: f64) -> Self {
+        Self {
+            operation,
+            pattern,
+            size: ByteSize(4096),
+            depth: 1,
+            load: None,
+            used: 1.0,
+            written: USUAL_WRITTEN,
+            metric,
+            value,
+            sigma: super::table::USUAL_SIGMA,
+            state: State::Fresh,
+            role: Role::Fitted,
+            source: String::new(),
+        }
+    }
+
     /// Simulates a device (a preset, or a file with some keys set) and returns its value of the
     /// figure.
     ///
@@ -94,60 +139,24 @@ impl Figure {
     ///
     /// A fresh drive is empty, and a read of an empty page costs a flash read, so that no drive has
     /// to be filled first. A drive in its sustained state has fewer and smaller blocks than its
-    /// file says (512 of 64 pages in each plane), so that it reaches that state soon.
+    /// file says, so that it reaches that state soon. Amplification comes from a run without time.
     ///
     /// # Errors
     /// A device that does not load, or that the simulation refuses.
     pub fn measure(&self, device: &str, sets: &[String], effort: f64) -> Result<f64, Error> {
-        let state = match self.state {
-            State::Fresh => &["ftl.precondition.enabled=false", "ftl.unwritten_read=flash"][..],
-            State::Sustained => &[
-                "flash.blocks_per_plane=512",
-                "flash.pages_per_block=64",
-                "ftl.gc.threshold=8 blocks",
-            ],
-        };
-        let sets = state.iter().map(ToString::to_string).chain(sets.iter().cloned()).collect();
-        let overrides = Overrides { sets, ..Overrides::default() };
-        let device = load::device(device, &overrides)?.config;
-        let text = self.workload(effort);
-        let workload = load::workload_from_toml(&text, "figure", &Overrides::default())?.config;
-        let before = match self.state {
-            State::Fresh => u64::from(4 * self.depth),
-            State::Sustained => (150_000.0 * effort) as u64,
-        };
-        let options = RunOptions { warmup: Warmup::Requests(before), ..RunOptions::default() };
-        let summary = simulate(&device, &workload, &options, &|_| {})?;
-        let flow = &summary.flows[0];
-        Ok(match self.metric {
-            Metric::MeanUs => flow.response_time_us.mean,
-            Metric::P99Us => flow.response_time_us.p99,
-            Metric::Kiops => flow.iops / 1e3,
-            Metric::GbPerS => flow.bandwidth_bytes_per_s / 1e9,
-        })
+        Ok(Outcome::of(self, device, sets, effort)?.value(self))
     }
 
-    fn workload(&self, effort: f64) -> String {
-        let requests = match (self.pattern, self.state) {
-            (Pattern::Sequential, _) => 12_000,
-            (_, State::Sustained) => 300_000,
-            _ => (400 * self.depth).clamp(2_000, 60_000),
-        };
-        // The number includes the requests before counting starts.
-        let least = 8 * u64::from(self.depth) + 100;
-        format!(
-            "[[flow]]\nname = \"one\"\n[flow.synthetic]\nqueue_depth = {}\nread_ratio = {}\n\
-             size = \"{}\"\nalign = \"{}\"\naddress = \"{}\"\nrequests = {}\n",
-            self.depth,
-            u32::from(self.operation == Operation::Read),
-            self.size,
-            ByteSize(self.size.0.min(4096)),
-            match self.pattern {
-                Pattern::Sequential => "streaming",
-                Pattern::Random => "uniform",
-            },
-            ((f64::from(requests) * effort) as u64).max(least),
-        )
+    /// True if one run gives this figure and `other`.
+    #[must_use]
+    pub fn shares_run(&self, other: &Self) -> bool {
+        let amplifies = |figure: &Self| figure.metric == Metric::Waf;
+        let closed = self.load.is_none();
+        (self.operation == other.operation || !closed)
+            && (self.depth == other.depth || !closed)
+            && (self.pattern, self.size, self.load) == (other.pattern, other.size, other.load)
+            && (self.used, self.written) == (other.used, other.written)
+            && (self.state, amplifies(self)) == (other.state, amplifies(other))
     }
 
     /// Name of the figure: "4 KiB random read, depth 1, us".
@@ -157,19 +166,26 @@ impl Figure {
             Operation::Read => "read",
             Operation::Write => "write",
         };
-        let pattern = match self.pattern {
-            Pattern::Random => "random",
-            Pattern::Sequential => "sequential",
-        };
-        let state = match self.state {
-            State::Fresh => "",
-            State::Sustained => " in steady state",
-        };
         let size = self.size.to_string();
         let digits = size.chars().take_while(char::is_ascii_digit).count();
         let (number, unit) = size.split_at(digits);
-        let (depth, metric) = (self.depth, self.metric.unit());
-        format!("{number} {unit} {pattern} {operation}{state}, depth {depth}, {metric}")
+        let (pattern, metric) = (self.pattern, self.metric.unit());
+        let state = match (self.state, self.metric) {
+            (State::Sustained, Metric::Waf) | (State::Fresh, _) => "",
+            (State::Sustained, _) => " in steady state",
+        };
+        let used = match self.used {
+            1.0 => String::new(),
+            share => format!(", {:.0} % in use", 100.0 * share),
+        };
+        let load = match (self.load, self.metric) {
+            (Some(load), _) => {
+                format!("{:.1} kIOPS, {:.0} % writes", load.iops / 1e3, 100.0 * load.write_share)
+            }
+            (None, Metric::Waf) => format!("written {:.1} times", self.written),
+            (None, _) => format!("depth {}", self.depth),
+        };
+        format!("{number} {unit} {pattern} {operation}{state}{used}, {load}, {metric}")
     }
 }
 
@@ -179,9 +195,16 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Self::MeanUs => "us",
+            Self::P50Us => "p50 us",
+            Self::P90Us => "p90 us",
             Self::P99Us => "p99 us",
+            Self::P999Us => "p99.9 us",
+            Self::P9999Us => "p99.99 us",
+            Self::P99999Us => "p99.999 us",
             Self::Kiops => "kIOPS",
             Self::GbPerS => "GB/s",
+            Self::MbPerS => "MB/s",
+            Self::Waf => "WAF",
         }
     }
 }
@@ -193,16 +216,8 @@ mod tests {
     #[test]
     fn a_deeper_queue_gives_more_requests_per_second() {
         let figure = |depth, metric| Figure {
-            operation: Operation::Read,
-            pattern: Pattern::Random,
-            size: ByteSize(4096),
             depth,
-            metric,
-            value: 1.0,
-            sigma: 0.03,
-            state: State::Fresh,
-            role: Role::Fitted,
-            source: String::new(),
+            ..Figure::of(Operation::Read, Pattern::Random, metric, 1.0)
         };
         let measure = |figure: Figure| figure.measure("zn540", &[], 0.05).expect("it runs");
         let (one, many) = (measure(figure(1, Metric::Kiops)), measure(figure(32, Metric::Kiops)));

@@ -6,8 +6,12 @@
 
 mod figure;
 mod keys;
+mod mqsim;
 mod next;
+mod pattern;
 mod report;
+mod run;
+mod scaled;
 mod scan;
 pub mod table;
 
@@ -19,9 +23,11 @@ use serde::Serialize;
 
 use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 
-pub use figure::{Figure, Metric, Operation, Pattern, Role, State};
+pub use figure::{Figure, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
 pub use keys::Kept;
 pub use next::Proposal;
+pub use pattern::Pattern;
+pub use run::{Outcome, copies_cost};
 pub use scan::Scan;
 
 /// A request for a fit.

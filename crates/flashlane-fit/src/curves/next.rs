@@ -5,8 +5,8 @@ use flashlane::config::units::ByteSize;
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-use super::figure::{Metric, Operation, Pattern, Role, State};
-use super::table::USUAL_SIGMA;
+use super::figure::{Metric, Operation, State};
+use super::pattern::Pattern;
 use super::{Bench, Figure};
 use crate::calibrate::Calibration;
 
@@ -131,16 +131,9 @@ fn elasticities(
 /// Measurements that take minutes with common tools.
 fn candidates() -> Vec<Figure> {
     let figure = |operation, pattern, size, depth, metric| Figure {
-        operation,
-        pattern,
         size: ByteSize(size),
         depth,
-        metric,
-        value: 1.0,
-        sigma: USUAL_SIGMA,
-        state: State::Fresh,
-        role: Role::Fitted,
-        source: String::new(),
+        ..Figure::of(operation, pattern, metric, 1.0)
     };
     use Metric::{GbPerS, Kiops, MeanUs};
     use Operation::{Read, Write};

@@ -8,14 +8,34 @@ use flashlane::{Error, Problem};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
 
-use super::figure::{Figure, Role, State};
+use super::figure::{Figure, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
 
 /// Relative error of a figure that states none.
 pub const USUAL_SIGMA: f64 = 0.03;
 
-const NEEDED: &[&str] = &["op", "pattern", "size", "depth", "metric", "value"];
-const COLUMNS: &[&str] =
-    &["op", "pattern", "size", "depth", "metric", "value", "sigma", "state", "role", "source"];
+const NEEDED: &[&str] = &["op", "pattern", "size", "metric", "value"];
+const COLUMNS: &[&str] = &[
+    "op",
+    "pattern",
+    "size",
+    "depth",
+    "load_iops",
+    "write_share",
+    "used",
+    "written",
+    "metric",
+    "value",
+    "sigma",
+    "state",
+    "role",
+    "source",
+];
+/// Outstanding requests of a figure of amplification, which does not depend on them.
+const UNIMPORTANT_DEPTH: u32 = 32;
+/// Highest rate of an open loop. Unit: requests per second.
+const MOST_IOPS: f64 = 1e8;
+/// Most times that the space in use is written.
+const MOST_WRITTEN: f64 = 1000.0;
 
 /// Reads a table from a file.
 ///
@@ -25,23 +45,37 @@ pub fn read(path: &Path) -> Result<Vec<Figure>, Error> {
     parse(&read_text(path)?, &path.display().to_string())
 }
 
-/// Reads a table: columns `op,pattern,size,depth,metric,value` and, optionally, `sigma`, `state`,
-/// `role` and `source`, in any order. `file` names it in messages. Lines that start with `#` and
-/// empty lines are skipped.
+/// Reads a table: columns `op,pattern,size,metric,value`, `depth` or `load_iops` with `write_share`,
+/// and, optionally, `used`, `written`, `sigma`, `state`, `role` and `source`, in any order. `file`
+/// names it in messages. Lines that start with `#` and empty lines are skipped.
 ///
 /// # Errors
 /// A header that lacks a column or has an unknown one; one problem for each bad line, with file and
 /// line; no line at all.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Figure>, Error> {
+    let figures = parse_named(text, file, &[])?;
+    Ok(figures.into_iter().map(|(figure, _)| figure).collect())
+}
+
+/// Reads a table that has further columns, which are needed: with each figure the cells of these.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_named(
+    text: &str,
+    file: &str,
+    further: &[&str],
+) -> Result<Vec<(Figure, Vec<String>)>, Error> {
     let lines = (1..).zip(text.lines());
     let mut lines = lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let Some((number, header)) = lines.next() else {
         return Err(Error::config(file, "the file has no line; start with a line of column names"));
     };
-    let columns = columns(header).map_err(|m| Error::config(format!("{file}:{number}"), m))?;
+    let columns = columns(header, further);
+    let columns = columns.map_err(|m| Error::config(format!("{file}:{number}"), m))?;
     let (mut figures, mut problems) = (Vec::new(), Vec::new());
     for (number, line) in lines {
-        match figure(line, &columns) {
+        match Row::new(line, &columns).and_then(|row| row.figure_and(further)) {
             Ok(figure) => figures.push(figure),
             Err(message) => {
                 problems.push(Problem { place: format!("{file}:{number}"), message });
@@ -57,55 +91,144 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-fn columns(header: &str) -> Result<Vec<String>, String> {
+fn columns(header: &str, further: &[&str]) -> Result<Vec<String>, String> {
     let columns = cells(header)?;
+    let known: Vec<&str> = further.iter().chain(COLUMNS).copied().collect();
     for (index, column) in columns.iter().enumerate() {
-        if !COLUMNS.contains(&column.as_str()) {
-            return Err(format!("unknown column `{column}`; {}", allowed(column, COLUMNS)));
+        if !known.contains(&column.as_str()) {
+            return Err(format!("unknown column `{column}`; {}", allowed(column, &known)));
         }
         if columns[..index].contains(column) {
             return Err(format!("column `{column}` stands there twice"));
         }
     }
-    match NEEDED.iter().find(|needed| !columns.iter().any(|column| column == *needed)) {
+    let needed: Vec<&str> = further.iter().chain(NEEDED).copied().collect();
+    match needed.iter().find(|needed| !columns.iter().any(|column| column == *needed)) {
         Some(missing) => {
-            Err(format!("column `{missing}` is missing; needed: {}", NEEDED.join(", ")))
+            Err(format!("column `{missing}` is missing; needed: {}", needed.join(", ")))
         }
         None => Ok(columns),
     }
 }
 
-fn figure(line: &str, columns: &[String]) -> Result<Figure, String> {
-    let cells = cells(line)?;
-    if cells.len() != columns.len() {
-        return Err(format!("{} cells, the header has {} columns", cells.len(), columns.len()));
+/// The cells of a line, by column.
+struct Row<'a> {
+    columns: &'a [String],
+    cells: Vec<String>,
+}
+
+impl<'a> Row<'a> {
+    fn new(line: &str, columns: &'a [String]) -> Result<Self, String> {
+        let cells = cells(line)?;
+        if cells.len() != columns.len() {
+            return Err(format!("{} cells, the header has {} columns", cells.len(), columns.len()));
+        }
+        Ok(Self { columns, cells })
     }
-    let cell = |name: &str| {
-        let index = columns.iter().position(|column| column == name)?;
-        Some(cells[index].as_str()).filter(|cell| !cell.is_empty())
-    };
-    let needed = |name: &str| cell(name).ok_or_else(|| format!("{name} is empty"));
-    let size = needed("size")?.parse::<ByteSize>().map_err(|error| format!("size: {error}"))?;
-    if size.0 == 0 || size.0 % 512 != 0 || size.0 > 64 << 20 {
-        return Err(format!("size: found {size}, allowed: multiples of 512B up to 64MiB"));
+
+    /// A cell that is not empty.
+    fn cell(&self, name: &str) -> Option<&str> {
+        let index = self.columns.iter().position(|column| column == name)?;
+        Some(self.cells[index].as_str()).filter(|cell| !cell.is_empty())
     }
-    let depth = needed("depth")?;
-    let depth = match depth.parse() {
-        Ok(depth @ 1..=65_535) => depth,
-        _ => return Err(format!("depth: found {depth}, allowed: 1 to 65535")),
-    };
-    Ok(Figure {
-        operation: name("op", needed("op")?)?,
-        pattern: name("pattern", needed("pattern")?)?,
-        size,
-        depth,
-        metric: name("metric", needed("metric")?)?,
-        value: positive("value", needed("value")?)?,
-        sigma: cell("sigma").map_or(Ok(USUAL_SIGMA), |text| positive("sigma", text))?,
-        state: cell("state").map_or(Ok(State::default()), |text| name("state", text))?,
-        role: cell("role").map_or(Ok(Role::default()), |text| name("role", text))?,
-        source: cell("source").unwrap_or_default().to_owned(),
-    })
+
+    fn needed(&self, name: &str) -> Result<&str, String> {
+        self.cell(name).ok_or_else(|| format!("{name} is empty"))
+    }
+
+    /// A number in a range of `low` to `high`; `None` if the cell is empty.
+    fn number(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>, String> {
+        let Some(text) = self.cell(name) else { return Ok(None) };
+        match text.parse::<f64>() {
+            Ok(value) if (low..=high).contains(&value) => Ok(Some(value)),
+            _ => Err(format!("{name}: found {text}, allowed: {low} to {high}")),
+        }
+    }
+
+    fn figure_and(&self, further: &[&str]) -> Result<(Figure, Vec<String>), String> {
+        let cells = further.iter().map(|column| self.needed(column).map(str::to_owned));
+        let cells = cells.collect::<Result<_, _>>()?;
+        Ok((self.figure()?, cells))
+    }
+
+    fn figure(&self) -> Result<Figure, String> {
+        let size = self.needed("size")?;
+        let size = size.parse::<ByteSize>().map_err(|error| format!("size: {error}"))?;
+        if size.0 == 0 || size.0 % 512 != 0 || size.0 > 64 << 20 {
+            return Err(format!("size: found {size}, allowed: multiples of 512B up to 64MiB"));
+        }
+        let operation = name("op", self.needed("op")?)?;
+        let metric = name("metric", self.needed("metric")?)?;
+        if metric == Metric::Waf && operation == Operation::Read {
+            return Err("op: found read beside the metric waf, allowed: write".to_owned());
+        }
+        let load = self.load(operation)?;
+        if load.is_some() && metric == Metric::Waf {
+            return Err("load_iops: found beside the metric waf, allowed: empty".to_owned());
+        }
+        let pattern = self.needed("pattern")?.parse();
+        let (state, role) = (self.cell("state"), self.cell("role"));
+        Ok(Figure {
+            operation,
+            pattern: pattern.map_err(|error| format!("pattern: {error}"))?,
+            size,
+            depth: self.depth(load, metric)?,
+            load,
+            used: self.number("used", 0.001, 1.0)?.unwrap_or(1.0),
+            written: self.written(metric)?,
+            metric,
+            value: positive("value", self.needed("value")?)?,
+            sigma: self.cell("sigma").map_or(Ok(USUAL_SIGMA), |text| positive("sigma", text))?,
+            state: state.map_or(Ok(State::default()), |text| name("state", text))?,
+            role: role.map_or(Ok(Role::default()), |text| name("role", text))?,
+            source: self.cell("source").unwrap_or_default().to_owned(),
+        })
+    }
+
+    fn depth(&self, load: Option<Load>, metric: Metric) -> Result<u32, String> {
+        let depth = match (self.cell("depth"), load, metric) {
+            (Some(depth), Some(_), _) => {
+                return Err(format!("depth: found {depth} beside load_iops, allowed: one of them"));
+            }
+            (None, Some(_), _) | (None, None, Metric::Waf) => return Ok(UNIMPORTANT_DEPTH),
+            (None, ..) => return Err("depth and load_iops are empty, allowed: one of them".into()),
+            (Some(depth), ..) => depth,
+        };
+        match depth.parse() {
+            Ok(depth @ 1..=65_535) => Ok(depth),
+            _ => Err(format!("depth: found {depth}, allowed: 1 to 65535")),
+        }
+    }
+
+    fn load(&self, operation: Operation) -> Result<Option<Load>, String> {
+        let iops = self.number("load_iops", 1.0, MOST_IOPS)?;
+        let share = self.number("write_share", 0.0, 1.0)?;
+        let (iops, write_share) = match (iops, share) {
+            (None, None) => return Ok(None),
+            (Some(iops), Some(share)) => (iops, share),
+            (Some(_), None) => return Err("write_share is empty beside load_iops".to_owned()),
+            (None, Some(_)) => {
+                return Err("write_share: found without load_iops, allowed: with it".to_owned());
+            }
+        };
+        let none = match operation {
+            Operation::Read => write_share >= 1.0,
+            Operation::Write => write_share <= 0.0,
+        };
+        if none {
+            let why = "leaves no request of the operation whose figure this is";
+            return Err(format!("write_share: found {write_share}, which {why}"));
+        }
+        Ok(Some(Load { iops, write_share }))
+    }
+
+    fn written(&self, metric: Metric) -> Result<f64, String> {
+        let written = self.number("written", 0.1, MOST_WRITTEN)?;
+        if written.is_some() && !matches!(metric, Metric::Waf | Metric::MbPerS) {
+            return Err("written: found, allowed: with the metrics waf, mb_per_s".to_owned());
+        }
+        Ok(written.unwrap_or(USUAL_WRITTEN))
+    }
 }
 
 /// A value of an enumeration by its name in the file.
@@ -147,7 +270,7 @@ fn cells(line: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::{Metric, Operation, Pattern};
+    use super::super::pattern::Pattern;
     use super::*;
 
     const HEADER: &str = "op,pattern,size,depth,metric,value,sigma,state,source\n";
@@ -186,5 +309,36 @@ mod tests {
         assert!(error.contains("`value` is missing"), "{error}");
         assert!(parse("", "x.csv").is_err() && parse(HEADER, "x.csv").is_err());
         assert!(parse("op,oq\n", "x.csv").is_err() && parse("op,op\n", "x.csv").is_err());
+    }
+
+    #[test]
+    fn open_loops_and_amplification_have_columns_of_their_own() {
+        let header = "op,pattern,size,depth,load_iops,write_share,used,written,metric,value\n";
+        let read = |lines: &str| parse(&format!("{header}{lines}"), "x.csv");
+        let figures = read(
+            "read,random,4KiB,,60000,0.9,,,p999_us,500\nwrite,zipf:0.8,4KiB,,,,0.5,7,waf,1.9\n",
+        );
+        let figures = figures.expect("they are right");
+        assert_eq!(figures[0].load, Some(Load { iops: 60_000.0, write_share: 0.9 }));
+        assert_eq!((figures[1].pattern, figures[1].used), (Pattern::Zipf(0.8), 0.5));
+        assert_eq!((figures[1].written, figures[0].written), (7.0, USUAL_WRITTEN));
+        for (line, words) in [
+            ("read,random,4KiB,1,60000,0.9,,,p99_us,5", "depth: found 1 beside load_iops"),
+            ("read,random,4KiB,,,,,,p99_us,5", "depth and load_iops are empty"),
+            ("read,random,4KiB,,60000,,,,p99_us,5", "write_share is empty"),
+            ("read,random,4KiB,1,,0.5,,,p99_us,5", "write_share: found without load_iops"),
+            ("read,random,4KiB,,60000,1,,,p99_us,5", "leaves no request"),
+            ("write,random,4KiB,,60000,0.5,,,waf,5", "load_iops: found beside the metric waf"),
+            ("read,random,4KiB,,,,,,waf,5", "op: found read"),
+            ("write,random,4KiB,,,,0,,waf,5", "used: found 0, allowed: 0.001 to 1"),
+            ("write,random,4KiB,1,,,,9,mean_us,5", "written: found"),
+            ("write,zipf:9,4KiB,,,,,,waf,5", "pattern: found zipf:9"),
+        ] {
+            let error = read(line).expect_err(line).to_string();
+            assert!(error.starts_with("x.csv:2") && error.contains(words), "{error}");
+        }
+        let named = parse_named("drive,op,pattern,size,metric,value\n", "x", &["drive"]);
+        assert!(named.expect_err("empty").to_string().contains("no figure"));
+        assert!(parse_named(header, "x", &["drive"]).is_err(), "the further column is needed");
     }
 }

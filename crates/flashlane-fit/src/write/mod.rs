@@ -12,6 +12,9 @@ pub use report::{
 
 use flashlane::Error;
 
+/// The style sheet of pages of measured and simulated values.
+pub const STYLE: &str = include_str!("page.css");
+
 /// `fit.json`.
 ///
 /// # Errors

@@ -6,10 +6,10 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
+use super::STYLE;
 use super::report::{Key, Point, Report, Source};
 
 const TEMPLATE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
 
 /// Most measurements in the chart of residuals: those farthest off.
 const ROWS: usize = 40;

@@ -24,7 +24,7 @@ pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceC
 pub use slo::SloConfig;
 pub use synthetic::{
     AddressConfig, Arrivals, HotColdConfig, MixedConfig, NormalSizeConfig, SizeConfig,
-    SyntheticConfig, ZipfConfig,
+    SyntheticConfig, ZipfConfig, ZonesConfig,
 };
 pub use trace::{DecreasingTimes, OutOfRange, TraceConfig};
 pub use warps::{ThinkTimes, WARP_READS_MAX, WARPS_MAX, WarpsConfig};

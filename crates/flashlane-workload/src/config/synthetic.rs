@@ -37,6 +37,10 @@ pub struct SyntheticConfig {
     pub flush_ratio: Ratio,
     /// Distribution of addresses.
     pub address: AddressConfig,
+    /// The first requests write every address once, in order; `address` is for those after them.
+    /// Only where all requests are writes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fill_first: bool,
     /// Request sizes.
     pub size: SizeConfig,
     /// Request addresses are multiples of this, from the start of the flow's part of its space.
@@ -128,6 +132,8 @@ pub enum AddressConfig {
     Permutation,
     /// Every block once a round, in a different random order each round. Requests have one size.
     Permutations,
+    /// A stream of requests in each of a few zones. A full zone gives its turn to another one.
+    Zones(ZonesConfig),
 }
 
 /// Hot and cold regions.
@@ -138,6 +144,21 @@ pub struct HotColdConfig {
     pub hot_region: Ratio,
     /// Share of the requests that go to the hot region. Range: 0..=1.
     pub hot_traffic: Ratio,
+    /// Hot blocks of `align` bytes lie anywhere in the space, instead of at its start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scattered: bool,
+}
+
+/// Zones with streams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZonesConfig {
+    /// Zones that are written at a time. A request goes to one of them, chosen at random. Range:
+    /// 1..=65536.
+    pub active: u32,
+    /// Size of a zone, rounded up to a multiple of `align`. A full zone gives its turn to any other
+    /// one.
+    pub size: ByteSize,
 }
 
 /// Zipf popularity.
@@ -149,6 +170,10 @@ pub struct ZipfConfig {
     /// Unit of popularity, rounded up to a multiple of `align`. Default: 64KiB.
     #[serde(default = "default_extent")]
     pub extent: ByteSize,
+    /// Popularity as over a space of this size, from which the flow's space is scaled down: an
+    /// extent gets the draws of all those that it stands for. Default: the flow's space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<ByteSize>,
 }
 
 fn default_extent() -> ByteSize {

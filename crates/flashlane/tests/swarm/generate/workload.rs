@@ -101,10 +101,12 @@ fn address(draw: &mut Draw) -> AddressConfig {
         2 => AddressConfig::HotCold(HotColdConfig {
             hot_region: Ratio(0.01 + 0.9 * draw.0.unit()),
             hot_traffic: draw.share(),
+            scattered: false,
         }),
         3 => AddressConfig::Zipf(ZipfConfig {
             theta: 2.0 * draw.0.unit(),
             extent: ByteSize(512 << draw.between(0, 8)),
+            stands_for: None,
         }),
         _ => AddressConfig::Mixed(MixedConfig {
             streaming: draw.share(),

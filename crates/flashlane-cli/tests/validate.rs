@@ -1,0 +1,78 @@
+//! `flashlane validate`: the table, the files, and what is refused.
+
+use std::fs;
+
+use crate::common::{folder_with, refused, succeeds};
+
+/// Amplification of a small drive without superblocks, and reads of it as new.
+const FACTS: &str = "drive,kind,op,pattern,size,depth,used,written,metric,value,role,source\n\
+    tiny,waf,write,random,4KiB,,,2,waf,2.5,fitted,us\n\
+    tiny,waf,write,zipf:0.9,4KiB,,,2,waf,2.0,predicted,us\n\
+    tiny,waf,write,random,4KiB,,0.5,2,waf,1.1,predicted,us\n\
+    tiny,write-rate,write,random,4KiB,32,,2,mb_per_s,500,fitted,us\n\
+    tiny,write-rate,write,two-zones:90/10,4KiB,32,,2,mb_per_s,600,predicted,us\n\
+    tiny,depth,read,random,4KiB,1,,,mean_us,80,predicted,us\n\
+    tiny,depth,read,random,4KiB,1,,,p99_us,90,predicted,us\n";
+
+#[test]
+fn every_point_is_in_the_table_and_in_the_files_at_any_thread_count() {
+    let folder = folder_with("facts.csv", FACTS);
+    let run = |threads: &str, out: &str| {
+        let base = ["validate", "--facts", "facts.csv", "--threads", threads, "--out", out];
+        succeeds(folder.path(), &base).0
+    };
+    let (one, three) = (run("1", "one"), run("3", "three"));
+    assert_eq!(one, three);
+    assert!(one.contains("4 KiB random write, 50 % in use, written 2.0 times, WAF"), "{one}");
+    assert!(one.contains("effects of patterns with the measured sign: "), "{one}");
+    for name in ["validate.json", "validate.html"] {
+        let read = |run: &str| fs::read(folder.path().join(run).join(name)).expect("it is there");
+        assert_eq!(read("one"), read("three"), "{name}");
+    }
+    let text = fs::read_to_string(folder.path().join("one/validate.json")).expect("it is there");
+    let points: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let points = points.as_array().expect("a list");
+    assert_eq!(points.len(), 7);
+    for point in points {
+        let number = |key: &str| point[key].as_f64().expect("a number");
+        let error = number("ours") / number("measured") - 1.0;
+        assert!((number("error") - error).abs() < 1e-9, "{point}");
+        assert_eq!(point["drive"], "tiny");
+        assert!(number("ours") > 0.0, "{point}");
+    }
+    let ours = |index: usize| points[index]["ours"].as_f64().expect("a number");
+    assert_eq!(points[1]["role"], "predicted");
+    assert!(ours(0) > ours(2), "spare space lowers amplification: {} {}", ours(0), ours(2));
+    assert!((ours(3) - 500.0).abs() < 1e-9, "the rate of uniform writes is the reference");
+    assert!(ours(6) >= ours(5), "the 99th percentile is not below the mean");
+}
+
+#[test]
+fn kinds_devices_and_names_choose_what_runs() {
+    let folder = folder_with("facts.csv", FACTS);
+    let base = ["validate", "tiny", "--facts", "facts.csv", "--kind", "depth"];
+    let plain = succeeds(folder.path(), &base).0;
+    assert!(!plain.contains("WAF") && plain.contains("depth 1, us"), "{plain}");
+    let other = succeeds(folder.path(), &[&base[..], &["--device", "tiny=970-pro"]].concat()).0;
+    assert_ne!(plain, other);
+    let slower = ["--set", "interface.firmware_time=50us"];
+    assert_ne!(plain, succeeds(folder.path(), &[&base[..], &slower].concat()).0);
+    let mqsim = succeeds(folder.path(), &[&base[..], &["--compat", "mqsim"]].concat()).0;
+    assert!(mqsim.contains("its error"), "{mqsim}");
+}
+
+#[test]
+fn unknown_names_kinds_and_bad_tables_are_refused() {
+    let folder = folder_with("facts.csv", &FACTS.replace("zipf:0.9", "zipf:x"));
+    let says = |arguments: &[&str], words: &str| {
+        let error = refused(folder.path(), &[&["validate"], arguments].concat());
+        assert!(error.contains(words), "{error}");
+    };
+    says(&["970-prp"], "found 970-prp, allowed: micron-7450-max, solidigm-p5520");
+    says(&["980-pro", "--kind", "speed"], "--kind: found speed, allowed: waf, write-rate");
+    says(&["980-pro", "--kind", "waf"], "no figure of it");
+    says(&["980-pro", "--device", "tiny"], "--device: found tiny, allowed: NAME=FILE");
+    says(&["--facts", "facts.csv"], "facts.csv:3: pattern: found zipf:x, allowed: random");
+    fs::write(folder.path().join("none.csv"), "drive,op\n").expect("written");
+    says(&["--facts", "none.csv"], "none.csv:1: column `kind` is missing");
+}

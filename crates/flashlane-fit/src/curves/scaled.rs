@@ -1,0 +1,145 @@
+//! Smaller drives that stand for a drive, so that its long runs take seconds.
+
+use flashlane::config::units::{BlockShare, Ratio};
+use flashlane::config::{DeviceConfig, Superblock};
+
+/// Most mapping units of a block of every plane in a run with time: a run lasts for several.
+const ROW_WITH_TIME: u64 = 96 << 10;
+
+/// Most mapping units of a drive for a run without time.
+const UNITS_WITHOUT_TIME: u64 = 1 << 20;
+
+/// Most blocks of a plane for a run with time.
+const BLOCKS_WITH_TIME: u32 = 128;
+
+/// Fewest pages of a block. Blocks of fewer pages amplify less.
+const FEWEST_PAGES: u32 = 96;
+
+/// Pages of a block are multiples of this, for word lines of any kind of cell.
+const PAGES_STEP: u32 = 12;
+
+/// Blocks of a plane that are open for writing: one for the host and one for collection.
+const OPEN: f64 = 2.0;
+
+/// Logical size of a drive. Unit: bytes.
+pub(super) fn logical_bytes(device: &DeviceConfig) -> u64 {
+    let flash = &device.flash;
+    let planes = u64::from(flash.channels)
+        * u64::from(flash.chips_per_channel)
+        * u64::from(flash.dies_per_chip)
+        * u64::from(flash.planes_per_die);
+    let pages = planes * u64::from(flash.blocks_per_plane) * u64::from(flash.pages_per_block);
+    ((pages * flash.page_size.0) as f64 / (1.0 + device.ftl.over_provisioning.0)) as u64
+}
+
+/// The drive for a run with time: as many dies, with fewer and smaller blocks. Erases are as much
+/// shorter, and the spare space beyond the free blocks is the same share.
+pub(super) fn with_time(device: &mut DeviceConfig) {
+    let before = device.flash.clone();
+    let units = units_per_page_row(device);
+    shrink(device, BLOCKS_WITH_TIME, ROW_WITH_TIME / units);
+    let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
+    device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
+}
+
+/// The drive for a run without time: with superblocks of the whole drive, one plane with as many
+/// blocks. The data cache shrinks with the drive.
+pub(super) fn without_time(device: &mut DeviceConfig) {
+    let real = logical_bytes(device) as f64;
+    if device.ftl.superblock == Superblock::Drive {
+        let flash = &mut device.flash;
+        let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
+        let planes = f64::from(planes * flash.planes_per_die);
+        (flash.channels, flash.chips_per_channel) = (1, 1);
+        (flash.dies_per_chip, flash.planes_per_die) = (1, 1);
+        if device.ftl.parity {
+            // One row of each stripe holds no data; that of a single plane would leave nothing.
+            device.ftl.parity = false;
+            let spare = &mut device.ftl.over_provisioning;
+            *spare = Ratio((1.0 + spare.0) * (1.0 - 1.0 / planes) - 1.0);
+        }
+    }
+    let units = units_per_page_row(device);
+    let blocks = u64::from(device.flash.blocks_per_plane);
+    shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units / blocks);
+    let scale = logical_bytes(device) as f64 / real;
+    let unit = device.unit().0;
+    let cache = &mut device.cache;
+    cache.capacity.0 = ((cache.capacity.0 as f64 * scale) as u64 / unit).max(1) * unit;
+    device.slc_cache = None;
+}
+
+/// Mapping units in a page of every plane.
+fn units_per_page_row(device: &DeviceConfig) -> u64 {
+    let flash = &device.flash;
+    let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
+    let page = (flash.page_size.0 / device.unit().0).max(1);
+    u64::from(planes * flash.planes_per_die) * page
+}
+
+/// Mapping units in a block of every plane.
+pub(super) fn units_of_blocks(device: &DeviceConfig) -> u64 {
+    units_per_page_row(device) * u64::from(device.flash.pages_per_block)
+}
+
+/// At most `blocks` blocks a plane, of about `pages` pages at most.
+fn shrink(device: &mut DeviceConfig, blocks: u32, pages: u64) {
+    let flash = &mut device.flash;
+    let before = flash.blocks_per_plane;
+    flash.blocks_per_plane = before.min(blocks);
+    let most = u32::try_from(pages).unwrap_or(u32::MAX) / PAGES_STEP * PAGES_STEP;
+    flash.pages_per_block = flash.pages_per_block.min(most.max(FEWEST_PAGES));
+    let after = flash.blocks_per_plane;
+    // As many blocks are kept free, which is a larger share of a plane with fewer blocks.
+    if let BlockShare::Blocks(free) = device.ftl.gc.threshold {
+        let left = |blocks: u32| 1.0 - (f64::from(free) + OPEN) / f64::from(blocks);
+        let spare = &mut device.ftl.over_provisioning;
+        *spare = Ratio((1.0 + spare.0) * left(before) / left(after) - 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane::config::load::{self, Overrides};
+
+    fn device(sets: &[&str]) -> DeviceConfig {
+        let sets = sets.iter().map(ToString::to_string).collect();
+        let overrides = Overrides { sets, ..Overrides::default() };
+        load::device("micron-7450-max", &overrides).expect("a preset").config
+    }
+
+    /// Flash beside the blocks that are kept free, over the logical size.
+    fn room(device: &DeviceConfig) -> f64 {
+        let BlockShare::Blocks(free) = device.ftl.gc.threshold else { panic!("it has blocks") };
+        let kept = (f64::from(free) + OPEN) / f64::from(device.flash.blocks_per_plane);
+        (1.0 + device.ftl.over_provisioning.0) * (1.0 - kept)
+    }
+
+    #[test]
+    fn a_smaller_drive_has_the_same_share_of_spare_space() {
+        let whole = device(&["ftl.gc.threshold=10 blocks"]);
+        let (mut timed, mut untimed) = (whole.clone(), whole.clone());
+        with_time(&mut timed);
+        without_time(&mut untimed);
+        for small in [&timed, &untimed] {
+            assert!((room(small) - room(&whole)).abs() < 1e-9);
+            assert!(logical_bytes(small) < logical_bytes(&whole) / 20);
+        }
+        assert_eq!(timed.flash.channels, whole.flash.channels, "parallelism is that of the drive");
+        assert!(units_of_blocks(&timed) <= ROW_WITH_TIME);
+        assert_eq!(untimed.flash.blocks_per_plane, whole.flash.blocks_per_plane);
+        let share =
+            |device: &DeviceConfig| device.cache.capacity.0 as f64 / logical_bytes(device) as f64;
+        assert!((share(&untimed) / share(&whole) - 1.0).abs() < 0.05, "the cache shrinks, too");
+    }
+
+    #[test]
+    fn parity_becomes_spare_space_on_a_single_plane() {
+        let mut small = device(&["ftl.parity=true"]);
+        let spare = small.ftl.over_provisioning.0;
+        without_time(&mut small);
+        assert!(!small.ftl.parity);
+        assert!(small.ftl.over_provisioning.0 < spare, "64 planes: one part in 64 is parity");
+    }
+}

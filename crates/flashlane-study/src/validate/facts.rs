@@ -1,0 +1,137 @@
+//! Measured figures of drives, with their sources. The tables are in `facts/`.
+
+use flashlane::Error;
+use flashlane_fit::curves::{Figure, table};
+use serde::{Deserialize, Serialize};
+
+/// What a figure is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Write amplification by the drive's own counter.
+    Waf,
+    /// Sustained rate of the host's writes by pattern.
+    WriteRate,
+    /// Latency of reads and writes beside a rate of writes.
+    Latency,
+    /// Reads by number of outstanding requests.
+    Depth,
+    /// Reads by size.
+    Size,
+}
+
+impl Kind {
+    /// All kinds, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Waf, Self::WriteRate, Self::Latency, Self::Depth, Self::Size];
+
+    /// The name in tables and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waf => "waf",
+            Self::WriteRate => "write-rate",
+            Self::Latency => "latency",
+            Self::Depth => "depth",
+            Self::Size => "size",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A measured figure of a drive.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// The preset that stands for the drive.
+    pub drive: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// The figure.
+    pub figure: Figure,
+}
+
+/// The shipped tables: a drive, and its figures.
+const TABLES: &[(&str, &str)] = &[
+    ("micron-7450-max", include_str!("../../facts/micron-7450-max.csv")),
+    ("solidigm-p5520", include_str!("../../facts/solidigm-p5520.csv")),
+    ("samsung-pm9a3", include_str!("../../facts/samsung-pm9a3.csv")),
+    ("kioxia-cm7-r", include_str!("../../facts/kioxia-cm7-r.csv")),
+    ("980-pro", include_str!("../../facts/980-pro.csv")),
+];
+
+/// Costs of copies by drive.
+const COPY_COSTS: &str = include_str!("../../facts/drives.csv");
+
+/// The drives whose figures ship, in the order of the report.
+#[must_use]
+pub fn drives() -> Vec<&'static str> {
+    TABLES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The shipped figures of a drive; `None` if there are none.
+#[must_use]
+pub fn shipped(drive: &str) -> Option<Vec<Fact>> {
+    let (name, text) = TABLES.iter().find(|(name, _)| *name == drive)?;
+    Some(parse(text, &format!("facts/{name}.csv")).expect("the shipped tables are tested"))
+}
+
+/// Reads a table of figures: the columns of `fit`, and `drive` and `kind`.
+///
+/// # Errors
+/// Those of [`table::parse`], and kinds that do not exist.
+pub fn parse(text: &str, file: &str) -> Result<Vec<Fact>, Error> {
+    let named = table::parse_named(text, file, &["drive", "kind"])?;
+    let fact = |(figure, cells): (Figure, Vec<String>)| {
+        let [drive, kind] = &cells[..] else { unreachable!("two columns were asked for") };
+        let kind = Kind::by_name(kind).ok_or_else(|| {
+            let allowed: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+            Error::config(file, format!("kind: found {kind}, allowed: {}", allowed.join(", ")))
+        })?;
+        Ok(Fact { drive: drive.clone(), kind, figure })
+    };
+    named.into_iter().map(fact).collect()
+}
+
+/// How many writes of the host a copy costs on a drive; 1 if that is not known.
+#[must_use]
+pub fn copy_cost(drive: &str) -> f64 {
+    let lines = COPY_COSTS.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let cost = lines.filter_map(|line| line.strip_prefix(drive)?.strip_prefix(','));
+    cost.filter_map(|rest| rest.split(',').next()?.parse().ok()).next().unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane::config::preset::Preset;
+    use flashlane_fit::curves::Role;
+
+    #[test]
+    fn every_drive_is_a_preset_and_has_sources() {
+        for drive in drives() {
+            assert!(Preset::by_name(drive).is_some(), "{drive}");
+            let facts = shipped(drive).expect("it ships");
+            assert!(facts.iter().all(|fact| fact.drive == drive), "{drive}");
+            assert!(facts.iter().all(|fact| !fact.figure.source.is_empty()), "{drive}");
+            let predicted = facts.iter().filter(|fact| fact.figure.role == Role::Predicted);
+            assert!(predicted.count() > facts.len() / 2, "{drive}: most are held back");
+        }
+        assert!(shipped("tiny").is_none());
+    }
+
+    #[test]
+    fn a_copy_costs_what_the_table_says() {
+        assert_eq!((copy_cost("micron-7450-max"), copy_cost("tiny")), (1.38, 1.0));
+    }
+
+    #[test]
+    fn unknown_kinds_are_refused() {
+        let text = "drive,kind,op,pattern,size,metric,value\ntiny,speed,write,random,4KiB,waf,2\n";
+        let error = parse(text, "x.csv").expect_err("no kind").to_string();
+        assert!(error.contains("found speed, allowed: waf, write-rate"), "{error}");
+    }
+}

@@ -1,0 +1,215 @@
+//! Measured figures of drives beside those of their presets.
+//!
+//! Figures of one run share it. Runs are independent of each other, so that any number of threads
+//! gives the same values.
+
+mod facts;
+mod page;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use flashlane::Error;
+use flashlane_fit::curves::{Figure, Metric, Outcome, Pattern, Role, copies_cost};
+use serde::Serialize;
+
+pub use facts::{Fact, Kind, copy_cost, drives, parse, shipped};
+pub use page::page;
+pub use summary::{Errors, Signs, signs, summary};
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The device file that stands for a drive, in place of the preset of its name.
+    pub devices: BTreeMap<String, String>,
+    /// Keys to set on every device.
+    pub sets: Vec<String>,
+    /// Scales the number of requests of runs with time. Range: above 0, usually 1.
+    pub effort: f64,
+    /// Also run the figures with the arithmetic of the released MQSim.
+    pub mqsim: bool,
+    /// Threads; 0 for all cores.
+    pub threads: usize,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        let (devices, sets) = (BTreeMap::new(), Vec::new());
+        Self { devices, sets, effort: 1.0, mqsim: false, threads: 0 }
+    }
+}
+
+/// A measured figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The drive.
+    pub drive: String,
+    /// What the figure is about.
+    pub kind: Kind,
+    /// The figure in words.
+    pub point: String,
+    /// The measured value.
+    pub measured: f64,
+    /// The value of the preset.
+    pub ours: f64,
+    /// `ours / measured - 1`.
+    pub error: f64,
+    /// The value by the arithmetic of the released MQSim, where its features suffice and it was
+    /// asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mqsim: Option<f64>,
+    /// Whether the preset was fitted to the figure.
+    pub role: Role,
+    /// Unit of the values.
+    pub unit: &'static str,
+    /// Where the measured value comes from.
+    pub source: String,
+    /// The figure, for curves and for signs.
+    #[serde(skip)]
+    pub figure: Figure,
+}
+
+/// A run, and the figures that it gives.
+struct Run<'a> {
+    drive: &'a str,
+    figure: Figure,
+}
+
+/// Runs every figure. `progress` gets the number of runs that are done, and of all.
+///
+/// # Errors
+/// A device that does not load, a run that the simulation refuses, and a rate of writes of a drive
+/// without a rate of uniform writes.
+pub fn validate(
+    facts: &[Fact],
+    request: &Request,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Point>, Error> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let mut of_fact = Vec::new();
+    for fact in facts {
+        let figure = simulated(fact);
+        let same = |run: &Run<'_>| run.drive == fact.drive && run.figure.shares_run(&figure);
+        let index = runs.iter().position(same).unwrap_or_else(|| {
+            runs.push(Run { drive: &fact.drive, figure: figure.clone() });
+            runs.len() - 1
+        });
+        of_fact.push((index, figure));
+    }
+    let outcomes = all(&runs, request, progress)?;
+    let values: Vec<f64> =
+        of_fact.iter().map(|(run, figure)| outcomes[*run].ours.value(figure)).collect();
+    let points = facts.iter().zip(&values).zip(&of_fact).map(|((fact, &value), (run, figure))| {
+        let mut point = match fact.kind {
+            Kind::WriteRate => point(fact, rate(fact, value, facts, &values)?),
+            _ => point(fact, value),
+        };
+        // A rate of writes is compared with that of uniform writes, the only ones that MQSim has.
+        let mqsim = outcomes[*run].mqsim.as_ref().filter(|_| fact.kind != Kind::WriteRate);
+        point.mqsim = mqsim.map(|outcome| outcome.value(figure));
+        Ok(point)
+    });
+    points.collect()
+}
+
+/// What a run gave.
+#[derive(Debug)]
+struct Both {
+    ours: Outcome,
+    mqsim: Option<Outcome>,
+}
+
+impl Both {
+    fn of(run: &Run<'_>, request: &Request) -> Result<Self, Error> {
+        let device = request.devices.get(run.drive).map_or(run.drive, String::as_str);
+        let (figure, sets, effort) = (&run.figure, &request.sets, request.effort);
+        let ours = Outcome::of(figure, device, sets, effort)?;
+        let mqsim = request.mqsim.then(|| Outcome::of_mqsim(figure, device, sets, effort));
+        Ok(Self { ours, mqsim: mqsim.flatten() })
+    }
+}
+
+/// The figure that is simulated for a fact: rates of writes come from amplification.
+fn simulated(fact: &Fact) -> Figure {
+    let metric = match fact.kind {
+        Kind::WriteRate => Metric::Waf,
+        _ => fact.figure.metric,
+    };
+    Figure { metric, ..fact.figure.clone() }
+}
+
+/// True for uniform writes over the whole drive, to which others are compared.
+fn is_uniform(figure: &Figure) -> bool {
+    figure.pattern == Pattern::Random && figure.used == 1.0
+}
+
+/// Our rate of writes: the measured rate of uniform writes, times the cost of uniform writes over
+/// that of the pattern.
+fn rate(fact: &Fact, value: f64, facts: &[Fact], values: &[f64]) -> Result<f64, Error> {
+    let uniform = facts.iter().zip(values).find(|(other, _)| {
+        other.kind == fact.kind && other.drive == fact.drive && is_uniform(&other.figure)
+    });
+    let (reference, amplification) = uniform.ok_or_else(|| {
+        let why =
+            "found rates of writes, allowed: with the rate of random writes to the whole drive";
+        Error::config(&fact.drive, why)
+    })?;
+    let copy = copy_cost(&fact.drive);
+    let cost = copies_cost(*amplification, copy) / copies_cost(value, copy);
+    Ok(reference.figure.value * cost)
+}
+
+fn point(fact: &Fact, ours: f64) -> Point {
+    let figure = &fact.figure;
+    Point {
+        drive: fact.drive.clone(),
+        kind: fact.kind,
+        point: figure.name(),
+        measured: figure.value,
+        ours,
+        error: ours / figure.value - 1.0,
+        mqsim: None,
+        role: figure.role,
+        unit: figure.metric.unit(),
+        source: figure.source.clone(),
+        figure: figure.clone(),
+    }
+}
+
+/// The outcomes of all runs, in their order.
+fn all(
+    runs: &[Run<'_>],
+    request: &Request,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Both>, Error> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if request.threads == 0 { cores() } else { request.threads };
+    let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let results: Vec<Mutex<Option<Result<Both, Error>>>> =
+        runs.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(run) = runs.get(index) else { break };
+            let outcome = Both::of(run, request);
+            failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+            *results[index].lock().expect("nothing panics with the lock") = Some(outcome);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, runs.len());
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(runs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let results = results.into_iter().map(|one| one.into_inner().expect("nothing panicked"));
+    // After a failure later runs are missing; the failure comes before them.
+    let mut results: Vec<_> = results.flatten().collect();
+    match results.iter().position(Result::is_err) {
+        Some(index) => Err(results.swap_remove(index).expect_err("it is the failure")),
+        None => results.into_iter().collect(),
+    }
+}
