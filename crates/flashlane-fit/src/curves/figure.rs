@@ -79,6 +79,15 @@ pub struct Load {
 /// Times that the space in use is written in a run of amplification, if a table does not say so.
 pub const USUAL_WRITTEN: f64 = 5.0;
 
+/// Length of a run on the measured drive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Lasted {
+    /// How many times the drive could write the space in use in sequence meanwhile.
+    pub rounds: f64,
+    /// How many writes of the host a copy of collection costs.
+    pub copy: f64,
+}
+
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -97,6 +106,8 @@ pub struct Figure {
     /// Length of the run: how many times the space in use is written at random, after it was filled
     /// in sequence. Only for amplification.
     pub written: f64,
+    /// Length of the run by time, in place of `written`.
+    pub lasted: Option<Lasted>,
     /// The measured quantity.
     pub metric: Metric,
     /// The figure, in the unit of the metric. Range: above 0.
@@ -123,6 +134,7 @@ impl Figure {
             load: None,
             used: 1.0,
             written: USUAL_WRITTEN,
+            lasted: None,
             metric,
             value,
             sigma: super::table::USUAL_SIGMA,
@@ -155,7 +167,7 @@ impl Figure {
         (self.operation == other.operation || !closed)
             && (self.depth == other.depth || !closed)
             && (self.pattern, self.size, self.load) == (other.pattern, other.size, other.load)
-            && (self.used, self.written) == (other.used, other.written)
+            && (self.used, self.written, self.lasted) == (other.used, other.written, other.lasted)
             && (self.state, amplifies(self)) == (other.state, amplifies(other))
     }
 
@@ -182,7 +194,9 @@ impl Figure {
             (Some(load), _) => {
                 format!("{:.1} kIOPS, {:.0} % writes", load.iops / 1e3, 100.0 * load.write_share)
             }
-            (None, Metric::Waf) => format!("written {:.1} times", self.written),
+            (None, Metric::Waf) if self.lasted.is_none() => {
+                format!("written {:.1} times", self.written)
+            }
             (None, _) => format!("depth {}", self.depth),
         };
         format!("{number} {unit} {pattern} {operation}{state}{used}, {load}, {metric}")

@@ -6,6 +6,7 @@
 
 mod figure;
 mod keys;
+mod length;
 mod mqsim;
 mod next;
 mod pattern;
@@ -23,7 +24,7 @@ use serde::Serialize;
 
 use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 
-pub use figure::{Figure, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
+pub use figure::{Figure, Lasted, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
 pub use keys::Kept;
 pub use next::Proposal;
 pub use pattern::Pattern;

@@ -11,7 +11,7 @@ use flashlane::{Error, RunOptions, Warmup, simulate, simulate_in_detail};
 use super::figure::{Figure, Load, Metric, Operation, State};
 use super::mqsim;
 use super::pattern::Pattern;
-use super::scaled;
+use super::{length, scaled};
 
 /// Share of a run of amplification, from its end, that counts.
 const COUNTED: f64 = 0.4;
@@ -215,12 +215,13 @@ fn timed_keys(figure: &Figure, device: &DeviceConfig, effort: f64) -> String {
 
 /// The flow of a figure on a drive that is scaled down by `scale` from one of `real` bytes.
 fn workload(figure: &Figure, keys: &str, scale: f64, real: u64) -> Result<WorkloadConfig, Error> {
+    let cache = if figure.metric == Metric::Waf { "cache = \"off\"\n" } else { "" };
     let used = match figure.used {
         1.0 => String::new(),
         share => format!("working_set = {share:?}\n"),
     };
     let text = format!(
-        "[[flow]]\nname = \"one\"\n[flow.synthetic]\nsize = \"{}\"\nalign = \"{}\"\n\
+        "[[flow]]\nname = \"one\"\n{cache}[flow.synthetic]\nsize = \"{}\"\nalign = \"{}\"\n\
          address = {}\n{used}{keys}",
         figure.size,
         ByteSize(figure.size.0.min(4096)),
@@ -230,7 +231,8 @@ fn workload(figure: &Figure, keys: &str, scale: f64, real: u64) -> Result<Worklo
 }
 
 /// Write amplification from a run without time on a smaller drive: it is filled in sequence, and
-/// then written at random; the end of that counts.
+/// then written at random; the end of that counts. Nothing merges before it reaches the flash, as
+/// rates under skewed writes say of real drives.
 fn amplification(
     figure: &Figure,
     mut device: DeviceConfig,
@@ -244,21 +246,30 @@ fn amplification(
     let size = figure.size.0.min(MOST_PER_REQUEST);
     let figure = &Figure { size: ByteSize(size), ..figure.clone() };
     let round = figure.used * small as f64 / size as f64;
-    let written = round * figure.written;
-    let requests = (round + written).ceil() as u64;
-    let keys = format!(
-        "queue_depth = {}\nread_ratio = 0\nfill_first = true\nrequests = {requests}\n",
-        figure.depth
-    );
-    let workload = workload(figure, &keys, small as f64 / real as f64, real)?;
-    let options = RunOptions {
-        warmup: Warmup::Requests(requests - (written * COUNTED) as u64),
-        waf_only: true,
-        threads: 1,
-        ..RunOptions::default()
+    let run = |rounds: length::Rounds| {
+        let requests = (round * (1.0 + rounds.all)).ceil() as u64;
+        let keys = format!(
+            "queue_depth = {}\nread_ratio = 0\nfill_first = true\nrequests = {requests}\n",
+            figure.depth
+        );
+        let workload = workload(figure, &keys, small as f64 / real as f64, real)?;
+        let counted = (round * (rounds.all - rounds.before)) as u64;
+        let options = RunOptions {
+            warmup: Warmup::Requests(requests - counted.max(1)),
+            waf_only: true,
+            threads: 1,
+            ..RunOptions::default()
+        };
+        refuse(&device, &workload)?;
+        simulate(&device, &workload, &options, &|_| {})
     };
-    refuse(&device, &workload)?;
-    let summary = simulate(&device, &workload, &options, &|_| {})?;
+    let summary = match figure.lasted {
+        Some(lasted) => length::by_time(lasted, &run)?,
+        None => {
+            let (all, before) = (figure.written, figure.written * (1.0 - COUNTED));
+            run(length::Rounds { before, all })?
+        }
+    };
     let flash = &summary.flash;
     let units = flash.user_programs + flash.gc_programs + flash.mapping_programs;
     Ok(Outcome::Amplification(match count {

@@ -8,7 +8,7 @@ use flashlane::{Error, Problem};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
 
-use super::figure::{Figure, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
+use super::figure::{Figure, Lasted, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
 
 /// Relative error of a figure that states none.
 pub const USUAL_SIGMA: f64 = 0.03;
@@ -23,6 +23,7 @@ const COLUMNS: &[&str] = &[
     "write_share",
     "used",
     "written",
+    "lasted",
     "metric",
     "value",
     "sigma",
@@ -46,7 +47,7 @@ pub fn read(path: &Path) -> Result<Vec<Figure>, Error> {
 }
 
 /// Reads a table: columns `op,pattern,size,metric,value`, `depth` or `load_iops` with `write_share`,
-/// and, optionally, `used`, `written`, `sigma`, `state`, `role` and `source`, in any order. `file`
+/// and, optionally, `used`, `written` or `lasted`, `sigma`, `state`, `role` and `source`, in any order. `file`
 /// names it in messages. Lines that start with `#` and empty lines are skipped.
 ///
 /// # Errors
@@ -176,6 +177,7 @@ impl<'a> Row<'a> {
             load,
             used: self.number("used", 0.001, 1.0)?.unwrap_or(1.0),
             written: self.written(metric)?,
+            lasted: self.lasted(metric)?,
             metric,
             value: positive("value", self.needed("value")?)?,
             sigma: self.cell("sigma").map_or(Ok(USUAL_SIGMA), |text| positive("sigma", text))?,
@@ -228,6 +230,18 @@ impl<'a> Row<'a> {
             return Err("written: found, allowed: with the metrics waf, mb_per_s".to_owned());
         }
         Ok(written.unwrap_or(USUAL_WRITTEN))
+    }
+
+    /// A copy costs one write of the host, if nothing else is known of the drive.
+    fn lasted(&self, metric: Metric) -> Result<Option<Lasted>, String> {
+        let Some(rounds) = self.number("lasted", 0.1, MOST_WRITTEN)? else { return Ok(None) };
+        if !matches!(metric, Metric::Waf | Metric::MbPerS) || self.cell("written").is_some() {
+            return Err(
+                "lasted: found, allowed: with the metrics waf, mb_per_s, and without written"
+                    .to_owned(),
+            );
+        }
+        Ok(Some(Lasted { rounds, copy: 1.0 }))
     }
 }
 

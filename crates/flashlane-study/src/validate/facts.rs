@@ -1,7 +1,7 @@
 //! Measured figures of drives, with their sources. The tables are in `facts/`.
 
 use flashlane::Error;
-use flashlane_fit::curves::{Figure, table};
+use flashlane_fit::curves::{Figure, Lasted, table};
 use serde::{Deserialize, Serialize};
 
 /// What a figure is about.
@@ -63,8 +63,8 @@ const TABLES: &[(&str, &str)] = &[
     ("980-pro", include_str!("../../facts/980-pro.csv")),
 ];
 
-/// Costs of copies by drive.
-const COPY_COSTS: &str = include_str!("../../facts/drives.csv");
+/// What drives do beside their figures.
+const DRIVES: &str = include_str!("../../facts/drives.csv");
 
 /// The drives whose figures ship, in the order of the report.
 #[must_use]
@@ -91,17 +91,31 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Fact>, Error> {
             let allowed: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
             Error::config(file, format!("kind: found {kind}, allowed: {}", allowed.join(", ")))
         })?;
-        Ok(Fact { drive: drive.clone(), kind, figure })
+        let copy = traits(drive).map_or(1.0, |traits| traits.copy);
+        let lasted = figure.lasted.map(|lasted| Lasted { copy, ..lasted });
+        Ok(Fact { drive: drive.clone(), kind, figure: Figure { lasted, ..figure } })
     };
     named.into_iter().map(fact).collect()
 }
 
-/// How many writes of the host a copy costs on a drive; 1 if that is not known.
+/// What a drive does beside its figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traits {
+    /// Rate of sequential writes. Unit: megabytes per second.
+    pub sequential: f64,
+    /// Amplification of sequential writes by the drive's counter: its parity and its tables.
+    pub overhead: f64,
+    /// How many writes of the host a copy costs.
+    pub copy: f64,
+}
+
+/// What is known of a drive; `None` for drives that are not in the table.
 #[must_use]
-pub fn copy_cost(drive: &str) -> f64 {
-    let lines = COPY_COSTS.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let cost = lines.filter_map(|line| line.strip_prefix(drive)?.strip_prefix(','));
-    cost.filter_map(|rest| rest.split(',').next()?.parse().ok()).next().unwrap_or(1.0)
+pub fn traits(drive: &str) -> Option<Traits> {
+    let line = DRIVES.lines().find_map(|line| line.strip_prefix(drive)?.strip_prefix(','))?;
+    let mut numbers = line.split(',').map_while(|cell| cell.parse().ok());
+    let (sequential, overhead) = (numbers.next()?, numbers.next()?);
+    Some(Traits { sequential, overhead, copy: numbers.next()? })
 }
 
 #[cfg(test)]
@@ -124,8 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_costs_what_the_table_says() {
-        assert_eq!((copy_cost("micron-7450-max"), copy_cost("tiny")), (1.38, 1.0));
+    fn traits_are_those_of_the_table() {
+        let known = Traits { sequential: 1456.0, overhead: 1.022, copy: 1.45 };
+        assert_eq!((traits("micron-7450-max"), traits("tiny")), (Some(known), None));
+        let rates = drives().into_iter().filter(|drive| {
+            let facts = shipped(drive).expect("it ships");
+            facts.iter().any(|fact| fact.kind == Kind::WriteRate)
+        });
+        rates.for_each(|drive| assert!(traits(drive).is_some(), "{drive}"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use flashlane::Error;
 use flashlane_fit::curves::{Figure, Metric, Outcome, Pattern, Role, copies_cost};
 use serde::Serialize;
 
-pub use facts::{Fact, Kind, copy_cost, drives, parse, shipped};
+pub use facts::{Fact, Kind, Traits, drives, parse, shipped, traits};
 pub use page::page;
 pub use summary::{Errors, Signs, signs, summary};
 
@@ -99,16 +99,10 @@ pub fn validate(
         of_fact.push((index, figure));
     }
     let outcomes = all(&runs, request, progress)?;
-    let values: Vec<f64> =
-        of_fact.iter().map(|(run, figure)| outcomes[*run].ours.value(figure)).collect();
-    let points = facts.iter().zip(&values).zip(&of_fact).map(|((fact, &value), (run, figure))| {
-        let mut point = match fact.kind {
-            Kind::WriteRate => point(fact, rate(fact, value, facts, &values)?),
-            _ => point(fact, value),
-        };
-        // A rate of writes is compared with that of uniform writes, the only ones that MQSim has.
-        let mqsim = outcomes[*run].mqsim.as_ref().filter(|_| fact.kind != Kind::WriteRate);
-        point.mqsim = mqsim.map(|outcome| outcome.value(figure));
+    let points = facts.iter().zip(&of_fact).map(|(fact, (run, figure))| {
+        let mut point = point(fact, value(fact, outcomes[*run].ours.value(figure))?);
+        let mqsim = outcomes[*run].mqsim.as_ref().map(|outcome| outcome.value(figure));
+        point.mqsim = mqsim.map(|simulated| value(fact, simulated)).transpose()?;
         Ok(point)
     });
     points.collect()
@@ -145,20 +139,19 @@ fn is_uniform(figure: &Figure) -> bool {
     figure.pattern == Pattern::Random && figure.used == 1.0
 }
 
-/// Our rate of writes: the measured rate of uniform writes, times the cost of uniform writes over
-/// that of the pattern.
-fn rate(fact: &Fact, value: f64, facts: &[Fact], values: &[f64]) -> Result<f64, Error> {
-    let uniform = facts.iter().zip(values).find(|(other, _)| {
-        other.kind == fact.kind && other.drive == fact.drive && is_uniform(&other.figure)
-    });
-    let (reference, amplification) = uniform.ok_or_else(|| {
-        let why =
-            "found rates of writes, allowed: with the rate of random writes to the whole drive";
-        Error::config(&fact.drive, why)
-    })?;
-    let copy = copy_cost(&fact.drive);
-    let cost = copies_cost(*amplification, copy) / copies_cost(value, copy);
-    Ok(reference.figure.value * cost)
+/// Our value of a fact from that of its simulation. Amplification takes the overhead of the drive's
+/// counter, and a rate of writes is that of sequential writes over the cost of the pattern.
+fn value(fact: &Fact, simulated: f64) -> Result<f64, Error> {
+    let known = traits(&fact.drive);
+    match (fact.kind, known) {
+        (Kind::Waf, Some(known)) => Ok(simulated * known.overhead),
+        (Kind::WriteRate, Some(known)) => Ok(known.sequential / copies_cost(simulated, known.copy)),
+        (Kind::WriteRate, None) => {
+            let why = "found rates of writes of a drive whose sequential rate is not known, allowed: none";
+            Err(Error::config(&fact.drive, why))
+        }
+        _ => Ok(simulated),
+    }
 }
 
 fn point(fact: &Fact, ours: f64) -> Point {
