@@ -18,8 +18,8 @@ impl Permutation {
         Self { order: Scatter::new(blocks, key), key, fresh, next: 0, round: 0 }
     }
 
-    /// Makes this the past of a round: a different order, so that the run does not repeat it block by
-    /// block.
+    /// Makes this the past of a round: a different order, so that the run does not repeat it block
+    /// by block.
     pub(crate) fn diverge(&mut self) {
         self.round = u64::MAX / 2;
         self.order = Scatter::new(self.order.count(), mix(!self.key));

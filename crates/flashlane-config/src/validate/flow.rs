@@ -58,13 +58,7 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         });
     }
     check_address(rules, &format!("{key}.address"), &flow.address);
-    let others = flow.read_ratio.0 + flow.trim_ratio.0 + flow.flush_ratio.0;
-    let jobs = flow.fio.is_some() || flow.warps.is_some();
-    rules.require(!flow.fill_first || others == 0.0 && !jobs, format!("{key}.fill_first"), || {
-        "found true beside reads, trims, flushes, fio or warps, allowed: where all requests are \
-         writes of `size` and `address`"
-            .to_owned()
-    });
+    check_filling(rules, key, flow);
     let in_blocks =
         matches!(flow.address, AddressConfig::Permutation | AddressConfig::Permutations);
     let one_size = matches!(flow.size, SizeConfig::Fixed(_));
@@ -75,6 +69,17 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
     check_jobs(rules, key, flow);
     check_size(rules, &format!("{key}.size"), &flow.size);
     check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+/// Refuses a filling beside requests that are not writes of the flow itself.
+fn check_filling(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
+    let others = flow.read_ratio.0 + flow.trim_ratio.0 + flow.flush_ratio.0;
+    let jobs = flow.fio.is_some() || flow.warps.is_some();
+    rules.require(!flow.fill_first || others == 0.0 && !jobs, format!("{key}.fill_first"), || {
+        "found true beside reads, trims, flushes, fio or warps, allowed: where all requests are \
+         writes of `size` and `address`"
+            .to_owned()
+    });
 }
 
 fn check_jobs(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {

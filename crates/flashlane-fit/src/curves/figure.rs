@@ -163,9 +163,8 @@ impl Figure {
     #[must_use]
     pub fn shares_run(&self, other: &Self) -> bool {
         let amplifies = |figure: &Self| figure.metric == Metric::Waf;
-        let closed = self.load.is_none();
-        (self.operation == other.operation || !closed)
-            && (self.depth == other.depth || !closed)
+        let closed = (self.operation, self.depth) == (other.operation, other.depth);
+        (self.load.is_some() || closed)
             && (self.pattern, self.size, self.load) == (other.pattern, other.size, other.load)
             && (self.used, self.written, self.lasted) == (other.used, other.written, other.lasted)
             && (self.state, amplifies(self)) == (other.state, amplifies(other))

@@ -6,7 +6,7 @@ use flashlane::config::units::{Bandwidth, ByteSize, Span, TransferRate};
 use serde::Serialize;
 use toml::Value;
 
-use super::figure::{Figure, Operation, State};
+use super::figure::{Figure, Metric, Operation, State};
 use crate::calibrate::Parameter;
 use crate::unit::Unit;
 
@@ -112,18 +112,24 @@ impl Needs {
                 (has(&|figure| figure.operation == Operation::Read), "there is no figure of reads")
             }
             Self::Writes => (
-                has(&|figure| figure.operation == Operation::Write),
+                has(&|figure| writes(figure) && figure.metric != Metric::Waf),
                 "there is no figure of writes",
             ),
             Self::Sustained => (
                 has(&|figure| {
-                    figure.state == State::Sustained && figure.operation == Operation::Write
+                    figure.metric == Metric::Waf
+                        || figure.state == State::Sustained && writes(figure)
                 }),
                 "there is no figure of writes in steady state",
             ),
         };
         (!there).then_some(reason)
     }
+}
+
+/// True if the drive is written to.
+fn writes(figure: &Figure) -> bool {
+    figure.operation == Operation::Write || figure.load.is_some_and(|load| load.write_share > 0.0)
 }
 
 /// The value of a key, which may be inside tables.

@@ -163,13 +163,16 @@ impl<'a> Bench<'a> {
     fn measure(&self, figure: &Figure, sets: &[String]) -> Result<f64, Error> {
         let of_writes =
             ["flash.program_time=", "flash.erase_time=", "interface.write_firmware_time="];
-        let unread = figure.operation == Operation::Read && figure.state == State::Fresh;
+        let reads = figure.operation == Operation::Read && figure.load.is_none();
+        let unread = reads && figure.state == State::Fresh;
         let sets: Vec<String> = sets
             .iter()
             .filter(|set| !(unread && of_writes.iter().any(|key| set.starts_with(key))))
             .cloned()
             .collect();
-        let name = format!("{} {}", figure.name(), sets.join(" "));
+        let load = figure.load.map(|load| (load.iops, load.write_share));
+        let exact = (load, figure.used, figure.written);
+        let name = format!("{} {exact:?} {}", figure.name(), sets.join(" "));
         let known = || self.known.lock().expect("no thread panics with it");
         if let Some(&value) = known().get(&name) {
             return Ok(value);

@@ -46,9 +46,10 @@ pub fn read(path: &Path) -> Result<Vec<Figure>, Error> {
     parse(&read_text(path)?, &path.display().to_string())
 }
 
-/// Reads a table: columns `op,pattern,size,metric,value`, `depth` or `load_iops` with `write_share`,
-/// and, optionally, `used`, `written` or `lasted`, `sigma`, `state`, `role` and `source`, in any order. `file`
-/// names it in messages. Lines that start with `#` and empty lines are skipped.
+/// Reads a table: columns `op,pattern,size,metric,value`, `depth` or `load_iops` with
+/// `write_share`, and, optionally, `used`, `written` or `lasted`, `sigma`, `state`, `role` and
+/// `source`, in any order. `file` names it in messages. Lines that start with `#` and empty lines
+/// are skipped.
 ///
 /// # Errors
 /// A header that lacks a column or has an unknown one; one problem for each bad line, with file and
