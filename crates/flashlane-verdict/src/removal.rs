@@ -12,7 +12,7 @@ pub struct Removal {
     pub other: String,
     /// Mean end-to-end time of a request of the victim beside all other flows. Unit: microseconds.
     pub beside: f64,
-    /// The same without the other flow.
+    /// Mean end-to-end time without the other flow. Unit: microseconds.
     pub without: f64,
     /// What blame says that a request of the victim waits for the other flow, if it was asked for.
     pub blamed: Option<f64>,

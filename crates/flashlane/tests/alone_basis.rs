@@ -5,13 +5,14 @@ use flashlane::config::validate::validate;
 use flashlane::metrics::{AloneBasis, Summary};
 use flashlane::{RunOptions, simulate};
 
-const READER: &str = "[[flow]]\nname = \"reader\"\n[flow.synthetic]\nqueue_depth = 8\n\
+const READER: &str = "[[flow]]\nname = \"reader\"\n[flow.synthetic]\niops = 15000\n\
                       requests = 1500\nread_ratio = 1.0\nsize = \"4KiB\"\n";
 const WRITER: &str = "[[flow]]\nname = \"writer\"\ncache = \"off\"\n[flow.synthetic]\n\
-                      queue_depth = 16\nrequests = 1500\nread_ratio = 0.2\nsize = \"8KiB\"\n";
+                      iops = 3000\nrequests = 300\nread_ratio = 0.2\nsize = \"8KiB\"\n";
 
 fn run(flows: &str, set: &str, alone_basis: AloneBasis) -> Summary {
-    let overrides = Overrides { sets: vec![set.to_owned()], ..Overrides::default() };
+    let sets = vec![set.to_owned(), "ftl.over_provisioning=60%".to_owned()];
+    let overrides = Overrides { sets, ..Overrides::default() };
     let device = load::device("tiny", &overrides).expect("a valid device").config;
     let workload = load::workload_from_toml(flows, "test", &Overrides::default());
     let workload = workload.expect("a valid workload").config;
@@ -26,6 +27,7 @@ fn alone(summary: &Summary) -> Vec<Option<f64>> {
     summary.flows.iter().map(|flow| flow.alone_end_to_end_us).collect()
 }
 
+/// In open loops, runs alone count the same requests.
 #[test]
 fn all_isolations_share_one_baseline() {
     let flows = [READER, WRITER].concat();
@@ -53,6 +55,7 @@ fn without_isolation_both_are_the_same() {
 #[test]
 fn lists_of_a_flow_do_not_bind_it_alone() {
     let listed = READER.replace("[flow.synthetic]", "channels = [0]\n[flow.synthetic]");
+    let listed = listed.replace("iops = 15000", "queue_depth = 16");
     for flows in [listed.clone(), [&*listed, WRITER].concat()] {
         let whole = run(&flows, "isolation=unified", AloneBasis::WholeDrive);
         let same = run(&flows, "isolation=unified", AloneBasis::SameIsolation);

@@ -32,7 +32,7 @@ fn the_loud_one_costs_the_quiet_one_and_the_idle_one_does_not() {
     assert_eq!(without.keys().collect::<Vec<_>>(), ["idle", "loud"]);
     assert!(without["loud"] < 0.5 * quiet.end_to_end_us.mean, "{without:?}");
     let idle = without["idle"] / quiet.end_to_end_us.mean;
-    assert!((idle - 1.0).abs() < 0.01, "{idle}");
+    assert!((idle - 1.0).abs() < 0.15, "other times, but about the same load: {idle}");
     assert!(quiet.slowdown.is_none(), "nobody ran alone");
 }
 

@@ -1,7 +1,7 @@
 //! One test for each mechanism of isolation: what it is for happens with it, and not without.
 
 use crate::common::{SMALL_DRIVE, Scenario};
-use flashlane::metrics::Summary;
+use flashlane::metrics::{AloneBasis, Summary};
 
 /// A latency-critical reader beside two writers that keep their collection busy.
 const TENANTS: &str = r#"
@@ -50,6 +50,7 @@ fn p99_of_reader(summary: &Summary) -> f64 {
 fn partitions_keep_writers_away_from_a_reader() {
     let mut unified = tenants();
     unified.options.alone = true;
+    unified.options.alone_basis = AloneBasis::SameIsolation;
     let (by_channel, by_chip) = (
         unified.set("isolation", "{ partitioned = { by = \"channel\" } }").run(),
         unified.set("isolation", "partitioned").run(),

@@ -1,8 +1,8 @@
 //! The length of a run without time that lasts as long as a run of the measured drive.
 //!
 //! The drive writes at a rate of one over the cost of a write, in which a copy of collection costs
-//! some writes of the host. A run whose end is given as time thus ends where the costs of its writes
-//! add up to that time. How many writes these are is found by runs.
+//! some writes of the host. A run whose end is given as time thus ends where the costs of its
+//! writes add up to that time. How many writes these are is found by runs.
 
 use flashlane::Error;
 use flashlane::metrics::{FlashSummary, Summary};

@@ -43,9 +43,8 @@ pub(super) fn with_time(device: &mut DeviceConfig) {
 }
 
 /// The drive for a run without time: with superblocks of the whole drive, one plane with as many
-/// blocks. The data cache shrinks with the drive.
+/// blocks.
 pub(super) fn without_time(device: &mut DeviceConfig) {
-    let real = logical_bytes(device) as f64;
     if device.ftl.superblock == Superblock::Drive {
         let flash = &mut device.flash;
         let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
@@ -62,10 +61,6 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
     let units = units_per_page_row(device);
     let blocks = u64::from(device.flash.blocks_per_plane);
     shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units / blocks);
-    let scale = logical_bytes(device) as f64 / real;
-    let unit = device.unit().0;
-    let cache = &mut device.cache;
-    cache.capacity.0 = ((cache.capacity.0 as f64 * scale) as u64 / unit).max(1) * unit;
     device.slc_cache = None;
 }
 
@@ -129,9 +124,6 @@ mod tests {
         assert_eq!(timed.flash.channels, whole.flash.channels, "parallelism is that of the drive");
         assert!(units_of_blocks(&timed) <= ROW_WITH_TIME);
         assert_eq!(untimed.flash.blocks_per_plane, whole.flash.blocks_per_plane);
-        let share =
-            |device: &DeviceConfig| device.cache.capacity.0 as f64 / logical_bytes(device) as f64;
-        assert!((share(&untimed) / share(&whole) - 1.0).abs() < 0.05, "the cache shrinks, too");
     }
 
     #[test]

@@ -109,7 +109,7 @@ pub struct Traits {
     pub copy: f64,
 }
 
-/// What is known of a drive; `None` for drives that are not in the table.
+/// The traits of a drive; `None` for drives that are not in the table.
 #[must_use]
 pub fn traits(drive: &str) -> Option<Traits> {
     let line = DRIVES.lines().find_map(|line| line.strip_prefix(drive)?.strip_prefix(','))?;

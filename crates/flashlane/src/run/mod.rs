@@ -87,7 +87,7 @@ impl<'a> Prepared<'a> {
         Self::of((Cow::Borrowed(device), workload.layout(device)), workload, options, several)
     }
 
-    /// The same for flows that run alone on the whole drive.
+    /// A scenario whose flows run alone on the whole drive.
     fn whole(
         device: &DeviceConfig,
         workload: &'a WorkloadConfig,

@@ -50,7 +50,7 @@ pub(super) fn of(
     let slowdowns = wants_slowdowns(workload, options);
     // A single flow that has all it can have is alone already.
     let alone = slowdowns && (flows > 1 || whole);
-    // Of two flows, each one is alone without the other one.
+    // Without the other one, each of two flows is alone.
     let two = options.leave_one_out && flows == 2 && !whole;
     let mut subsets = Vec::new();
     if alone || two {
