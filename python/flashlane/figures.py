@@ -225,6 +225,10 @@ class DeviceTime(TypedDict):
     """``mapping_s`` over the time of all dies. Range: 0..=1."""
 
 
+AloneBasis: TypeAlias = Literal["whole-drive", "same-isolation"]
+"""The part of the drive that a flow has when it runs alone."""
+
+
 class AloneSummary(TypedDict):
     """A flow that has the drive to itself, over the same window."""
 
@@ -464,6 +468,9 @@ class FlowSummary(TypedDict):
     alone_end_to_end_us: NotRequired[float | None]
     """Mean end-to-end time of the same requests with the flow alone. Null without ``--alone``."""
 
+    alone_basis: NotRequired[AloneBasis | None]
+    """The part of the drive that the flow has when it runs alone. Left out without ``--alone``."""
+
     slowdown: NotRequired[float | None]
     """``end_to_end_us.mean / alone_end_to_end_us``."""
 
@@ -476,6 +483,11 @@ class FlowSummary(TypedDict):
 
     alone: NotRequired[AloneSummary | None]
     """The flow when it has the drive to itself. Null without ``--alone``."""
+
+    without: NotRequired[dict[str, Any] | None]
+    """Mean end-to-end time of the same requests without another flow, by the name of that flow. Unit:
+    microseconds. The difference from ``end_to_end_us.mean`` is what the other flow really costs this one.
+    Left out without ``--leave-one-out``."""
 
     slo: NotRequired[SloSummary | None]
     """Results of the tenant's goals; left out where it has none."""
@@ -1423,6 +1435,9 @@ class FlowFigures:
     alone_end_to_end_us: float | None
     """Mean end-to-end time of the same requests with the flow alone. Null without ``--alone``."""
 
+    alone_basis: AloneBasis | None
+    """The part of the drive that the flow has when it runs alone. Left out without ``--alone``."""
+
     slowdown: float | None
     """``end_to_end_us.mean / alone_end_to_end_us``."""
 
@@ -1435,6 +1450,11 @@ class FlowFigures:
 
     alone: AloneSummary | None
     """The flow when it has the drive to itself. Null without ``--alone``."""
+
+    without: dict[str, Any] | None
+    """Mean end-to-end time of the same requests without another flow, by the name of that flow. Unit:
+    microseconds. The difference from ``end_to_end_us.mean`` is what the other flow really costs this one.
+    Left out without ``--leave-one-out``."""
 
     slo: SloSummary | None
     """Results of the tenant's goals; left out where it has none."""

@@ -1493,6 +1493,9 @@ class HotColdConfig(TypedDict, total=False):
     hot_traffic: Required[Ratio]
     """Share of the requests that go to the hot region. Range: 0..=1."""
 
+    scattered: bool
+    """Hot blocks of ``align`` bytes lie anywhere in the space, instead of at its start."""
+
 
 class ZipfConfig(TypedDict, total=False):
     """Zipf popularity."""
@@ -1502,6 +1505,10 @@ class ZipfConfig(TypedDict, total=False):
 
     extent: ByteSize
     """Unit of popularity, rounded up to a multiple of ``align``. Default: 64KiB. Default: ``64KiB``."""
+
+    stands_for: ByteSize
+    """Popularity as over a space of this size, from which the flow's space is scaled down: an extent gets
+    the draws of all those that it stands for. Default: the flow's space."""
 
 
 class MixedConfig(TypedDict, total=False):
@@ -1519,8 +1526,20 @@ class MixedConfig(TypedDict, total=False):
     span. Default: every request draws its kind."""
 
 
+class ZonesConfig(TypedDict, total=False):
+    """Zones with streams."""
+
+    active: Required[int]
+    """Zones that are written at a time. A request goes to one of them, chosen at random. Range: 1..=65536."""
+
+    size: Required[ByteSize]
+    """Size of a zone, rounded up to a multiple of ``align``. A full zone gives its turn to any other one."""
+
+
 AddressConfigTable = TypedDict(
-    "AddressConfigTable", {"hot-cold": HotColdConfig, "zipf": ZipfConfig, "mixed": MixedConfig}, total=False
+    "AddressConfigTable",
+    {"hot-cold": HotColdConfig, "zipf": ZipfConfig, "mixed": MixedConfig, "zones": ZonesConfig},
+    total=False,
 )
 AddressConfig: TypeAlias = Literal["uniform", "streaming", "permutation", "permutations"] | AddressConfigTable
 """Address distribution of a synthetic flow."""
@@ -1897,6 +1916,10 @@ class SyntheticFlow(FlowKeys, total=False):
 
     address: AddressConfig
     """Distribution of addresses. Default: ``uniform``."""
+
+    fill_first: bool
+    """The first requests write every address once, in order; ``address`` is for those after them. Only
+    where all requests are writes."""
 
     size: SizeConfig
     """Request sizes. Default: ``4KiB``."""
