@@ -55,9 +55,10 @@ def simulate(
         seeds: number of consecutive seeds with which the run is repeated; figures are then means, and
             ``Result.seeds`` has every figure with its 95 % interval.
         alone: also run every flow by itself, and give slowdowns and fairness.
-        alone_basis: what a flow has in its run alone: the whole drive, or what isolation and its lists give to
-            it beside the others.
-        leave_one_out: also run the others without each flow in turn (``without`` of the flows of the summary).
+        alone_basis: what a flow has in its run alone: the whole drive, or what isolation and its lists give
+            to it beside the others.
+        leave_one_out: also run the others without each flow in turn (``without`` of the flows of the
+            summary).
         warmup: load that does not count: a time (``"10ms"``) or a number of requests.
         until_steady: run in rounds until the last five are steady by SNIA's rule, 25 at most; what has to be
             steady: ``"iops"`` (also ``True``), ``"bandwidth"`` or ``"latency"``. The last five rounds are
