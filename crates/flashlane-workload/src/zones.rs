@@ -1,6 +1,8 @@
 //! Streams over zones: each active zone is written from its start to its end, and then another zone
 //! takes its turn.
 
+use std::collections::BTreeSet;
+
 use flashlane_engine::Rng;
 
 /// The active zones of a space. A request goes to one of them, chosen at random. The zone that
@@ -13,6 +15,8 @@ pub(crate) struct Zones {
     count: u64,
     /// Zone, and the sectors of it that were written.
     active: Vec<(u64, u64)>,
+    /// The active zones by number: there may be tens of thousands.
+    taken: BTreeSet<u64>,
 }
 
 impl Zones {
@@ -21,24 +25,24 @@ impl Zones {
     pub(crate) fn new(limit: u64, size: u64, active: u32, rng: &mut Rng) -> Self {
         let size = size.min(limit);
         let count = limit / size;
-        let mut zones = Self { size, count, active: Vec::new() };
+        let mut zones = Self { size, count, active: Vec::new(), taken: BTreeSet::new() };
         for _ in 0..u64::from(active).min(count) {
             let zone = zones.free(rng);
             zones.active.push((zone, 0));
+            zones.taken.insert(zone);
         }
         zones
     }
 
     /// A zone that is not active; the last one, where all others are active.
     fn free(&self, rng: &mut Rng) -> u64 {
-        let active = |zone| self.active.iter().any(|&(other, _)| other == zone);
         let others = self.count - self.active.len() as u64;
         if others == 0 {
             return self.active.last().map_or(0, |&(zone, _)| zone);
         }
         loop {
             let zone = rng.below(self.count);
-            if !active(zone) {
+            if !self.taken.contains(&zone) {
                 return zone;
             }
         }
@@ -57,6 +61,8 @@ impl Zones {
         }
         // All zones are active: the full one starts over.
         let next = if self.count == self.active.len() as u64 { zone } else { self.free(rng) };
+        self.taken.remove(&zone);
+        self.taken.insert(next);
         self.active[turn] = (next, sectors);
         next * self.size
     }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use flashlane::Error;
 use flashlane::config::load::read_text;
-use flashlane_fit::curves::Role;
-use flashlane_study::validate::{self, Errors, Fact, Kind, Point, Request};
+use flashlane_study::validate::{self, Errors, Fact, Kind, Point, Request, percent};
 
 use crate::args::ValidateArgs;
 use crate::execute::progress_bar;
@@ -103,17 +102,6 @@ fn devices(arguments: &ValidateArgs, facts: &[Fact]) -> Result<BTreeMap<String, 
     arguments.device.iter().map(device).collect()
 }
 
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Fitted => "fitted",
-        Role::Predicted => "predicted",
-    }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:+.1} %", 100.0 * share)
-}
-
 fn table(points: &[Point]) -> String {
     let mut header = vec!["drive", "kind", "point", "measured", "ours", "error", "role"];
     let compared = points.iter().any(|point| point.mqsim.is_some());
@@ -132,7 +120,7 @@ fn table(points: &[Point]) -> String {
             number(one.measured),
             number(one.ours),
             percent(one.error),
-            role(one.role).to_owned(),
+            one.role.name().to_owned(),
         ];
         if compared {
             row.extend(mqsim);
@@ -143,17 +131,9 @@ fn table(points: &[Point]) -> String {
 }
 
 fn summary(points: &[Point]) -> String {
-    let header = ["drive", "kind", "role", "points", "median error", "90th percentile"];
-    let mut table = Table::new(&header);
-    for Errors { drive, kind, role: of, points, median, p90 } in validate::summary(points) {
-        table.row(vec![
-            drive.unwrap_or_else(|| "all".to_owned()),
-            kind.name().to_owned(),
-            role(of).to_owned(),
-            points.to_string(),
-            format!("{:.1} %", 100.0 * median),
-            format!("{:.1} %", 100.0 * p90),
-        ]);
+    let mut table = Table::new(&Errors::HEADS);
+    for errors in validate::summary(points) {
+        table.row(errors.row());
     }
     let mut text = format!("\n{}", table.render());
     let signs = validate::signs(points);

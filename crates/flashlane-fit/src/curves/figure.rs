@@ -67,6 +67,17 @@ pub enum Role {
     Predicted,
 }
 
+impl Role {
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fitted => "fitted",
+            Self::Predicted => "predicted",
+        }
+    }
+}
+
 /// Requests at a rate, whether the drive keeps up or not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Load {
@@ -170,6 +181,13 @@ impl Figure {
             && (self.state, amplifies(self)) == (other.state, amplifies(other))
     }
 
+    /// A text that only figures with the same simulated value share. The name for people is
+    /// rounded.
+    pub(super) fn identity(&self) -> String {
+        let exact = (self.load, self.used, self.written, self.lasted, self.state);
+        format!("{} {exact:?}", self.name())
+    }
+
     /// Name of the figure: "4 KiB random read, depth 1, us".
     #[must_use]
     pub fn name(&self) -> String {
@@ -193,9 +211,10 @@ impl Figure {
             (Some(load), _) => {
                 format!("{:.1} kIOPS, {:.0} % writes", load.iops / 1e3, 100.0 * load.write_share)
             }
-            (None, Metric::Waf) if self.lasted.is_none() => {
-                format!("written {:.1} times", self.written)
-            }
+            (None, Metric::Waf) => match self.lasted {
+                Some(lasted) => format!("for the time of {:.1} sequential rounds", lasted.rounds),
+                None => format!("written {:.1} times", self.written),
+            },
             (None, _) => format!("depth {}", self.depth),
         };
         format!("{number} {unit} {pattern} {operation}{state}{used}, {load}, {metric}")
@@ -239,5 +258,28 @@ mod tests {
         assert!((mean * one - 1e3).abs() < 30.0, "{mean} {one}");
         assert!(measure(figure(1, Metric::P99Us)) >= mean);
         assert_eq!(figure(1, Metric::MeanUs).name(), "4 KiB random read, depth 1, us");
+    }
+
+    #[test]
+    fn figures_of_different_runs_have_different_identities() {
+        let plain = Figure::of(Operation::Write, Pattern::Random, Metric::Waf, 2.0);
+        let lasted = |rounds, copy| Some(Lasted { rounds, copy });
+        let load = |iops| Some(Load { iops, write_share: 0.5 });
+        let all = [
+            plain.clone(),
+            Figure { used: 0.501, ..plain.clone() },
+            Figure { used: 0.502, ..plain.clone() },
+            Figure { written: 5.01, ..plain.clone() },
+            Figure { lasted: lasted(10.01, 1.0), ..plain.clone() },
+            Figure { lasted: lasted(10.02, 1.0), ..plain.clone() },
+            Figure { lasted: lasted(10.02, 1.4), ..plain.clone() },
+            Figure { load: load(10_001.0), ..plain.clone() },
+            Figure { load: load(10_002.0), ..plain.clone() },
+            Figure { state: State::Sustained, ..plain.clone() },
+        ];
+        let identities: std::collections::BTreeSet<_> = all.iter().map(Figure::identity).collect();
+        assert_eq!(identities.len(), all.len());
+        let same = Figure { value: 3.0, sigma: 0.1, role: Role::Predicted, ..plain.clone() };
+        assert_eq!(same.identity(), plain.identity());
     }
 }

@@ -170,9 +170,7 @@ impl<'a> Bench<'a> {
             .filter(|set| !(unread && of_writes.iter().any(|key| set.starts_with(key))))
             .cloned()
             .collect();
-        let load = figure.load.map(|load| (load.iops, load.write_share));
-        let exact = (load, figure.used, figure.written);
-        let name = format!("{} {exact:?} {}", figure.name(), sets.join(" "));
+        let name = format!("{} {}", figure.identity(), sets.join(" "));
         let known = || self.known.lock().expect("no thread panics with it");
         if let Some(&value) = known().get(&name) {
             return Ok(value);

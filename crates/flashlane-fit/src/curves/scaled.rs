@@ -23,13 +23,8 @@ const OPEN: f64 = 2.0;
 
 /// Logical size of a drive. Unit: bytes.
 pub(super) fn logical_bytes(device: &DeviceConfig) -> u64 {
-    let flash = &device.flash;
-    let planes = u64::from(flash.channels)
-        * u64::from(flash.chips_per_channel)
-        * u64::from(flash.dies_per_chip)
-        * u64::from(flash.planes_per_die);
-    let pages = planes * u64::from(flash.blocks_per_plane) * u64::from(flash.pages_per_block);
-    ((pages * flash.page_size.0) as f64 / (1.0 + device.ftl.over_provisioning.0)) as u64
+    let bytes = device.geometry().pages() * device.unit().0;
+    (bytes as f64 / (1.0 + device.ftl.over_provisioning.0)) as u64
 }
 
 /// The drive for a run with time: as many dies, with fewer and smaller blocks. Erases are as much
@@ -46,9 +41,8 @@ pub(super) fn with_time(device: &mut DeviceConfig) {
 /// blocks.
 pub(super) fn without_time(device: &mut DeviceConfig) {
     if device.ftl.superblock == Superblock::Drive {
+        let planes = f64::from(device.geometry().planes());
         let flash = &mut device.flash;
-        let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
-        let planes = f64::from(planes * flash.planes_per_die);
         (flash.channels, flash.chips_per_channel) = (1, 1);
         (flash.dies_per_chip, flash.planes_per_die) = (1, 1);
         if device.ftl.parity {
@@ -66,10 +60,8 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
 
 /// Mapping units in a page of every plane.
 fn units_per_page_row(device: &DeviceConfig) -> u64 {
-    let flash = &device.flash;
-    let planes = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
-    let page = (flash.page_size.0 / device.unit().0).max(1);
-    u64::from(planes * flash.planes_per_die) * page
+    let geometry = device.geometry();
+    u64::from(geometry.planes()) * u64::from(geometry.units_per_page)
 }
 
 /// Mapping units in a block of every plane.

@@ -5,7 +5,7 @@ mod page;
 mod report;
 
 pub use device::device;
-pub use page::page;
+pub use page::{environment, page};
 pub use report::{
     Key, Pair, Point, Report, SCHEMA, Source, Undetermined, Verdict, also, pairs, undetermined,
 };

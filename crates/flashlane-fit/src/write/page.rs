@@ -17,11 +17,12 @@ const ROWS: usize = 40;
 /// Side of the chart of measured against fitted. Unit: pixels of the drawing.
 const SIDE: f64 = 320.0;
 
-/// The report as a single HTML page without external parts.
+/// An environment for a page with this template, whose name is `page`.
 ///
-/// # Errors
-/// Numbers that cannot be written.
-pub fn page(report: &Report) -> Result<String, Error> {
+/// # Panics
+/// If the template is wrong: it is constant, and its page is tested.
+#[must_use]
+pub fn environment(template: &'static str) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // Names of users may contain HTML, which is shown as text, and control characters, which are
@@ -32,8 +33,17 @@ pub fn page(report: &Report) -> Result<String, Error> {
     });
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
-    environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
-    let template = environment.get_template("page").expect("it was added above");
+    environment.add_template("page", template).expect("the template is constant and tested");
+    environment
+}
+
+/// The report as a single HTML page without external parts.
+///
+/// # Errors
+/// Numbers that cannot be written.
+pub fn page(report: &Report) -> Result<String, Error> {
+    let environment = environment(TEMPLATE);
+    let template = environment.get_template("page").expect("the environment has it");
     let keys = report.keys.iter();
     let (kept, varied): (Vec<_>, Vec<_>) = keys.partition(|key| key.source == Source::Base);
     let varied: Vec<_> = varied.into_iter().map(KeyRow::of).collect();

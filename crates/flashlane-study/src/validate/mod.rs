@@ -17,7 +17,7 @@ use serde::Serialize;
 
 pub use facts::{Fact, Kind, Traits, drives, parse, shipped, traits};
 pub use page::page;
-pub use summary::{Errors, Signs, signs, summary};
+pub use summary::{Errors, Signs, percent, signs, summary};
 
 /// How to run.
 #[derive(Clone, Debug)]

@@ -1,14 +1,13 @@
 //! The page: curves of measured values and ours, and the table.
 
-use flashlane::{Error, visible};
+use flashlane::Error;
 use flashlane_fit::curves::{Figure, Metric, Operation, Pattern, Role};
-use flashlane_fit::write::STYLE;
-use minijinja::syntax::SyntaxConfig;
+use flashlane_fit::write::{STYLE, environment};
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value, context, escape_formatter};
+use minijinja::{Value, context};
 use serde::Serialize;
 
-use super::{Errors, Kind, Point, signs, summary};
+use super::{Errors, Kind, Point, percent, signs, summary};
 
 const TEMPLATE: &str = include_str!("page.html");
 
@@ -21,17 +20,8 @@ const HEIGHT: f64 = 130.0;
 /// # Errors
 /// Numbers that cannot be written.
 pub fn page(points: &[Point]) -> Result<String, Error> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // Names of users may contain HTML, which is shown as text, and control characters.
-    environment.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible(text))),
-        _ => escape_formatter(out, state, value),
-    });
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
-    environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
-    let template = environment.get_template("page").expect("it was added above");
+    let environment = environment(TEMPLATE);
+    let template = environment.get_template("page").expect("the environment has it");
     let mut drives: Vec<&str> = Vec::new();
     for point in points {
         if !drives.contains(&point.drive.as_str()) {
@@ -39,7 +29,7 @@ pub fn page(points: &[Point]) -> Result<String, Error> {
         }
     }
     let drives: Vec<_> = drives.into_iter().map(|drive| DriveView::of(drive, points)).collect();
-    let errors: Vec<_> = summary(points).iter().map(error_row).collect();
+    let errors: Vec<_> = summary(points).iter().map(Errors::row).collect();
     let page = context! {
         style => STYLE,
         drives => Value::from(Serde(drives)),
@@ -69,8 +59,7 @@ impl<'a> DriveView<'a> {
         }
         let charts = titles.into_iter().filter_map(|title| Chart::of(title, &own)).collect();
         let rows = own.iter().map(|point| {
-            let role = role(point.role);
-            let error = percent(point.error);
+            let (role, error) = (point.role.name(), percent(point.error));
             let (measured, ours) = (number(point.measured), number(point.ours));
             [point.kind.name(), &point.point, &measured, &ours, &error, role, &point.source]
                 .map(str::to_owned)
@@ -78,28 +67,6 @@ impl<'a> DriveView<'a> {
         });
         Self { name, charts, rows: rows.collect() }
     }
-}
-
-fn error_row(errors: &Errors) -> Vec<String> {
-    vec![
-        errors.drive.clone().unwrap_or_else(|| "all".to_owned()),
-        errors.kind.name().to_owned(),
-        role(errors.role).to_owned(),
-        errors.points.to_string(),
-        format!("{:.1} %", 100.0 * errors.median),
-        format!("{:.1} %", 100.0 * errors.p90),
-    ]
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Fitted => "fitted",
-        Role::Predicted => "predicted",
-    }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:+.1} %", 100.0 * share)
 }
 
 /// The chart that a point belongs to, the name of its axis, and where it stands there.

@@ -25,6 +25,31 @@ pub struct Errors {
     pub p90: f64,
 }
 
+impl Errors {
+    /// Heads of the columns of [`Errors::row`].
+    pub const HEADS: [&str; 6] =
+        ["drive", "kind", "role", "points", "median error", "90th percentile"];
+
+    /// The cells of a table, for people.
+    #[must_use]
+    pub fn row(&self) -> Vec<String> {
+        vec![
+            self.drive.clone().unwrap_or_else(|| "all".to_owned()),
+            self.kind.name().to_owned(),
+            self.role.name().to_owned(),
+            self.points.to_string(),
+            format!("{:.1} %", 100.0 * self.median),
+            format!("{:.1} %", 100.0 * self.p90),
+        ]
+    }
+}
+
+/// An error for people: with its sign, in percent.
+#[must_use]
+pub fn percent(error: f64) -> String {
+    format!("{:+.1} %", 100.0 * error)
+}
+
 /// The errors by kind and role: first of each drive, then of all.
 #[must_use]
 pub fn summary(points: &[Point]) -> Vec<Errors> {

@@ -337,11 +337,8 @@ impl Untimed {
                     lpa = self.look_ahead(next, last);
                 }
                 self.ftl.pages.set_lpa(next, Lpa::NONE);
-                let flow = match apart {
-                    false => flow,
-                    true if shared => self.moves_for(plane, block, (lpa, to)),
-                    true => flow,
-                };
+                let flow =
+                    if apart && shared { self.moves_for(plane, block, (lpa, to)) } else { flow };
                 if apart && stream == Stream::GcMapping {
                     self.ftl.pages.set_lpa(to, lpa);
                     self.move_translation_page(lpa.get(), to);
