@@ -24,7 +24,7 @@ def simulate(
     seed: int = 1,
     seeds: int = 1,
     alone: bool = False,
-    alone_basis: Literal["whole-drive", "same-isolation"] = "same-isolation",
+    alone_basis: Literal["whole-drive", "same-isolation"] = "whole-drive",
     leave_one_out: bool = False,
     warmup: str | int | None = None,
     until_steady: bool | Literal["iops", "bandwidth", "latency"] = False,

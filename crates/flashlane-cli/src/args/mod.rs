@@ -128,7 +128,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) alone: bool,
     /// The part of the drive that a flow has in its run alone.
-    #[arg(long, value_name = "BASIS", default_value = "same-isolation", requires = "alone")]
+    #[arg(long, value_name = "BASIS", default_value = "whole-drive", requires = "alone")]
     pub(crate) alone_basis: Basis,
     /// Also run the others without each flow in turn, and report what flows really cost each other,
     /// beside what `--blame` says. One more run for each flow.

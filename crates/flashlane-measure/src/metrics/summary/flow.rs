@@ -224,9 +224,9 @@ fn is_zero(count: &u64) -> bool {
 pub enum AloneBasis {
     /// All of it, whatever the isolation policy or the flow's lists of channels, chips, dies and
     /// planes give to it beside the others. Slowdowns of different policies then compare.
+    #[default]
     WholeDrive,
     /// What it has beside the others.
-    #[default]
     SameIsolation,
 }
 
