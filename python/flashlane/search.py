@@ -299,9 +299,9 @@ def search(
         study = _study(metrics, folder, question)
         kept = None if folder is None else Path(folder) / "points"
 
-        def run(points: list[Point]) -> list[dict[str, Any]]:
+        def run(points: list[Point], baseline: Mapping[str, Any] | None) -> list[dict[str, Any]]:
             how = {"folder": kept, "jobs": jobs, "memory": memory, "states": states, "client": client}
-            return list(sweep(drive, load, points, **how, **options))
+            return list(sweep(drive, load, points, baseline=baseline, **how, **options))
 
         shortcut = _cheap_keys(cheap, load)
         timed = [metric.text for metric in [*metrics, *(rule.metric for rule in rules)] if not metric.untimed]
@@ -421,21 +421,31 @@ class _Studied:
         axes: list[_Axis],
         metrics: list[Metric],
         rules: list[Rule],
-        run: Callable[[list[Point]], list[dict[str, Any]]],
+        run: Callable[[list[Point], Mapping[str, Any] | None], list[dict[str, Any]]],
         cheap: Point | None,
         seed: int,
     ) -> None:
         self.study, self.axes, self.metrics, self.rules = study, axes, metrics, rules
-        self.run, self.cheap, self.seed = run, cheap, seed
+        self._run, self.cheap, self.seed = run, cheap, seed
+        #: The drive as it is, with its tenants alone: slowdowns of all candidates are against them.
+        self.baseline: Mapping[str, Any] | None = None
         self.optuna = needed("optuna", "search")
         self.cheap_runs = self.full_runs = 0
         #: Trials of a process that was killed: their number decides what is drawn, so they go on.
         self.running = [t for t in self._trials() if t.state == self.optuna.trial.TrialState.RUNNING]
 
+    def run(self, points: list[Point]) -> list[dict[str, Any]]:
+        """Results of some points."""
+        return self._run(points, self.baseline)
+
     def go(self, trials: int, told: Callable[[float], object] | None) -> Search:
         """Run until ``trials`` configurations have run in full."""
         begun = time.monotonic()
-        base = self._entry({}, self.run([{}])[0])
+        (as_it_is,) = self.run([{}])
+        base = self._entry({}, as_it_is)
+        summary = as_it_is.get("summary")
+        if summary and all(flow["alone_end_to_end_us"] is not None for flow in summary["flows"]):
+            self.baseline = summary
         while (done := len(self._full())) < trials:
             room = min(BATCH, trials - done)
             if any("chosen" in trial.user_attrs for trial in self.running):

@@ -85,6 +85,7 @@ class Sweep(Sequence[dict[str, Any]]):
                         "p99_9_us": flow["response_time_us"]["p99_9"],
                         **_by_operation(flow),
                         "slowdown": flow["slowdown"],
+                        "own_slowdown": flow.get("own_slowdown", flow["slowdown"]),
                         "fairness": summary["fairness"]["fairness"],
                         "write_amplification": summary["flash"]["write_amplification"],
                     }
@@ -157,6 +158,7 @@ def sweep(
     memory: int | None = None,
     states: str | PathLike[str] | None = None,
     client: Any = None,
+    baseline: Mapping[str, Any] | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> Sweep:
@@ -181,6 +183,8 @@ def sweep(
             start from the same state share its memory.
         client: a ``distributed.Client``: the points run on its cluster, one task each. ``folder`` and
             ``states``, where given, and all traces are then on a file system that every worker sees.
+        baseline: a summary of a run with ``alone``: slowdowns of all points are against its tenants alone.
+            Without it they are against those of the first point.
         progress: called with the share of points that is done; ``True`` for a bar.
         options: of :func:`flashlane.simulate` at every point: ``seed``, ``warmup``, ``alone``, ``energy``,
             ``waf_only``, ``windows``, ``check``.
@@ -202,7 +206,7 @@ def sweep(
 
     asked = [json.dumps(point) for point in points]
     found = _everywhere(run, asked, folder, jobs, memory, states, client, progress)
-    return Sweep([{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)])
+    return Sweep(_compared(points, found, baseline))
 
 
 def sweep_grid(
@@ -213,6 +217,7 @@ def sweep_grid(
     memory: int | None = None,
     states: str | PathLike[str] | None = None,
     client: Any = None,
+    baseline: Mapping[str, Any] | None = None,
     progress: Progress = None,
 ) -> Sweep:
     """Simulate every point of a grid file, as ``flashlane sweep`` does (docs/sweep.md).
@@ -224,6 +229,7 @@ def sweep_grid(
         memory: bytes that all runs of this process together may take.
         states: where states of preconditioned drives are kept.
         client: a ``distributed.Client``: the points run on its cluster, one task each.
+        baseline: a summary of a run with ``alone``, as in :func:`sweep`.
         progress: called with the share of points that is done; ``True`` for a bar.
 
     Raises:
@@ -238,8 +244,16 @@ def sweep_grid(
 
     asked = [str(number) for number in range(len(points))]
     found = _everywhere(run, asked, folder, jobs, memory, states, client, progress)
-    entries = [{"point": point, **json.loads(text)} for point, text in zip(points, found, strict=True)]
-    return Sweep(entries, keys)
+    return Sweep(_compared(points, found, baseline), keys)
+
+
+def _compared(
+    points: list[Point], found: list[str], baseline: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
+    """The entries of all points, with slowdowns against one baseline."""
+    given = None if baseline is None else json.dumps(dict(baseline))
+    texts = _flashlane.share_baseline(json.dumps(points), found, given)
+    return [{"point": point, **json.loads(text)} for point, text in zip(points, texts, strict=True)]
 
 
 #: What came out of a point, and the damage of its file.

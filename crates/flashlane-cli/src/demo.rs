@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use flashlane::config::load::{self, Overrides};
 use flashlane::config::validate;
 use flashlane::{Error, RunOptions};
+use flashlane_report::{RunData, baseline_sentence, share_baseline};
 
 use crate::args::{DemoArgs, Format};
 use crate::execute::{Outcome, Scenario, execute};
@@ -120,6 +121,7 @@ fn page(scenarios: &[Scenario<'_>], outcomes: &[Outcome]) -> Result<(PathBuf, Co
         (*label).clone_into(&mut run.label);
         runs.push(run);
     }
+    share_baseline(&mut runs, None);
     Ok((PathBuf::from("report.html"), report::page(&runs)?))
 }
 
@@ -127,18 +129,25 @@ fn page(scenarios: &[Scenario<'_>], outcomes: &[Outcome]) -> Result<(PathBuf, Co
 fn show_beside(arguments: &DemoArgs, outcomes: &[Outcome]) -> Result<(), Error> {
     let common = &arguments.common;
     let json = common.format != Format::Text;
-    let shown = outcomes.iter().map(Outcome::shown).collect::<Result<Vec<_>, Error>>()?;
-    let columns: Vec<Column<'_>> = POLICIES
-        .iter()
-        .zip(shown.iter().zip(outcomes))
-        .map(|((label, ..), (summary, outcome))| Column {
-            label,
-            summary,
-            seeds: outcome.seeds.as_ref(),
-        })
-        .collect();
+    let run = |((label, ..), outcome): (&Policy, &Outcome)| {
+        let run = RunData::from_summary(label, outcome.summary.clone());
+        RunData { seeds: outcome.seeds.clone(), ..run }
+    };
+    let mut runs: Vec<RunData> = POLICIES.iter().zip(outcomes).map(run).collect();
+    share_baseline(&mut runs, None);
+    let shown = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>();
+    let shown = shown.map_err(Error::Output)?;
+    let columns = runs.iter().zip(&shown).map(|(run, summary)| Column {
+        label: &run.label,
+        summary,
+        seeds: run.seeds.as_ref(),
+    });
+    let columns: Vec<Column<'_>> = columns.collect();
     if common.format == Format::Text || !common.quiet {
         show(side_by_side(&columns).trim_end(), json)?;
+        if let Some(sentence) = baseline_sentence(&runs) {
+            show(&sentence, json)?;
+        }
     }
     if common.format == Format::Json {
         for outcome in outcomes {

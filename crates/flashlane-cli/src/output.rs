@@ -1,7 +1,7 @@
 //! Standard output, standard error, and files that are written whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use flashlane::{Error, visible, visible_json};
@@ -50,9 +50,22 @@ pub(crate) fn print_data(text: &str) -> Result<(), Error> {
     write_out(&visible_json(text))
 }
 
+/// Writes a binary file to standard output. Refuses a terminal.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Error> {
+    if std::io::stdout().is_terminal() {
+        let message = "standard output is a terminal, allowed: a file or a pipe";
+        return Err(Error::config("--format parquet", message));
+    }
+    write_bytes(bytes)
+}
+
 fn write_out(text: &str) -> Result<(), Error> {
+    write_bytes(text.as_bytes())
+}
+
+fn write_bytes(bytes: &[u8]) -> Result<(), Error> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::Output(format!("standard output: cannot be written: {error}")))
         }

@@ -1,6 +1,6 @@
 //! Several runs side by side, for people.
 
-use flashlane::metrics::{SeedStatistics, Summary};
+use flashlane::metrics::{FlowSummary, SeedStatistics, Summary};
 use flashlane::visible_line;
 
 use crate::summary_table::{STAR, shown};
@@ -49,8 +49,10 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
             table.row([what].into_iter().chain(cells).collect());
         }
     };
+    let flows = || columns.iter().flat_map(|column| &column.summary.flows);
+    let has_own = flows().any(|flow| flow.own_slowdown.is_some());
     let mut names: Vec<&str> = Vec::new();
-    for flow in columns.iter().flat_map(|column| &column.summary.flows) {
+    for flow in flows() {
         if !names.contains(&flow.name.as_str()) {
             names.push(&flow.name);
         }
@@ -71,6 +73,12 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
         });
         add(format!("{shown}: IOPS"), &|s| at(s, "iops", s.flows[of(s)?].iops, false));
         add(format!("{shown}: slowdown"), &|s| at(s, "slowdown", s.flows[of(s)?].slowdown?, true));
+        if has_own {
+            add(format!("{shown}: slowdown, own alone"), &|s| {
+                let (key, own) = own_slowdown(&s.flows[of(s)?])?;
+                at(s, key, own, true)
+            });
+        }
     }
     let at = |s: &Summary, path: &str, value: Option<f64>| {
         let saturated = s.depends_on_length() && path.starts_with("fairness");
@@ -87,6 +95,14 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
         at(s, "flash.write_amplification", Some(s.flash.write_amplification))
     });
     table
+}
+
+/// The slowdown of a flow against its own run alone, and the key of it.
+fn own_slowdown(flow: &FlowSummary) -> Option<(&'static str, f64)> {
+    match flow.own_slowdown {
+        Some(own) => Some(("own_slowdown", own)),
+        None => flow.slowdown.map(|own| ("slowdown", own)),
+    }
 }
 
 /// The verdicts by column, which stand before all numbers.

@@ -1,7 +1,5 @@
 //! Tables of text.
 
-use flashlane_files::csv_line;
-
 /// A table under construction: the first column is text, the others are numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -42,11 +40,6 @@ impl Table {
     /// True if there are no rows below the header.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() <= 1
-    }
-
-    /// The table as comma-separated values, by RFC 4180.
-    pub(crate) fn csv(&self) -> String {
-        self.rows.iter().map(csv_line).collect()
     }
 
     /// The table in Markdown, with numbers to the right.
@@ -172,16 +165,18 @@ mod tests {
             table.row(vec!["a".to_owned(), iops.to_owned()]);
             table
         };
-        assert_eq!(Table::together("run", [("x", table("1"))]).csv(), "flow,IOPS\na,1\n");
+        assert_eq!(
+            Table::together("run", [("x", table("1"))]).rows,
+            [["flow", "IOPS"], ["a", "1"]]
+        );
         let two = Table::together("run", [("x", table("1")), ("y", table("2"))]);
-        assert_eq!(two.csv(), "run,flow,IOPS\nx,a,1\ny,a,2\n");
+        assert_eq!(two.rows, [["run", "flow", "IOPS"], ["x", "a", "1"], ["y", "a", "2"]]);
     }
 
     #[test]
     fn tables_have_the_forms_of_other_programs() {
         let mut table = Table::new(&["side", "a, b"]);
         table.row(vec!["x_1 | 100 %".to_owned(), "4.03 ±0.2".to_owned()]);
-        assert_eq!(table.csv(), "side,\"a, b\"\nx_1 | 100 %,4.03 ±0.2\n");
         assert_eq!(
             table.markdown(),
             "| side | a, b |\n| --- | ---: |\n| x_1 \\| 100 % | 4.03 ±0.2 |\n"

@@ -42,11 +42,12 @@ fn two_runs_stand_side_by_side() {
     let page = std::fs::read_to_string(folder.join("both.html")).expect("the page is there");
     assert!(page.contains("id=\"comparison\""));
     let (lines, _) = succeeds(folder, &["compare", "fcfs", "out-of-order", "--format", "json"]);
-    let schedulers: Vec<Value> = lines
+    let mut runs: Vec<Value> = lines
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["scheduler"].clone())
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["run"].clone())
         .collect();
-    assert_eq!(schedulers, ["fcfs", "out-of-order"]);
+    runs.dedup();
+    assert_eq!(runs, ["fcfs", "out-of-order", "out-of-order minus fcfs"]);
 }
 
 #[test]
@@ -134,12 +135,15 @@ fn all_seeds_of_a_folder_are_compared() {
     let row = page.split("heavy: IOPS").nth(1).and_then(|rest| rest.split("</tr>").next());
     assert_eq!(row.expect("a row").matches('±').count(), 2, "both columns have intervals");
     let (lines, _) = succeeds(folder, &["compare", "fcfs", "both.html", "--format", "json"]);
-    let means: Vec<f64> = lines
+    let of_page = |line: &Value| {
+        line["metric"] == "iops" && line["tenant"] == "heavy" && line["mean"].as_f64() == Some(mean)
+    };
+    let found: Vec<Value> = lines
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
-        .map(|line| line["seeds"]["flows[1].iops"]["mean"].as_f64().expect("a mean"))
+        .filter(of_page)
         .collect();
-    assert_eq!((means.len(), means[2]), (3, mean), "a page carries the seeds");
+    assert_eq!((found.len(), &found[0]["n"]), (1, &Value::from(3)), "a page carries the seeds");
 }
 
 #[test]
@@ -263,11 +267,6 @@ fn the_trade_off_comes_first_and_the_table_has_other_forms() {
         |more: &[&str]| succeeds(folder, &[&["compare", "fcfs", "read-priority"], more].concat());
     let (said, _) = compared(&[]);
     assert!(said.starts_with("Against fcfs, read-priority cuts reader's "), "{said}");
-    let (csv, _) = compared(&["--format", "csv"]);
-    assert!(
-        csv.starts_with("side by side,fcfs,read-priority\n\"reader: mean response, us\","),
-        "{csv}"
-    );
     let (markdown, _) = compared(&["--format", "markdown"]);
     assert!(
         markdown.starts_with("| side by side | fcfs | read-priority |\n| --- | ---: | ---: |\n")
@@ -275,5 +274,181 @@ fn the_trade_off_comes_first_and_the_table_has_other_forms() {
     let (latex, _) = compared(&["--format", "latex"]);
     assert!(latex.starts_with("\\begin{tabular}{lrr}\n") && latex.contains("$\\pm$"), "{latex}");
     let rows = |text: &str, extra: usize| text.lines().count() - extra;
-    assert!(rows(&csv, 1) == rows(&markdown, 2) && rows(&csv, 1) == rows(&latex, 6), "{csv}");
+    assert_eq!(rows(&markdown, 2), rows(&latex, 6), "{latex}");
+}
+
+/// The rows of `compare --format json`.
+fn data(folder: &Path, arguments: &[&str]) -> Vec<Value> {
+    let (lines, _) = succeeds(folder, &[&["compare", "--format", "json"], arguments].concat());
+    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The row of a metric, a run and a tenant.
+fn row<'a>(rows: &'a [Value], metric: &str, run: &str, tenant: &str) -> &'a Value {
+    let is = |row: &&Value| {
+        [("metric", metric), ("run", run), ("tenant", tenant)].iter().all(|(k, v)| row[k] == *v)
+    };
+    rows.iter().find(is).unwrap_or_else(|| panic!("{metric} of {tenant} in {run}"))
+}
+
+#[test]
+fn data_have_a_row_for_each_metric_run_and_tenant() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    run(folder, "fcfs", &["--seeds", "3"]);
+    run(folder, "read-priority", &["--seeds", "3"]);
+    let rows = data(folder, &["fcfs", "read-priority"]);
+    let (csv, _) = succeeds(folder, &["compare", "fcfs", "read-priority", "--format", "csv"]);
+    assert!(csv.starts_with("metric,run,tenant,mean,low,high,n,unit\n"), "{csv}");
+    assert_eq!(csv.lines().count(), rows.len() + 1);
+    let values = |name: &str, path: &str| -> Vec<f64> {
+        let text = std::fs::read_to_string(folder.join(name).join("seeds.json")).expect("written");
+        let seeds: Value = serde_json::from_str(&text).expect("JSON");
+        serde_json::from_value(seeds[path]["values"].clone()).expect("numbers")
+    };
+    let path = "flows[0].response_time_us.mean";
+    let (one, two) = (values("fcfs", path), values("read-priority", path));
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let close = |found: &Value, wanted: f64| {
+        let found = found.as_f64().expect("a number");
+        assert!((found - wanted).abs() <= 1e-9 * wanted.abs().max(1.0), "{found} {wanted}");
+    };
+    let found = row(&rows, "mean", "read-priority", "light");
+    close(&found["mean"], mean(&two));
+    assert_eq!((&found["unit"], &found["n"]), (&Value::from("us"), &Value::from(3)));
+    // The interval is that of the differences seed by seed, with Student's t of two degrees.
+    let differences: Vec<f64> = one.iter().zip(&two).map(|(one, two)| two - one).collect();
+    let found = row(&rows, "mean", "read-priority minus fcfs", "light");
+    close(&found["mean"], mean(&differences));
+    let squares: f64 = differences.iter().map(|d| (d - mean(&differences)).powi(2)).sum();
+    close(&found["high"], mean(&differences) + 4.3027 * (squares / 2.0 / 3.0).sqrt());
+    let drive = row(&rows, "fairness", "fcfs", "");
+    assert!(drive["low"].as_f64() < drive["mean"].as_f64(), "{drive}");
+}
+
+#[test]
+fn the_order_of_fairness_is_that_of_one_baseline() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    let isolations = ["unified", "partitioned", "upi"];
+    let mut names = Vec::new();
+    for scheduler in ["fcfs", "out-of-order"] {
+        for isolation in isolations {
+            let name = format!("{scheduler}-{isolation}");
+            let basis = ["--alone-basis", "same-isolation", "--set", "ftl.over_provisioning=0.7"];
+            let of = ["--scheduler", scheduler, "--isolation", isolation, "--out", &name];
+            let run = ["run", "--device", "tiny", "--workload", "pair.toml", "--alone", "--quiet"];
+            succeeds(folder, &[&run[..], &of, &basis].concat());
+            names.push(name);
+        }
+    }
+    let summary = |name: &str| -> Value {
+        let text = std::fs::read_to_string(folder.join(name).join("summary.json")).expect("there");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    // What each run should say against the tenants alone in the first one.
+    let time = |name: &str, flow: usize, path: &str| {
+        summary(name).pointer(&format!("/flows/{flow}/{path}")).and_then(Value::as_f64).expect("it")
+    };
+    let expected: Vec<f64> = names
+        .iter()
+        .map(|name| {
+            let slowdown = |flow| {
+                time(name, flow, "end_to_end_us/mean")
+                    / time(&names[0], flow, "alone_end_to_end_us")
+            };
+            f64::min(slowdown(0), slowdown(1)) / f64::max(slowdown(0), slowdown(1))
+        })
+        .collect();
+    let results: Vec<&str> = names.iter().map(String::as_str).collect();
+    let rows = data(folder, &results);
+    let fairness: Vec<f64> = rows
+        .iter()
+        .filter(|row| row["metric"] == "fairness")
+        .take(6)
+        .map(|row| row["mean"].as_f64().expect("a number"))
+        .collect();
+    for (found, expected) in fairness.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-12, "{fairness:?} {expected:?}");
+    }
+    let own: Vec<f64> = names
+        .iter()
+        .map(|name| summary(name)["fairness"]["fairness"].as_f64().expect("a number"))
+        .collect();
+    let order = |values: &[f64]| {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+        order
+    };
+    assert_ne!(order(&own), order(&expected), "the baselines matter here");
+    let (table, _) = succeeds(folder, &[&["compare"], &results[..]].concat());
+    let shown: Vec<f64> = cells(&table, "fairness (1 is fair)")
+        .iter()
+        .map(|cell| cell.parse().expect("a number"))
+        .collect();
+    for (shown, expected) in shown.iter().zip(&expected) {
+        assert!((shown - expected).abs() < 6e-4, "{table}");
+    }
+    assert!(table.contains("light: slowdown, own alone"), "{table}");
+    assert!(table.contains("Slowdowns and fairness are against the tenants alone in "), "{table}");
+    // The same from a sweep of the same points.
+    let grid = "device = 'tiny'\nworkload = 'pair.toml'\nrun.alone = true\n\
+                set.ftl.over_provisioning = 0.7\n[axes]\n\
+                scheduler = ['fcfs', 'out-of-order']\n\
+                isolation = ['unified', 'partitioned', 'upi']\n";
+    std::fs::write(folder.join("grid.toml"), grid).expect("written");
+    let sweep = ["sweep", "grid.toml", "--out", "swept", "--quiet", "--format", "csv"];
+    let baseline = ["--baseline", "fcfs-unified"];
+    let (csv, _) = succeeds(folder, &[&sweep[..], &baseline].concat());
+    let head: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
+    let at = head.iter().position(|name| *name == "fairness").expect("the column");
+    let swept: Vec<f64> = csv
+        .lines()
+        .skip(1)
+        .step_by(2)
+        .map(|line| line.split(',').nth(at).expect("a cell").parse().expect("a number"))
+        .collect();
+    assert_eq!(swept.len(), 6);
+    for (found, expected) in swept.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-9, "{swept:?} {expected:?}");
+    }
+}
+
+#[test]
+fn a_named_baseline_is_that_of_all_runs() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    run(folder, "fcfs", &[]);
+    run(folder, "out-of-order", &["--seed", "2"]);
+    let rows = data(folder, &["fcfs", "out-of-order", "--baseline", "out-of-order"]);
+    let own = row(&rows, "own_slowdown", "fcfs", "light")["mean"].as_f64();
+    let now = row(&rows, "slowdown", "fcfs", "light")["mean"].as_f64();
+    assert_ne!(own, now);
+    assert_eq!(
+        row(&rows, "slowdown", "out-of-order", "light")["mean"],
+        row(&rows, "own_slowdown", "out-of-order", "light")["mean"]
+    );
+    // A run takes them as well, and does not run its tenants alone again.
+    let again = ["run", "--device", "tiny", "--workload", "pair.toml", "--scheduler", "fcfs"];
+    let (line, _) = succeeds(
+        folder,
+        &[&again[..], &["--baseline", "out-of-order", "--quiet", "--format", "json"]].concat(),
+    );
+    let summary: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(summary["flows"][0]["slowdown"].as_f64(), now);
+    assert!(summary["flows"][0]["alone_end_to_end_us"].is_null());
+    let (text, _) = succeeds(folder, &[&again[..], &["--baseline", "out-of-order"]].concat());
+    assert!(text.contains("against the tenants alone in out-of-order."), "{text}");
+    let plain = ["run", "--device", "tiny", "--workload", "pair.toml", "--quiet"];
+    succeeds(folder, &[&plain[..], &["--out", "plain"]].concat());
+    std::fs::write(folder.join("one.toml"), WORKLOAD.replace("light", "other")).expect("written");
+    let other = ["run", "--device", "tiny", "--workload", "one.toml", "--baseline", "fcfs"];
+    for (arguments, words) in [
+        (&["compare", "fcfs", "fcfs", "--baseline", "plain"][..], "has no tenants alone, allowed"),
+        (&["compare", "fcfs", "fcfs", "--baseline", "nowhere"], "nowhere"),
+        (&other, "has no tenant `other`, allowed: a run with all tenants of the workload"),
+    ] {
+        let said = refused(folder, arguments);
+        assert!(said.contains(words), "{said}");
+    }
 }

@@ -192,6 +192,7 @@ pub(crate) fn report(columns: Vec<Vec<String>>, module: Option<&str>) -> PyResul
         columns.into_iter().map(column).collect::<Result<_, _>>().or_raise()?;
     let nowhere = vec![Vec::new(); runs.len()];
     name_columns(&mut runs, &nowhere);
+    flashlane_report::share_baseline(&mut runs, None);
     flashlane_report::render(&runs, module).or_raise()
 }
 

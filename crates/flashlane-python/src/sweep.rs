@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane::content::InputFiles;
+use flashlane::metrics::{Baseline, Summary};
 use flashlane::{Error, RunOptions, visible};
 use flashlane_study::sweep::{Grid, Outcome, Point, Source, Store, Sweep, Table, usual_limit};
 use pyo3::prelude::*;
@@ -149,6 +150,41 @@ pub(crate) fn sweep_grid(
         points.or_raise()?,
         progress,
     )
+}
+
+/// The results of some points, as JSON, with slowdowns against one baseline: the tenants alone of
+/// the first point, or of the summary in `baseline`.
+#[pyfunction]
+pub(crate) fn share_baseline(
+    points: &str,
+    results: Vec<String>,
+    baseline: Option<&str>,
+) -> PyResult<Vec<String>> {
+    let wrong = |error: serde_json::Error| Error::config("sweep", error.to_string());
+    let read = |text: &String| -> Result<Outcome, Error> {
+        let value: Value = serde_json::from_str(text).map_err(wrong)?;
+        Outcome::from_json(value)
+            .ok_or_else(|| Error::config("sweep", "no result of a point".to_owned()))
+    };
+    let given = baseline.map(|text| -> Result<Baseline, Error> {
+        let summary: Summary = serde_json::from_str(text)
+            .map_err(|error| Error::config("baseline", format!("no summary: {error}")))?;
+        Baseline::of(&summary, None).ok_or_else(|| {
+            let message = "has no tenants alone, allowed: the summary of a run with `alone`";
+            Error::config("baseline", message.to_owned())
+        })
+    });
+    let given = given.transpose().or_raise()?;
+    let points = points_of(points).or_raise()?;
+    let outcomes: Result<Vec<Outcome>, Error> = results.iter().map(read).collect();
+    let own = outcomes.or_raise()?;
+    let mut shared = own.clone();
+    flashlane_study::sweep::share_baseline(&points, &mut shared, given.as_ref());
+    let text = |((own, shared), text): ((&Outcome, &Outcome), String)| match own == shared {
+        true => text,
+        false => shared.to_json().to_string(),
+    };
+    Ok(own.iter().zip(&shared).zip(results).map(text).collect())
 }
 
 /// The table of a sweep as CSV and as a Parquet file. `entries`: points with their results, as

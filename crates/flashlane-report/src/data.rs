@@ -35,6 +35,9 @@ pub struct RunData {
     /// Every metric over several seeds; `None` for a run of one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
+    /// Label of the run whose tenants alone the slowdowns are against; `None` for the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
     /// Distributions of response times: all, reads, writes of each flow.
     pub curves: Vec<Curve>,
     /// Windows over time, if they were asked for.
@@ -100,6 +103,7 @@ impl RunData {
             configuration: configuration.to_owned(),
             summary: summary.clone(),
             seeds: None,
+            baseline: None,
             curves: curves.collect(),
             series: details.time_series.as_ref().map(|series| SeriesData::new(series, summary)),
             blame: details.blame.clone(),
@@ -122,6 +126,7 @@ impl RunData {
             curves: curves.collect(),
             summary,
             seeds: None,
+            baseline: None,
             series: None,
             blame: None,
         }

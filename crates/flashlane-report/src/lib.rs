@@ -4,6 +4,7 @@
 //! [`RunData::from_page`] reads them again: several pages can be combined into one that compares
 //! them.
 
+mod baseline;
 mod chip_heat;
 mod choices;
 mod data;
@@ -20,6 +21,7 @@ mod spending;
 mod tradeoff;
 mod view;
 
+pub use baseline::{against, baseline_sentence, share_baseline};
 pub use chip_heat::ChipHeat;
 pub use data::{Curve, RunData, SeriesColumn, SeriesData};
 pub use names::name_columns;

@@ -6,6 +6,14 @@ use serde::Serialize;
 use crate::data::RunData;
 use flashlane_verdict::words::{number, percent, starred, time};
 
+/// Path of the slowdown against the run's own tenants alone, below a flow.
+const OWN: &str = "own_slowdown";
+
+/// True if slowdowns of a run are against the tenants alone of another one, and differ by it.
+fn has_own(shown: &[Summary]) -> bool {
+    shown.iter().any(|summary| summary.flows.iter().any(|flow| flow.own_slowdown.is_some()))
+}
+
 /// A line of a table.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row<T> {
@@ -119,8 +127,11 @@ pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compare
     for name in names {
         type Of = fn(&FlowSummary) -> Option<f64>;
         type Line = (&'static str, &'static str, bool, fn(f64) -> String, Of);
-        let lines: [Line; 5] = [
+        let lines: [Line; 6] = [
             ("slowdown", "slowdown", false, number, |f| f.slowdown),
+            ("slowdown against the run's own tenants alone", OWN, false, number, |f| {
+                f.own_slowdown.or(f.slowdown)
+            }),
             ("mean response", "response_time_us.mean", false, time, |f| {
                 counted(&f.response_time_us, |l| l.mean)
             }),
@@ -133,9 +144,15 @@ pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compare
             ("IOPS", "iops", true, number, |f| Some(f.iops)),
         ];
         for (what, key, more_is_better, text, figure) in lines {
+            if key == OWN && !has_own(shown) {
+                continue;
+            }
             let of = |(run, shown): (&RunData, &Summary)| {
                 let index = shown.flows.iter().position(|f| f.name == name)?;
                 let value = figure(&shown.flows[index]);
+                // The run that gives the baseline has only one slowdown.
+                let same = key == OWN && shown.flows[index].own_slowdown.is_none();
+                let key = if same { "slowdown" } else { key };
                 let found = Figure::of(run, &format!("flows[{index}].{key}"), value)?;
                 Some(found.marked(shown.flows[index].depends_on_length() && key != "iops"))
             };

@@ -3,6 +3,7 @@
 use flashlane::metrics::{BreakdownSummary, FlowSummary, Latency, Summary};
 use serde::Serialize;
 
+use crate::baseline::baseline_sentence;
 use crate::data::RunData;
 use crate::diagram::Diagram;
 use crate::goals::Goal;
@@ -67,6 +68,8 @@ pub(crate) struct Page {
     comparison: Option<Vec<Row<Compared>>>,
     /// Gain and cost of each run after the first.
     tradeoffs: Vec<String>,
+    /// Which runs alone slowdowns are against.
+    baseline: Option<String>,
     collection: Vec<Row<String>>,
     /// Policies to choose from.
     schedulers: Vec<String>,
@@ -201,6 +204,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         has_stars: shown.iter().any(|summary| summary.depends_on_length()),
         comparison,
         tradeoffs: tradeoffs(runs),
+        baseline: baseline_sentence(runs),
         collection: collection(&shown),
         schedulers: choices::schedulers(),
         isolations: choices::isolations(),

@@ -28,17 +28,20 @@
       return label;
     }));
   };
-  const question = (changed) => {
+  const question = () => {
     const { summary } = run();
-    const base = { ...parts(), seed: summary.seed, alone: summary.flows.length > 1, blame: true, requests_max: REQUESTS_MAX };
-    if (!changed) return base;
+    return { ...parts(), seed: summary.seed, alone: summary.flows.length > 1, blame: true, requests_max: REQUESTS_MAX };
+  };
+  // Slowdowns of the changed run are against the tenants alone in the run as it was.
+  const changed = (was) => {
     const loads = [...$("loads").querySelectorAll("input")].map((input) => factor(+input.value));
-    return { ...base, scheduler: $("scheduler").value || null, isolation: $("isolation").value || null, loads };
+    const alone_us = was.summary.flows.map((flow) => flow.alone_end_to_end_us).filter((time) => time !== null);
+    return { ...question(), scheduler: $("scheduler").value || null, isolation: $("isolation").value || null, loads, alone_us };
   };
   // Each run as it was is simulated once.
   const asItWas = new Map();
   const before = () => {
-    if (!asItWas.has(run())) asItWas.set(run(), ask(question(false)));
+    if (!asItWas.has(run())) asItWas.set(run(), ask(question()));
     return asItWas.get(run());
   };
   const KEYS = [["mean", (f) => f.response_time_us.mean, micros], ["p99", (f) => f.response_time_us.p99, micros],
@@ -67,7 +70,8 @@
     const mine = ++asked;
     ask ??= simulator(document.getElementById("flashlane-module").textContent.trim());
     $("said").textContent = "Simulating …";
-    const [was, now] = (await Promise.all([before(), ask(question(true))])).map(({ answer }) => JSON.parse(answer));
+    const was = JSON.parse((await before()).answer);
+    const now = was.error ? was : JSON.parse((await ask(changed(was))).answer);
     // A later question has gone out.
     if (mine !== asked) return;
     const failed = was.error ?? now.error;

@@ -39,6 +39,8 @@
   const question = () => ({
     device: device(), workload: workload(), scheduler: state.scheduler, isolation: state.isolation,
     seed: state.seed, alone: state.tenants.length > 1, blame: true, slices: 4000,
+    // Slowdowns are against the tenants alone in the run that is kept.
+    alone_us: (kept?.summary.flows ?? []).map((flow) => flow.alone_end_to_end_us).filter((time) => time !== null),
   });
   const command = () =>
     `# device.toml\n${device()}\n# tenants.toml\n${workload()}\nflashlane run --device device.toml --workload tenants.toml --scheduler ${state.scheduler} `

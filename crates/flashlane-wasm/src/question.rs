@@ -2,6 +2,7 @@
 
 use flashlane::config::load::{self, Caller, Overrides};
 use flashlane::config::validate;
+use flashlane::metrics::Baseline;
 use flashlane::observe::{Observe, TimelineOptions};
 use flashlane::{Error, RunOptions, simulate_in_detail};
 use serde::Deserialize;
@@ -26,6 +27,9 @@ pub struct Question {
     pub seed: Option<u64>,
     /// Also run every flow alone.
     pub alone: bool,
+    /// Mean end-to-end times of the tenants alone in another run, in their order, against which
+    /// slowdowns are then taken. Unit: microseconds.
+    pub alone_us: Vec<f64>,
     /// Charge all waiting to causes and culprits.
     pub blame: bool,
     /// Count energy and wear.
@@ -71,8 +75,13 @@ impl Question {
         let seed = self.seed.unwrap_or(RunOptions::default().seed);
         let options =
             RunOptions { seed, alone: self.alone, threads: 1, observe, ..RunOptions::default() };
-        let (summary, details) =
+        let (mut summary, details) =
             simulate_in_detail(&device.config, &workload.config, &options, &|_| {})?;
+        if !self.alone_us.is_empty() {
+            let names = summary.flows.iter().map(|flow| flow.name.clone());
+            let times = names.zip(self.alone_us.iter().copied());
+            Baseline::of_times(times.collect::<Vec<_>>()).apply(&mut summary);
+        }
         Ok(Answer::of(&summary, details))
     }
 }

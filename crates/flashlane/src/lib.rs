@@ -19,8 +19,8 @@ pub use flashlane_device::{layout, policy};
 pub mod metrics {
     pub use flashlane_measure::metrics::summary::*;
     pub use flashlane_measure::metrics::{
-        EnergySummary, Estimate, GoalSummary, Interval, SeedStatistics, SloSummary, WearSummary,
-        energy, mqsim_results, queues, seeds, slo, steady, summary,
+        Baseline, EnergySummary, Estimate, GoalSummary, Interval, SeedStatistics, SloSummary,
+        WearSummary, energy, mqsim_results, queues, seeds, slo, steady, summary,
     };
 }
 

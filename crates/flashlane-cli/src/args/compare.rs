@@ -14,10 +14,14 @@ pub(crate) struct CompareArgs {
     /// and blame come from the report.html of each run, means and intervals from its seeds.json.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Result of `run --alone --out`: slowdowns of all runs are against its tenants alone, instead
+    /// of those of the first run.
+    #[arg(long, value_name = "RESULT")]
+    pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overwrite: super::OverwriteArgs,
-    /// Format of standard output: the table, one JSON object per line, or the table as CSV,
-    /// Markdown or LaTeX.
+    /// Format of standard output: the table as text, Markdown or LaTeX, or data as CSV, JSON or
+    /// Parquet, with a row for each metric, run and tenant.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: CompareFormat,
 }
@@ -27,10 +31,12 @@ pub(crate) struct CompareArgs {
 pub(crate) enum CompareFormat {
     /// The table for people.
     Text,
-    /// One summary per line.
+    /// Data: one JSON object per line.
     Json,
-    /// The table as comma-separated values.
+    /// Data as comma-separated values.
     Csv,
+    /// Data as a Parquet file.
+    Parquet,
     /// The table in Markdown.
     Markdown,
     /// The table as a LaTeX `tabular`.

@@ -130,6 +130,10 @@ pub(crate) struct RunArgs {
     /// The part of the drive that a flow has in its run alone.
     #[arg(long, value_name = "BASIS", default_value = "whole-drive", requires = "alone")]
     pub(crate) alone_basis: Basis,
+    /// Result of an earlier `run --alone --out`: slowdowns are against the tenants alone there.
+    /// Tenants have to have the same names. Saves the runs alone unless --alone is given, too.
+    #[arg(long, value_name = "RESULT", conflicts_with = "waf_only")]
+    pub(crate) baseline: Option<PathBuf>,
     /// Also run the others without each flow in turn, and report what flows really cost each other,
     /// beside what `--blame` says. One more run for each flow.
     #[arg(long)]

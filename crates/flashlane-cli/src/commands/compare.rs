@@ -4,16 +4,19 @@ use std::path::{Component, Path, PathBuf};
 
 use flashlane::Error;
 use flashlane::metrics::{SCHEMAS_READ, SeedStatistics, Summary};
-use flashlane_report::{RunData, name_columns, render, tradeoffs};
+use flashlane_report::{
+    RunData, baseline_sentence, name_columns, render, share_baseline, tradeoffs,
+};
 
 use crate::args::{CompareArgs, CompareFormat};
-use crate::execute::to_json;
-use crate::output::{OutFile, print, print_data, refuse_input, show};
+use crate::commands::against;
+use crate::commands::compared::{compared, json_lines};
+use crate::output::{OutFile, print, print_bytes, print_data, refuse_input, show};
 use crate::report;
 use crate::side_by_side::{Column, side_by_side, table};
 
 /// A run, the folders that lead to its files (outermost first), and the files themselves.
-type Found = (RunData, Vec<String>, Vec<PathBuf>);
+pub(crate) type Found = (RunData, Vec<String>, Vec<PathBuf>);
 
 /// Reads the results, prints them side by side, and writes the page if it is wanted.
 pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
@@ -30,34 +33,18 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     let found = found.into_iter().map(|(run, steps, _)| (run, steps));
     let (mut runs, sources): (Vec<RunData>, Vec<Vec<String>>) = found.unzip();
     name_columns(&mut runs, &sources);
+    let baseline = arguments.baseline.as_deref().map(against::one_run).transpose()?;
+    share_baseline(&mut runs, baseline.as_ref().map(|(run, _)| run));
+    let data = compared(&runs);
     match arguments.format {
-        CompareFormat::Json => {
-            for run in &runs {
-                print_data(&json_line(run)?)?;
-            }
+        CompareFormat::Csv => print_data(&data.csv())?,
+        CompareFormat::Json => print_data(&json_lines(&data))?,
+        CompareFormat::Parquet => {
+            let bytes = data.parquet().map_err(|error| Error::Output(format!("compare: {error}")));
+            print_bytes(&bytes?)?;
         }
-        _ => {
-            let means = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>();
-            let means = means.map_err(|what| Error::Output(format!("compare: {what}")))?;
-            let columns = runs.iter().zip(&means).map(|(run, summary)| Column {
-                label: &run.label,
-                summary,
-                seeds: run.seeds.as_ref(),
-            });
-            let columns: Vec<Column<'_>> = columns.collect();
-            let data = arguments.format != CompareFormat::Text;
-            for sentence in tradeoffs(&runs) {
-                show(&format!("{sentence}\n"), data)?;
-            }
-            show(side_by_side(&columns).trim_end(), data)?;
-            notes(&runs, data)?;
-            let table = table(&columns);
-            match arguments.format {
-                CompareFormat::Csv => print_data(&table.csv())?,
-                CompareFormat::Markdown => print(&table.markdown())?,
-                CompareFormat::Latex => print(&table.latex())?,
-                CompareFormat::Text | CompareFormat::Json => {}
-            }
+        CompareFormat::Text | CompareFormat::Markdown | CompareFormat::Latex => {
+            for_people(&runs, arguments.format)?;
         }
     }
     if let Some(mut page) = page {
@@ -68,13 +55,30 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The summary of a run, with the statistics over its seeds as in the output of `run --seeds`.
-fn json_line(run: &RunData) -> Result<String, Error> {
-    let mut value = to_json(&run.summary)?;
-    if let Some(seeds) = &run.seeds {
-        value["seeds"] = to_json(seeds)?;
+/// Prints the trade-offs and the table.
+fn for_people(runs: &[RunData], format: CompareFormat) -> Result<(), Error> {
+    let means = runs.iter().map(RunData::shown_summary).collect::<Result<Vec<_>, _>>();
+    let means = means.map_err(|what| Error::Output(format!("compare: {what}")))?;
+    let columns = runs.iter().zip(&means).map(|(run, summary)| Column {
+        label: &run.label,
+        summary,
+        seeds: run.seeds.as_ref(),
+    });
+    let columns: Vec<Column<'_>> = columns.collect();
+    let data = format != CompareFormat::Text;
+    for sentence in tradeoffs(runs) {
+        show(&format!("{sentence}\n"), data)?;
     }
-    Ok(format!("{value}\n"))
+    show(side_by_side(&columns).trim_end(), data)?;
+    if let Some(sentence) = baseline_sentence(runs) {
+        show(&sentence, data)?;
+    }
+    notes(runs, data)?;
+    match format {
+        CompareFormat::Markdown => print(&table(&columns).markdown()),
+        CompareFormat::Latex => print(&table(&columns).latex()),
+        _ => Ok(()),
+    }
 }
 
 /// Prints which columns are means, and over how many seeds.
@@ -92,7 +96,7 @@ fn notes(runs: &[RunData], data: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn refuse(path: &Path, what: impl std::fmt::Display) -> Error {
+pub(crate) fn refuse(path: &Path, what: impl std::fmt::Display) -> Error {
     Error::config(path.display().to_string(), what.to_string())
 }
 
@@ -102,7 +106,7 @@ fn text(path: &Path) -> Result<String, Error> {
 
 /// The runs at a path: a report, a summary, or a folder with one of these or with folders of
 /// scenarios.
-fn read(path: &Path) -> Result<Vec<Found>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Vec<Found>, Error> {
     if path.is_dir() {
         return read_folder(path);
     }

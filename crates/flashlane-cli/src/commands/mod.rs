@@ -1,8 +1,10 @@
 //! The commands of the whole program, one file or folder each, and what only they need.
 //! `demo_only.rs` takes the place of this module in a program with the demonstration alone.
 
+mod against;
 mod check;
 mod compare;
+mod compared;
 mod conformance;
 mod driven;
 mod dry_run;

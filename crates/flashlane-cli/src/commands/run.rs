@@ -11,7 +11,7 @@ use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::commands::trace::split;
-use crate::commands::{dry_run, removal_table, replay};
+use crate::commands::{against, dry_run, removal_table, replay};
 use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::flow_rows::print_rows;
 use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
@@ -53,6 +53,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if arguments.dry_run {
         return dry_run::dry_run(&device.config, &workloads, arguments.common.format);
     }
+    let baseline = arguments.baseline.as_deref().map(|path| against::read(path, &workloads));
+    let baseline = baseline.transpose()?;
     let mut folder = out_folder(arguments, workloads.len())?;
     let states = states::states(arguments.states.as_deref(), arguments.common.quiet)?;
     let (mut scenarios, mut watched) = (Vec::new(), Vec::new());
@@ -72,7 +74,11 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         });
     }
     let common = &arguments.common;
-    let outcomes = execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
+    let mut outcomes =
+        execute(&scenarios, usize::from(common.threads), "simulating", common.quiet)?;
+    if let Some(baseline) = &baseline {
+        outcomes.iter_mut().for_each(|outcome| baseline.apply(outcome));
+    }
     let mut documents = Vec::new();
     if arguments.common.format == Format::MqsimXml {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
@@ -85,7 +91,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         let mut files = files(&outcomes)?;
         for ((watched, outcome), workload) in watched.into_iter().zip(&outcomes).zip(&workloads) {
             if watch.report {
-                let run = report::data(outcome, &device.config, &workload.config)?;
+                let mut run = report::data(outcome, &device.config, &workload.config)?;
+                run.baseline = baseline.as_ref().map(|baseline| baseline.label.clone());
                 files.push((watched.folder().join("report.html"), report::page(&[run])?));
             }
             files.extend(watched.files(watch, &outcome.details)?);
@@ -99,6 +106,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         tell_cause(&outcomes, common)?;
     }
     tell(&outcomes, common)?;
+    if let Some(baseline) = &baseline {
+        show(&baseline.sentence(), common.format != Format::Text)?;
+    }
     if arguments.common.format == Format::FioJson {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
             let document = fio::json(&outcome.summary, &outcome.details, &workload.config);

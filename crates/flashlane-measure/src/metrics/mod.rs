@@ -1,6 +1,7 @@
 //! Stage 8 of 8: the figures of a run. Receives every request at its completion, with the times of
 //! all stage boundaries; knows no other stage.
 
+pub mod baseline;
 pub mod empty;
 pub mod energy;
 mod input_changes;
@@ -24,6 +25,7 @@ mod verdict;
 pub mod window;
 pub mod windows;
 
+pub use baseline::Baseline;
 pub use energy::{EnergySummary, WearSummary};
 pub use mqsim_xml::mqsim_results;
 pub use seeds::{Estimate, SeedStatistics};

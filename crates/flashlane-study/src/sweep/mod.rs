@@ -2,6 +2,7 @@
 //! decides it, so that a sweep can continue after an interruption, on one machine or on several.
 
 mod axes;
+mod baseline;
 pub mod fault;
 mod grid;
 mod memory;
@@ -19,6 +20,7 @@ use flashlane::content::{InputFiles, content_key};
 use flashlane::{Error, RunOptions, simulate};
 
 pub use axes::Point;
+pub use baseline::share_baseline;
 pub use grid::Grid;
 use memory::Room;
 pub use memory::usual_limit;

@@ -16,7 +16,7 @@ use super::axes::Point;
 use super::outcome::Outcome;
 
 /// Figures of a tenant: the column, and the path below the flow in the summary.
-const OF_FLOW: [(&str, &[&str]); 51] = [
+const OF_FLOW: [(&str, &[&str]); 52] = [
     ("saturated", &["saturated"]),
     ("starved", &["starved"]),
     ("iops", &["iops"]),
@@ -66,9 +66,13 @@ const OF_FLOW: [(&str, &[&str]); 51] = [
     ("flush_p99_9_us", &["flush_response_time_us", "p99_9"]),
     ("flush_max_us", &["flush_response_time_us", "max"]),
     ("slowdown", &["slowdown"]),
+    (OWN, &[OWN]),
     ("slo_met", &["slo", "met"]),
     ("flow_write_amplification", &["write_amplification"]),
 ];
+
+/// The slowdown against the point's own tenants alone.
+const OWN: &str = "own_slowdown";
 
 /// Figures of the drive: the column, and the path in the summary.
 const OF_DRIVE: [(&str, &[&str]); 4] = [
@@ -279,6 +283,11 @@ fn rows(keys: &[String], at: usize, (point, outcome): (&Point, &Outcome)) -> Vec
         Outcome::Done(summary) => {
             let below = |value: &Value, path: &[&str]| {
                 // There is no latency without a request.
+                // Where there is one slowdown, it is against the point's own tenants alone.
+                let path = match path {
+                    [OWN] if value[OWN].is_null() => &["slowdown"],
+                    path => path,
+                };
                 let latency = path.len() == 2 && path[1] != "count" && value[path[0]]["count"] == 0;
                 if latency {
                     return Cell::Empty;
@@ -336,7 +345,7 @@ mod tests {
         assert_eq!(column("iops"), ["1.5", "2", "", "3"]);
         assert_eq!(column("error_kind"), ["", "", "stuck", ""]);
         let csv = table.csv();
-        assert_eq!(csv.lines().next().map(|line| line.matches(',').count()), Some(61));
+        assert_eq!(csv.lines().next().map(|line| line.matches(',').count()), Some(62));
         assert!(csv.contains("\"x, \"\"y\"\"\"") && csv.contains(",request 7 waits; for ever"));
     }
 

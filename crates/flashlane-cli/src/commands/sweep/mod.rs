@@ -9,14 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use flashlane::content::InputFiles;
+use flashlane::metrics::Baseline;
 use flashlane::{Error, RunOptions, visible_line};
 use flashlane_study::sweep::{
-    Found, Grid, Outcome, Point, Source, Store, Sweep, Table, Trouble, fault, usual_limit,
+    Found, Grid, Outcome, Point, Source, Store, Sweep, Table, Trouble, fault, share_baseline,
+    usual_limit,
 };
 use indicatif::ProgressStyle;
 use serde_json::{Map, Value};
 
 use crate::args::{Engine, SweepArgs, SweepFormat};
+use crate::commands::against;
 use crate::execute::progress_bar;
 use crate::fault::started_again;
 use crate::output::{OutFolder, note, print_data};
@@ -35,9 +38,15 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         let message = "found with another engine, allowed: with threads";
         return Err(Error::config("--shard, --merge", message));
     }
+    if arguments.engine == Engine::Dask && arguments.baseline.is_some() {
+        let message = "found with dask, allowed: with threads and slurm";
+        return Err(Error::config("--baseline", message));
+    }
     if arguments.engine == Engine::Dask {
         return dask::run(arguments);
     }
+    let baseline = arguments.baseline.as_deref().map(against::one_run).transpose()?;
+    let baseline = baseline.as_ref().map(|(_, baseline)| baseline);
     // Parts of a sweep share the folder.
     let whole = arguments.shard.is_none() && !arguments.merge;
     let prepare = if whole { OutFolder::prepare } else { OutFolder::shared };
@@ -66,7 +75,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         describe: |_| None,
     };
     if arguments.merge {
-        return merge(arguments, &sweep, &grid, folder);
+        return merge(arguments, &sweep, &grid, folder, baseline);
     }
     if arguments.engine == Engine::Slurm {
         let array = slurm::Array::new(arguments, grid.points.len());
@@ -82,7 +91,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         Some(_) => all_kept(&sweep, &grid)?,
     };
     if let Some(outcomes) = outcomes {
-        write(arguments, folder, &grid, &outcomes)?;
+        write(arguments, folder, &grid, outcomes, baseline)?;
     }
     failed
 }
@@ -93,12 +102,14 @@ fn merge(
     sweep: &Sweep,
     grid: &Grid,
     folder: OutFolder,
+    baseline: Option<&Baseline>,
 ) -> Result<(), Error> {
     let Some(outcomes) = all_kept(sweep, grid)? else {
         return Err(incomplete(missing(sweep, grid)?.len(), grid.points.len()));
     };
-    write(arguments, folder, grid, &outcomes)?;
-    none_succeeded(outcomes.iter())
+    let failed = none_succeeded(outcomes.iter());
+    write(arguments, folder, grid, outcomes, baseline)?;
+    failed
 }
 
 /// Fails if no point has a result, because the table then has only failures. The exit status is 3
@@ -180,9 +191,11 @@ fn write(
     arguments: &SweepArgs,
     folder: OutFolder,
     grid: &Grid,
-    outcomes: &[Outcome],
+    mut outcomes: Vec<Outcome>,
+    baseline: Option<&Baseline>,
 ) -> Result<(), Error> {
-    let table = Table::of(&grid.keys, grid.points.iter().zip(outcomes));
+    share_baseline(&grid.points, &mut outcomes, baseline);
+    let table = Table::of(&grid.keys, grid.points.iter().zip(&outcomes));
     let parquet = table.parquet();
     let parquet = parquet.map_err(|error| Error::Output(format!("results.parquet: {error}")))?;
     folder.write([
@@ -193,7 +206,7 @@ fn write(
         SweepFormat::Text => Ok(()),
         SweepFormat::Csv => print_data(&table.csv()),
         SweepFormat::Json => {
-            for (point, outcome) in grid.points.iter().zip(outcomes) {
+            for (point, outcome) in grid.points.iter().zip(&outcomes) {
                 let mut line: Map<String, Value> = Map::new();
                 line.insert(
                     "point".to_owned(),

@@ -167,6 +167,10 @@ pub struct FlowSummary {
     pub alone_basis: Option<AloneBasis>,
     /// `end_to_end_us.mean / alone_end_to_end_us`.
     pub slowdown: Option<f64>,
+    /// Slowdown against the flow's own run alone, where [`FlowSummary::slowdown`] and the fairness
+    /// of the run are against the runs alone of another run. Left out where they are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_slowdown: Option<f64>,
     /// Slowdown by mean response times.
     pub slowdown_device: Option<f64>,
     /// Slowdown by the mean turnaround of the flow's page transactions, from their creation to
