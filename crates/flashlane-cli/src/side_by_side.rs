@@ -50,7 +50,7 @@ pub(crate) fn table(columns: &[Column<'_>]) -> Table {
         }
     };
     let flows = || columns.iter().flat_map(|column| &column.summary.flows);
-    let has_own = flows().any(|flow| flow.own_slowdown.is_some());
+    let has_own = flows().any(FlowSummary::own_slowdown_differs);
     let mut names: Vec<&str> = Vec::new();
     for flow in flows() {
         if !names.contains(&flow.name.as_str()) {

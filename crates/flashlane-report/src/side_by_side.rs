@@ -9,9 +9,9 @@ use flashlane_verdict::words::{number, percent, starred, time};
 /// Path of the slowdown against the run's own tenants alone, below a flow.
 const OWN: &str = "own_slowdown";
 
-/// True if slowdowns of a run are against the tenants alone of another one, and differ by it.
+/// True if slowdowns of a run are against the tenants alone of another one, and this matters.
 fn has_own(shown: &[Summary]) -> bool {
-    shown.iter().any(|summary| summary.flows.iter().any(|flow| flow.own_slowdown.is_some()))
+    shown.iter().any(|summary| summary.flows.iter().any(FlowSummary::own_slowdown_differs))
 }
 
 /// A line of a table.

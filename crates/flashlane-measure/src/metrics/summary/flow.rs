@@ -235,6 +235,13 @@ pub enum AloneBasis {
 }
 
 impl FlowSummary {
+    /// True if the slowdown against the own run alone differs by 1 % or more.
+    #[must_use]
+    pub fn own_slowdown_differs(&self) -> bool {
+        let both = self.own_slowdown.zip(self.slowdown);
+        both.is_some_and(|(own, common)| (own / common - 1.0).abs() >= 0.01)
+    }
+
     /// True if the times of the flow depend on the length of the run and not on the speed of the
     /// drive: it is saturated or starves.
     #[must_use]
