@@ -326,14 +326,11 @@ fn data_have_a_row_for_each_metric_run_and_tenant() {
     assert!(drive["low"].as_f64() < drive["mean"].as_f64(), "{drive}");
 }
 
-#[test]
-fn the_order_of_fairness_is_that_of_one_baseline() {
-    let folder = folder_with("pair.toml", WORKLOAD);
-    let folder = folder.path();
-    let isolations = ["unified", "partitioned", "upi"];
+/// The names of six runs of the pair: two schedulers with three isolations.
+fn six_runs(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for scheduler in ["fcfs", "out-of-order"] {
-        for isolation in isolations {
+        for isolation in ["unified", "partitioned", "upi"] {
             let name = format!("{scheduler}-{isolation}");
             let basis = ["--alone-basis", "same-isolation", "--set", "ftl.over_provisioning=0.7"];
             let of = ["--scheduler", scheduler, "--isolation", isolation, "--out", &name];
@@ -342,75 +339,80 @@ fn the_order_of_fairness_is_that_of_one_baseline() {
             names.push(name);
         }
     }
-    let summary = |name: &str| -> Value {
+    names
+}
+
+/// The fairness of runs against their own tenants alone, and against those of the first run.
+fn own_and_common(folder: &Path, names: &[String]) -> (Vec<f64>, Vec<f64>) {
+    let summary = |name: &String| -> Value {
         let text = std::fs::read_to_string(folder.join(name).join("summary.json")).expect("there");
         serde_json::from_str(&text).expect("JSON")
     };
-    // What each run should say against the tenants alone in the first one.
-    let time = |name: &str, flow: usize, path: &str| {
-        summary(name).pointer(&format!("/flows/{flow}/{path}")).and_then(Value::as_f64).expect("it")
+    let of = |value: &Value, path: &str| value.pointer(path).and_then(Value::as_f64).expect("it");
+    let first = summary(&names[0]);
+    let common = |name| {
+        let slowdown = |flow: &str| {
+            of(&summary(name), &format!("/flows/{flow}/end_to_end_us/mean"))
+                / of(&first, &format!("/flows/{flow}/alone_end_to_end_us"))
+        };
+        let (a, b) = (slowdown("0"), slowdown("1"));
+        a.min(b) / a.max(b)
     };
-    let expected: Vec<f64> = names
-        .iter()
-        .map(|name| {
-            let slowdown = |flow| {
-                time(name, flow, "end_to_end_us/mean")
-                    / time(&names[0], flow, "alone_end_to_end_us")
-            };
-            f64::min(slowdown(0), slowdown(1)) / f64::max(slowdown(0), slowdown(1))
-        })
-        .collect();
-    let results: Vec<&str> = names.iter().map(String::as_str).collect();
-    let rows = data(folder, &results);
-    let fairness: Vec<f64> = rows
-        .iter()
-        .filter(|row| row["metric"] == "fairness")
-        .take(6)
-        .map(|row| row["mean"].as_f64().expect("a number"))
-        .collect();
-    for (found, expected) in fairness.iter().zip(&expected) {
-        assert!((found - expected).abs() < 1e-12, "{fairness:?} {expected:?}");
+    let own = |name| of(&summary(name), "/fairness/fairness");
+    (names.iter().map(own).collect(), names.iter().map(common).collect())
+}
+
+fn assert_close(found: &[f64], expected: &[f64], by: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (one, wanted) in found.iter().zip(expected) {
+        assert!((one - wanted).abs() < by, "{found:?} {expected:?}");
     }
-    let own: Vec<f64> = names
-        .iter()
-        .map(|name| summary(name)["fairness"]["fairness"].as_f64().expect("a number"))
-        .collect();
+}
+
+#[test]
+fn the_order_of_fairness_is_that_of_one_baseline() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    let names = six_runs(folder);
+    let (own, common) = own_and_common(folder, &names);
     let order = |values: &[f64]| {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         order
     };
-    assert_ne!(order(&own), order(&expected), "the baselines matter here");
+    assert_ne!(order(&own), order(&common), "the baselines matter here");
+    let results: Vec<&str> = names.iter().map(String::as_str).collect();
+    let rows = data(folder, &results);
+    let fairness = rows.iter().filter(|row| row["metric"] == "fairness").take(6);
+    let fairness: Vec<f64> = fairness.map(|row| row["mean"].as_f64().expect("it")).collect();
+    assert_close(&fairness, &common, 1e-12);
     let (table, _) = succeeds(folder, &[&["compare"], &results[..]].concat());
-    let shown: Vec<f64> = cells(&table, "fairness (1 is fair)")
-        .iter()
-        .map(|cell| cell.parse().expect("a number"))
-        .collect();
-    for (shown, expected) in shown.iter().zip(&expected) {
-        assert!((shown - expected).abs() < 6e-4, "{table}");
-    }
+    let shown = cells(&table, "fairness (1 is fair)");
+    let shown: Vec<f64> = shown.iter().map(|cell| cell.parse().expect("a number")).collect();
+    assert_close(&shown, &common, 6e-4);
     assert!(table.contains("light: slowdown, own alone"), "{table}");
     assert!(table.contains("Slowdowns and fairness are against the tenants alone in "), "{table}");
-    // The same from a sweep of the same points.
+}
+
+/// The points of a sweep have the slowdowns of the same runs.
+#[test]
+fn a_sweep_has_one_baseline() {
+    let folder = folder_with("pair.toml", WORKLOAD);
+    let folder = folder.path();
+    let (_, common) = own_and_common(folder, &six_runs(folder));
     let grid = "device = 'tiny'\nworkload = 'pair.toml'\nrun.alone = true\n\
                 set.ftl.over_provisioning = 0.7\n[axes]\n\
                 scheduler = ['fcfs', 'out-of-order']\n\
                 isolation = ['unified', 'partitioned', 'upi']\n";
     std::fs::write(folder.join("grid.toml"), grid).expect("written");
-    let sweep = ["sweep", "grid.toml", "--out", "swept", "--quiet", "--format", "csv"];
-    let baseline = ["--baseline", "fcfs-unified"];
-    let (csv, _) = succeeds(folder, &[&sweep[..], &baseline].concat());
-    let head: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
-    let at = head.iter().position(|name| *name == "fairness").expect("the column");
-    let swept: Vec<f64> = csv
-        .lines()
-        .skip(1)
-        .step_by(2)
-        .map(|line| line.split(',').nth(at).expect("a cell").parse().expect("a number"))
-        .collect();
-    assert_eq!(swept.len(), 6);
-    for (found, expected) in swept.iter().zip(&expected) {
-        assert!((found - expected).abs() < 1e-9, "{swept:?} {expected:?}");
+    for more in [&[][..], &["--baseline", "fcfs-unified"]] {
+        let sweep = ["sweep", "grid.toml", "--out", "swept", "--quiet", "--format", "csv"];
+        let (csv, _) = succeeds(folder, &[&sweep[..], more].concat());
+        let head: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
+        let at = head.iter().position(|name| *name == "fairness").expect("the column");
+        let cell = |line: &str| line.split(',').nth(at).and_then(|cell| cell.parse().ok());
+        let swept: Option<Vec<f64>> = csv.lines().skip(1).step_by(2).map(cell).collect();
+        assert_close(&swept.expect("numbers"), &common, 1e-9);
     }
 }
 

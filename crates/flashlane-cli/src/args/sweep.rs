@@ -55,8 +55,8 @@ pub(crate) struct SweepArgs {
     /// Run nothing. Write the table from the results in the folder, which must be complete.
     #[arg(long)]
     pub(crate) merge: bool,
-    /// Result of `run --alone --out`: slowdowns of all points are against its tenants alone, instead
-    /// of those of the first point.
+    /// Result of `run --alone --out`: slowdowns of all points are against its tenants alone,
+    /// instead of those of the first point.
     #[arg(long, value_name = "RESULT")]
     pub(crate) baseline: Option<PathBuf>,
     /// Print the number of points and the first of them, and run nothing.

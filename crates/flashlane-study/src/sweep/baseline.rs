@@ -13,8 +13,8 @@ const APART: [&str; 2] = ["workload", "seed"];
 
 /// Takes slowdowns and fairness of all points against the tenants alone of the first point, so that
 /// they can be compared. Points of another workload or seed have the first point of that workload
-/// and seed. With `given`, all points have that baseline. What a point said against its own tenants alone is the `own_slowdown` of its flows.
-/// Points without `alone` stay as they are.
+/// and seed. With `given`, all points have that baseline. What a point said against its own tenants
+/// alone is the `own_slowdown` of its flows. Points without `alone` stay as they are.
 pub fn share_baseline(points: &[Point], outcomes: &mut [Outcome], given: Option<&Baseline>) {
     let mut found: HashMap<Vec<String>, Baseline> = HashMap::new();
     for (point, outcome) in points.iter().zip(outcomes) {

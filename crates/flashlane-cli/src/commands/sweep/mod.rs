@@ -34,14 +34,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     if arguments.dry_run {
         return dry_run(&grid);
     }
-    if arguments.engine != Engine::Threads && (arguments.shard.is_some() || arguments.merge) {
-        let message = "found with another engine, allowed: with threads";
-        return Err(Error::config("--shard, --merge", message));
-    }
-    if arguments.engine == Engine::Dask && arguments.baseline.is_some() {
-        let message = "found with dask, allowed: with threads and slurm";
-        return Err(Error::config("--baseline", message));
-    }
+    check_engine(arguments)?;
     if arguments.engine == Engine::Dask {
         return dask::run(arguments);
     }
@@ -94,6 +87,19 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
         write(arguments, folder, &grid, outcomes, baseline)?;
     }
     failed
+}
+
+/// Refuses options that the engine does not have.
+fn check_engine(arguments: &SweepArgs) -> Result<(), Error> {
+    if arguments.engine != Engine::Threads && (arguments.shard.is_some() || arguments.merge) {
+        let message = "found with another engine, allowed: with threads";
+        return Err(Error::config("--shard, --merge", message));
+    }
+    if arguments.engine == Engine::Dask && arguments.baseline.is_some() {
+        let message = "found with dask, allowed: with threads and slurm";
+        return Err(Error::config("--baseline", message));
+    }
+    Ok(())
 }
 
 /// Writes the table from the results of all parts.
