@@ -2,17 +2,18 @@
 //! space.
 
 use flashlane_engine::Time;
-use flashlane_units::Span;
+use flashlane_units::{FlowId, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use flashlane_device::cache::config::CacheMode;
+use flashlane_device::interface::limits::RateLimit;
 pub use flashlane_workload::config::{
     AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig, FioDirection,
     FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew, FioThink, FioZones, FlowConfig,
-    HotColdConfig, MixedConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
-    MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange, SizeConfig, SloConfig, SyntheticConfig,
-    ThinkTimes, TraceConfig, WarpsConfig, ZipfConfig,
+    GroupConfig, HotColdConfig, LimitConfig, MixedConfig, MqsimAddress, MqsimFlowConfig,
+    MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange, RatesConfig,
+    SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig, WarpsConfig, ZipfConfig,
 };
 
 /// A workload: one or more flows.
@@ -25,6 +26,9 @@ pub struct WorkloadConfig {
     /// The flows. `count` multiplies them; the range is for the result. Range: 1..=1024.
     #[serde(rename = "flow")]
     pub flows: Vec<FlowConfig>,
+    /// Flows that share limits of their rates.
+    #[serde(default, rename = "group", skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupConfig>,
     /// The requests that count. Files of MQSim count the whole run, drain included.
     #[serde(default)]
     pub window: WindowRule,
@@ -55,6 +59,42 @@ impl WorkloadConfig {
     /// Time at which the last flow starts.
     pub fn last_start(&self) -> Time {
         self.flows.iter().map(FlowConfig::starts_at).max().unwrap_or(Time::ZERO)
+    }
+
+    /// The flows that a member of a group names: one flow, or the copies of a flow with a `count`.
+    pub fn members(&self, name: &str) -> Vec<FlowId> {
+        let exact = self.flows.iter().position(|flow| flow.name == name);
+        let is_copy = |flow: &FlowConfig| {
+            let number = flow.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        match exact {
+            Some(index) => vec![FlowId::at(index)],
+            None => {
+                let flows = self.flows.iter().enumerate();
+                flows.filter(|(_, flow)| is_copy(flow)).map(|(at, _)| FlowId::at(at)).collect()
+            }
+        }
+    }
+
+    /// The limits of the flows' rates, for the device.
+    pub fn limits(&self) -> Vec<RateLimit> {
+        let own = self.flows.iter().enumerate().filter_map(|(index, flow)| {
+            flow.limit.as_ref().map(|limit| limit.of(&[FlowId::at(index)]))
+        });
+        let shared = self.groups.iter().map(|group| {
+            let members: Vec<FlowId> =
+                group.members.iter().flat_map(|name| self.members(name)).collect();
+            group.limit.of(&members)
+        });
+        own.chain(shared).flatten().collect()
+    }
+
+    /// True if the rate of a flow is limited.
+    pub fn limits_rates(&self) -> bool {
+        let own = self.flows.iter().filter_map(|flow| flow.limit.as_ref());
+        let limits = own.chain(self.groups.iter().map(|group| &group.limit));
+        limits.into_iter().any(|limit| !limit.is_empty())
     }
 
     /// The priority class of each flow: 0 for urgent to 3 for low.

@@ -41,10 +41,12 @@ pub enum Cause {
     CompletionQueue,
     /// The die reads a page again whose data could not be decoded.
     Retry,
+    /// The limit of the flow's rate is reached.
+    RateLimit,
 }
 
 /// Number of causes.
-pub const CAUSES: usize = 18;
+pub const CAUSES: usize = 19;
 
 /// Names and meanings, in the order of [`Cause`].
 pub const DOCS: [(&str, &str); CAUSES] = [
@@ -72,6 +74,7 @@ pub const DOCS: [(&str, &str); CAUSES] = [
     ("firmware", "all processors run other commands"),
     ("completion-queue", "the completion queue has no room"),
     ("retry", "the die reads a page again whose data could not be decoded"),
+    ("rate-limit", "the limit of the flow's rate is reached (`limit`)"),
 ];
 
 impl Cause {

@@ -224,6 +224,7 @@ pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) ->
         "arbitration" | "host-queue" | "fetch-limit" => {
             "a higher NVMe class for it (priority of the flow, interface.arbitration)"
         }
+        "rate-limit" => "a looser limit of its rate (limit of the flow or of its group)",
         "retry" => "data that is moved before it has many errors (errors.refresh_at)",
         "link" => "a faster link (link.generation, link.lanes)",
         "firmware" => "more processors in the drive (interface.firmware_servers)",

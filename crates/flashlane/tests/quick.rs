@@ -23,6 +23,7 @@ mod isolation_relocation;
 mod large_units;
 mod late_start;
 mod leave_one_out;
+mod limits;
 mod mechanisms;
 mod mechanisms_cache;
 mod mechanisms_collection;

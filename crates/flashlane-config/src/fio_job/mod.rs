@@ -81,6 +81,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Parsed>, Error> {
         let config = WorkloadConfig {
             name,
             flows: jobs.flows,
+            groups: Vec::new(),
             window,
             warmup,
             outstanding_max: OUTSTANDING_MAX,

@@ -69,7 +69,7 @@ fn scenario(name: String, node: &Node, notes: &mut Notes) -> WorkloadConfig {
         .map(|(index, node)| flow(index, node, notes))
         .collect();
     let (window, outstanding_max) = (WindowRule::WholeRun, OUTSTANDING_MAX);
-    WorkloadConfig { name, flows, window, warmup: None, outstanding_max }
+    WorkloadConfig { name, flows, groups: Vec::new(), window, warmup: None, outstanding_max }
 }
 
 fn flow(index: usize, node: &Node, notes: &mut Notes) -> FlowConfig {

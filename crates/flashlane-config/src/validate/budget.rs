@@ -140,6 +140,7 @@ impl WorkloadConfig {
         let cache = crate::CacheMode::Off;
         let flow = FlowConfig { cache, ..FlowConfig::named("all") };
         Self {
+            groups: Vec::new(),
             name: "all".to_owned(),
             flows: vec![flow],
             window: WindowRule::Steady,

@@ -10,6 +10,7 @@ mod fio;
 mod flow;
 mod horizon;
 mod isolation;
+mod limits;
 mod media;
 mod mqsim;
 mod pacing;
@@ -56,6 +57,8 @@ pub const BANDWIDTH: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
 pub const OPERATION_PS: RangeInclusive<u64> = 1_000..=10_000_000_000_000;
 /// Longest of all other times: 100 days. Unit: picoseconds.
 pub const MAX_SPAN_PS: u64 = 8_640_000_000_000_000_000;
+/// An hour. Unit: picoseconds.
+const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 
 /// Every problem of a device by itself.
 #[must_use]
@@ -109,6 +112,7 @@ fn check_together(
     workload::check_lists(&mut rules, &device.flash, workload);
     flow::check_cache(&mut rules, &device.cache, workload);
     warps::check_queues(&mut rules, device, workload);
+    limits::check_pair(&mut rules, device, workload);
     if rules.problems.is_empty() {
         isolation::check_sets(&mut rules, device, workload);
     }

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_trace::{ColumnMap, Format};
 
-use super::{BANDWIDTH, FLOWS, MAX_SPAN_PS, OUTSTANDING, OUTSTANDING_ALL, flow, horizon, mqsim};
+use super::{
+    BANDWIDTH, FLOWS, HOUR_PS, MAX_SPAN_PS, OUTSTANDING, OUTSTANDING_ALL, flow, horizon, limits,
+    mqsim,
+};
 use crate::{CloneConfig, FlashConfig, FlowConfig, SloConfig, TraceConfig, WorkloadConfig};
 use flashlane_reading::Rules;
 use flashlane_reading::shortened;
@@ -20,8 +23,6 @@ const SIZE_UNITS: &[&str] = &["B", "KiB", "sector"];
 const ACTIONS: &[&str] = &["Q", "D", "C"];
 /// Longest and shortest day of a clone. Unit: picoseconds.
 const DAY_PS: u64 = 24 * 3600 * 1_000_000_000_000;
-/// Latest start of a flow, and longest warm-up.
-const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 const DAY_PS_MIN: u64 = 24 * 1_000_000_000_000;
 
 /// Every rule that concerns only the workload.
@@ -51,6 +52,7 @@ fn check_flows(rules: &mut Rules, workload: &WorkloadConfig, allowed: fn(usize) 
         format!("found {} flows, allowed: 1 to {}", workload.flows.len(), FLOWS.end())
     });
     check_names(rules, workload);
+    limits::check_groups(rules, workload);
     for (index, flow) in workload.flows.iter().enumerate() {
         check_flow(rules, &format!("flow[{index}]"), flow, allowed);
     }
@@ -111,6 +113,9 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
     });
     if let Some(start) = flow.starts_after {
         rules.span(format!("{key}.starts_after"), start, &(0..=7 * 24 * HOUR_PS));
+    }
+    if let Some(limit) = &flow.limit {
+        limits::check(rules, &format!("{key}.limit"), limit);
     }
     if let Some(slo) = &flow.slo {
         check_slo(rules, &format!("{key}.slo"), slo);

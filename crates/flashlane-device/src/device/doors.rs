@@ -7,6 +7,7 @@ use flashlane_engine::Time;
 use super::Device;
 use crate::ftl::moving::IsolationSummary;
 use crate::host::HostFlow;
+use crate::interface::limits::RateLimit;
 use crate::layout::{Geometry, Layout};
 use crate::scheduler::overhead::SchedulerOverhead;
 
@@ -52,6 +53,12 @@ impl Device {
     /// Sets the most requests that may be outstanding.
     pub fn limit_outstanding(&mut self, outstanding_max: usize) {
         self.host.limit_outstanding(outstanding_max);
+    }
+
+    /// Limits the rates of flows. The drive must be idle.
+    pub fn limit_rates(&mut self, limits: &[RateLimit]) {
+        let flows = self.layout.flows.len();
+        self.interface.nvme_mut().limit(limits, flows);
     }
 
     /// No event after this time may be handled while another event is handled.

@@ -7,6 +7,7 @@
 use flashlane_engine::{Sequence, Time};
 
 use super::Device;
+use crate::context::Context;
 use crate::event::{Event, Up};
 use crate::host::queues::Gathered;
 use flashlane_units::{QueueId, RequestId, RequestOp};
@@ -110,12 +111,39 @@ impl Device {
     }
 
     fn fetch_ready(&mut self) {
+        if self.interface.nvme().is_limited() {
+            return self.fetch_within_limits();
+        }
         while let Some(id) = self.interface.nvme_mut().next_fetch() {
             if self.observer.is_some() {
                 self.observe_fetch(id);
             }
             self.fetch_entry(id);
         }
+    }
+
+    /// Fetches entries whose flows keep to their limits of rates.
+    #[cold]
+    fn fetch_within_limits(&mut self) {
+        loop {
+            let Context { now, events, requests, .. } = &mut self.context;
+            let next = self.interface.nvme_mut().next_within_limits(*now, events, requests);
+            let Some((id, was_held)) = next else { return };
+            if self.observer.is_some() {
+                self.observe_fetch(id);
+            }
+            if let Some(observer) = self.observer.as_mut().filter(|_| was_held) {
+                observer.held_back(id);
+            }
+            self.fetch_entry(id);
+        }
+    }
+
+    /// A limit of rates lets the next command of a queue pass.
+    #[cold]
+    pub(super) fn on_limit_room(&mut self, queue: QueueId) {
+        self.interface.nvme_mut().release(queue);
+        self.fetch();
     }
 
     /// Reads one submission entry over the link.

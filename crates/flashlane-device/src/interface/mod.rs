@@ -9,6 +9,7 @@ pub mod arbitration;
 pub mod config;
 mod firmware;
 pub(crate) mod fitted;
+pub mod limits;
 pub(crate) mod nvme;
 pub mod processors;
 pub(crate) mod sata;

@@ -10,8 +10,10 @@ use flashlane_units::{QueueId, RequestId};
 use super::arbitration::{self, Arbiter, QueueSet};
 use super::config::InterfaceConfig;
 use super::fitted::fitted;
+use super::limits::{Limits, RateLimit};
 use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::request::{Request, Requests};
 
 /// Doorbells of completions that are handled together. Their number matters only where a completion
 /// queue seems full.
@@ -26,6 +28,11 @@ struct DeviceQueue {
     announced: u32,
     /// Commands between the start of their fetch and the end of their service.
     in_device: u32,
+    /// Commands that may be in the device: QueueFetchSize, or 0 while a limit of rates holds the
+    /// queue back.
+    fetch_limit: u32,
+    /// True if a limit of rates held the oldest entry back.
+    held_back: bool,
     /// Served commands that wait for room in the completion queue.
     held: Ring<RequestId>,
     /// Completion entries that were sent and whose places are not known to be free again; some may
@@ -52,6 +59,8 @@ impl DeviceQueue {
 pub(crate) struct Nvme {
     queues: Array<QueueId, DeviceQueue>,
     arbiter: Box<dyn Arbiter>,
+    /// Limits of rates, if there are any.
+    limits: Option<Box<Limits>>,
     /// Queues that may be fetched from.
     ready: QueueSet,
     queue_fetch_size: u32,
@@ -72,6 +81,8 @@ impl Nvme {
             submission: Ring::new(),
             announced: 0,
             in_device: 0,
+            fetch_limit: config.queue_fetch_size,
+            held_back: false,
             held: Ring::new(),
             unacknowledged: 0,
             acknowledgements: Ring::new(),
@@ -81,6 +92,7 @@ impl Nvme {
         Self {
             queues: Array::of(pair, queues),
             arbiter: arbitration::build(&config.arbitration, classes),
+            limits: None,
             ready: QueueSet::default(),
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
@@ -104,7 +116,7 @@ impl Nvme {
     fn update<R>(&mut self, queue: QueueId, change: impl FnOnce(&mut DeviceQueue) -> R) -> R {
         let pair = &mut self.queues[queue];
         let changed = change(pair);
-        let ready = pair.announced > 0 && pair.in_device < self.queue_fetch_size;
+        let ready = pair.announced > 0 && pair.in_device < pair.fetch_limit;
         self.ready.set(queue.index(), ready);
         changed
     }
@@ -139,13 +151,70 @@ impl Nvme {
             return None;
         }
         let queue = QueueId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
+        Some(self.take(queue))
+    }
+
+    /// Takes the oldest entry of a queue.
+    #[inline(always)]
+    fn take(&mut self, queue: QueueId) -> RequestId {
         self.before_firmware += 1;
-        let id = self.update(queue, |pair| {
+        self.update(queue, |pair| {
             pair.announced -= 1;
             pair.in_device += 1;
             pair.submission.pop_front().expect("announced entries exist")
+        })
+    }
+
+    /// Limits the rates of flows.
+    pub(crate) fn limit(&mut self, limits: &[RateLimit], flows: usize) {
+        self.limits = Limits::new(limits, flows).map(Box::new);
+    }
+
+    /// True if rates are limited, so that [`Nvme::next_within_limits`] takes the place of
+    /// [`Nvme::next_fetch`].
+    #[inline(always)]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limits.is_some()
+    }
+
+    /// As [`Nvme::next_fetch`], where rates are limited. A queue whose oldest entry has to wait for
+    /// a limit is held back until then, and the others go on. The turn that it had is lost. Also
+    /// returns whether the entry was held back.
+    #[cold]
+    pub(crate) fn next_within_limits(
+        &mut self,
+        now: Time,
+        events: &mut EventQueue<Event>,
+        requests: &Requests,
+    ) -> Option<(RequestId, bool)> {
+        while !self.ready.is_empty() && self.before_firmware < self.fetch_ahead {
+            let queue = QueueId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
+            let head = *self.queues[queue].submission.front().expect("announced entries exist");
+            let Request { flow, op, sectors, .. } = requests[head];
+            let limits = self.limits.as_mut().expect("rates are limited");
+            match limits.pass(now, flow, op, sectors) {
+                Ok(()) => {
+                    let was_held = std::mem::take(&mut self.queues[queue].held_back);
+                    return Some((self.take(queue), was_held));
+                }
+                Err(at) => {
+                    self.queues[queue].held_back = true;
+                    assert!(at > now, "a limit holds a queue back for some time");
+                    self.update(queue, |pair| pair.fetch_limit = 0);
+                    events.schedule(at, Event::LimitRoom { queue });
+                }
+            }
+        }
+        None
+    }
+
+    /// A limit lets the oldest entry of a queue pass, unless others of its group used it up.
+    pub(crate) fn release(&mut self, queue: QueueId) {
+        let all = self.queue_fetch_size;
+        self.update(queue, |pair| {
+            assert_eq!(pair.fetch_limit, 0, "a limit held the queue back");
+            pair.fetch_limit = all;
         });
-        Some(id)
     }
 
     /// The firmware of a command of the queue is over.
@@ -247,7 +316,7 @@ impl Nvme {
             assert!(pair.unacknowledged <= places, "a completion queue keeps its depth");
             let acknowledged = pair.acknowledgements.len();
             assert!(acknowledged <= pair.unacknowledged as usize, "a place is freed once");
-            let ready = pair.announced > 0 && pair.in_device < self.queue_fetch_size;
+            let ready = pair.announced > 0 && pair.in_device < pair.fetch_limit;
             assert_eq!(self.ready.contains(queue), ready, "queues to fetch from are known");
             let fetched = entries.checked_sub(waiting).expect("entries are fetched once");
             before_firmware += fetched.checked_sub(pair.arrived).expect("an entry arrives once");

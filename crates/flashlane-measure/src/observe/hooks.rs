@@ -24,6 +24,13 @@ impl Observer {
         account.request(id).at_limit = at_limit;
     }
 
+    /// A limit of the flow's rate held the submission entry back that is about to be fetched.
+    #[cold]
+    pub(crate) fn held_back(&mut self, id: RequestId) {
+        let Some(account) = &mut self.account else { return };
+        account.request(id).held_back = true;
+    }
+
     /// Firmware time of a command, where the processors are modelled. Unit: picoseconds.
     #[cold]
     pub(crate) fn firmware(&mut self, id: RequestId, work: u64) {

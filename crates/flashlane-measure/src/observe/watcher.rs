@@ -33,6 +33,11 @@ impl Watcher for Observer {
     }
 
     #[cold]
+    fn held_back(&mut self, id: RequestId) {
+        Self::held_back(self, id);
+    }
+
+    #[cold]
     fn firmware(&mut self, id: RequestId, work: u64) {
         Self::firmware(self, id, work);
     }

@@ -1,6 +1,7 @@
 //! Configuration of a flow: one tenant with its own queue pair and its own logical space.
 
 mod fio;
+mod limit;
 mod load;
 mod mqsim;
 mod size;
@@ -20,6 +21,7 @@ use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::config::Priority;
 use flashlane_engine::Time;
 use flashlane_units::{Ratio, Span};
+pub use limit::{GroupConfig, LimitConfig, RatesConfig};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};
 pub use slo::SloConfig;
 pub use synthetic::{
@@ -79,6 +81,9 @@ pub struct FlowConfig {
     /// Promises to the tenant; each goal is judged at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloConfig>,
+    /// Largest rates. The device fetches no command that would exceed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitConfig>,
     /// Number of tenants of this kind, named `NAME-1`, `NAME-2`, …. Each has its own draws, queue
     /// pair and share of the drive. Range: 1..=1024. Default: one tenant, with the name unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +121,7 @@ impl FlowConfig {
             on_end: None,
             starts_after: None,
             slo: None,
+            limit: None,
             count: None,
             synthetic: None,
             trace: None,

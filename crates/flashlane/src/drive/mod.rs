@@ -168,6 +168,7 @@ impl Drive {
         let workload = WorkloadConfig {
             name: "drive".to_owned(),
             flows: tenants.to_vec(),
+            groups: Vec::new(),
             window: WindowRule::WholeRun,
             warmup: None,
             outstanding_max: OUTSTANDING_MAX,

@@ -347,8 +347,12 @@ fn overload_summary(one: Overload, workload: &WorkloadConfig, alone: bool) -> Ov
     OverloadSummary { flow, alone, at_s: one.at.as_s(), outstanding: one.outstanding }
 }
 
-/// Refuses promises that cannot be judged with the options.
+/// Refuses limits and promises that mean nothing with the options.
 fn promises_fit(workload: &WorkloadConfig, options: &RunOptions) -> Result<(), Error> {
+    if options.waf_only && workload.limits_rates() {
+        let message = "found a limit of rates, allowed: none; a run without time has no rates";
+        return Err(Error::config("limit", message));
+    }
     let Some(flow) = workload.flows.iter().find(|flow| flow.slo.is_some()) else { return Ok(()) };
     let place = format!("flow.{}.slo", flow.name);
     if options.waf_only {

@@ -17,6 +17,7 @@ use flashlane_config::{
 use flashlane_device::cache::Cache;
 use flashlane_device::device::Device;
 use flashlane_device::ftl::{FrozenState, Ftl, FtlState};
+use flashlane_device::interface::limits::RateLimit;
 use flashlane_device::layout::Layout;
 use flashlane_measure::metrics::metered::Metered;
 use flashlane_measure::metrics::recorder::Recorder;
@@ -59,6 +60,8 @@ pub(crate) struct Prepared<'a> {
     /// cold.
     kept: Option<FrozenState>,
     cache: Cache,
+    /// Limits of the flows' rates.
+    limits: Vec<RateLimit>,
 }
 
 /// The pages that each flow touches.
@@ -94,7 +97,8 @@ impl<'a> Prepared<'a> {
         options: &'a RunOptions,
     ) -> Result<Self, Error> {
         let (device, layout) = whole_drive::of(device, workload);
-        Self::of((Cow::Owned(device), layout), workload, options, true)
+        let made = Self::of((Cow::Owned(device), layout), workload, options, true)?;
+        Ok(Self { limits: Vec::new(), ..made })
     }
 
     /// `several`: more than one run starts from the state.
@@ -151,7 +155,8 @@ impl<'a> Prepared<'a> {
             precondition::place_empty_translation_pages(device, &layout, state);
         }
         let state = state.unwrap_or_else(empty);
-        Ok(Self { device: given, workload, options, layout, state, kept, cache })
+        let limits = workload.limits();
+        Ok(Self { device: given, workload, options, layout, state, kept, cache, limits })
     }
 
     /// True if nothing was ever written.
@@ -228,6 +233,7 @@ impl<'a> Prepared<'a> {
         );
         // The tenants limit the outstanding requests themselves.
         ssd.limit_outstanding(usize::MAX);
+        ssd.limit_rates(&self.limits);
         let drive = Metered::new(ssd.with_stop(self.options.stop.clone()), recorder);
         Ok(Run { drive, tenants, recorder: None })
     }

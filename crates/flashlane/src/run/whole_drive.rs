@@ -4,12 +4,13 @@ use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::isolation::{Isolation, UnifiedConfig};
 use flashlane_device::layout::Layout;
 
-/// True if a flow has less of the drive beside the others than it can have alone.
+/// True if a flow has less of the drive beside the others than it can have alone, or may use it less.
 pub(super) fn differs(device: &DeviceConfig, workload: &WorkloadConfig) -> bool {
     let lists = workload.flows.iter().flat_map(|flow| {
         [&flow.channels, &flow.chips, &flow.dies, &flow.planes].map(Option::is_some)
     });
-    !matches!(device.isolation, Isolation::Unified(_)) || lists.into_iter().any(|listed| listed)
+    let bound = workload.limits_rates() || lists.into_iter().any(|listed| listed);
+    bound || !matches!(device.isolation, Isolation::Unified(_))
 }
 
 /// The drive without isolation, and its layout, in which the data of every flow lies on all planes.

@@ -142,6 +142,7 @@ fn tenants_only() -> WorkloadConfig {
     WorkloadConfig {
         name: "drive".to_owned(),
         flows: Vec::new(),
+        groups: Vec::new(),
         window: flashlane::config::WindowRule::WholeRun,
         warmup: None,
         outstanding_max: flashlane::config::OUTSTANDING_MAX,

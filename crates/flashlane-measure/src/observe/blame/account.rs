@@ -50,6 +50,8 @@ pub(crate) struct RequestWaits {
     pub(super) shadow: ShadowRequest,
     /// True if the request took the last place that its queue has in the device.
     pub(crate) at_limit: bool,
+    /// True if a limit of the flow's rate held the request back.
+    pub(crate) held_back: bool,
     /// The last access to the memory of the cache: when it was asked for, and when it began.
     pub(crate) dram: Option<(u64, u64)>,
     /// Own work in the firmware, where the processors are modelled; otherwise 0. Unit: picoseconds.
@@ -70,8 +72,8 @@ pub(super) struct Victim {
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     pub(super) flows: usize,
-    /// Number of causes that the run may have.
-    pub(super) causes: usize,
+    /// True for causes that the run cannot have.
+    pub(super) left_out: [bool; CAUSES],
     pub(crate) logs: Logs,
     /// The flow that pushed an entry out of the cached mapping table, in two bytes for each logical
     /// page: a flow plus one, 0 for none. `None` without such a table.
@@ -122,10 +124,8 @@ impl Account {
             .then(|| Table::new(logical_pages.div_ceil(2) as usize, Use::Sparse));
         let mut made = Self::new(flows, pools, queues, flash.channels, dies_per_channel);
         made.evictors = evictors;
-        if device.errors.is_none() {
-            const { assert!(Cause::Retry as usize == CAUSES - 1, "the last cause is left out") };
-            made.causes = Cause::Retry as usize;
-        }
+        made.left_out[Cause::Retry as usize] = device.errors.is_none();
+        made.left_out[Cause::RateLimit as usize] = !workload.limits_rates();
         let dies = (flash.channels * dies_per_channel) as usize;
         made.shadows = Shadows::new(open_loops, dies, flash.channels as usize);
         if flash.independent_plane_reads {
@@ -150,7 +150,7 @@ impl Account {
         let places = Places::new(flows, cells);
         Self {
             flows,
-            causes: CAUSES,
+            left_out: [false; CAUSES],
             logs: Logs::new(channels, dies_per_channel, flows),
             evictors: None,
             transactions: Vec::new(),
@@ -242,6 +242,8 @@ impl Account {
         fetch.add(cell(flow, Cause::FetchLimit), work);
         charges.list().iter().for_each(|&(cell, ps)| fetch.add(cell, ps));
         charges.add(cell(flow, Cause::CompletionQueue), parts.completion);
+        let held_back = if record.held_back { parts.submission } else { 0 };
+        charges.add(cell(flow, Cause::RateLimit), held_back);
         charges.list().iter().for_each(|&(cell, ps)| host.add(cell, ps));
         let placed = link + firmware + room + parts.submission + parts.link_out;
         let waiting = inside + parts.flash + parts.completion + placed + parts.host;
@@ -262,7 +264,7 @@ impl Account {
         self.link.wait(flow, link + parts.link_out, counted);
         self.firmware.wait(flow, firmware, counted);
         let queued = if record.at_limit { &mut self.fetch[queue] } else { &mut self.arbitration };
-        queued.wait(flow, parts.submission, counted);
+        queued.wait(flow, parts.submission - held_back, counted);
         self.host[queue].wait(flow, parts.host, counted);
         self.link.held.add(cell(flow, Cause::Link), parts.link_work);
         self.firmware.held.add(cell(flow, Cause::Firmware), parts.firmware_work);

@@ -63,10 +63,11 @@ impl Account {
             }
         });
         let cause = |&(name, doc): &(&str, &str)| BlameCause { name: name.into(), doc: doc.into() };
+        let causes = DOCS.iter().zip(self.left_out).filter(|(_, left_out)| !*left_out);
         Blame {
             schema: SCHEMA.to_owned(),
             flows: names.to_vec(),
-            causes: DOCS.iter().take(self.causes).map(cause).collect(),
+            causes: causes.map(|(docs, _)| cause(docs)).collect(),
             victims: victims.collect(),
         }
     }

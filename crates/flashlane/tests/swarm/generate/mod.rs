@@ -103,6 +103,7 @@ pub(crate) fn case(seed: u64) -> Case {
     let mut workload = WorkloadConfig {
         name: format!("swarm {seed}"),
         flows: (0..flows).map(|index| workload::flow(&mut draw, &device, index, flows)).collect(),
+        groups: Vec::new(),
         window: if draw.chance(0.85) { WindowRule::Steady } else { WindowRule::WholeRun },
         warmup: None,
         outstanding_max: OUTSTANDING_MAX,

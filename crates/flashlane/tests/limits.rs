@@ -1,0 +1,132 @@
+//! Limits of rates: what limited tenants get, and what the others have of it.
+
+use flashlane::config::load::{self, Overrides};
+use flashlane::config::validate::validate;
+use flashlane::metrics::{AloneBasis, Summary};
+use flashlane::observe::{Blame, Observe};
+use flashlane::{RunOptions, simulate_in_detail};
+
+/// A tenant that reads all that it can, with some more keys.
+fn reader(name: &str, keys: &str) -> String {
+    format!(
+        "[[flow]]\nname = '{name}'\n{keys}\nsynthetic = {{ queue_depth = 16, read_ratio = 1.0, \
+         duration = '200ms' }}\n"
+    )
+}
+
+fn run(workload: &str, options: &RunOptions) -> (Summary, Option<Blame>) {
+    let device = load::device("tiny", &Overrides::default()).expect("a valid device").config;
+    let workload = load::workload_from_toml(workload, "test", &Overrides::default());
+    let workload = workload.expect("a valid workload").config;
+    assert_eq!(validate(&device, &workload), []);
+    let options = RunOptions { check: true, ..options.clone() };
+    let found = simulate_in_detail(&device, &workload, &options, &|_| {});
+    let (summary, details) = found.expect("the run finishes");
+    (summary, details.blame)
+}
+
+fn rates(workload: &str) -> Vec<f64> {
+    let (summary, _) = run(workload, &RunOptions::default());
+    summary.flows.iter().map(|flow| flow.iops).collect()
+}
+
+fn assert_close(found: f64, wanted: f64) {
+    assert!((found / wanted - 1.0).abs() < 0.02, "{found}, wanted: {wanted}");
+}
+
+#[test]
+fn a_tenant_gets_its_rate_and_the_others_the_rest() {
+    let pair = |keys: &str| rates(&[reader("a", keys), reader("b", "")].concat());
+    let free = pair("");
+    let limited = pair("limit = { iops = 1000 }");
+    assert_close(limited[0], 1000.0);
+    assert!(limited[1] > 1.3 * free[1], "{free:?} {limited:?}");
+    let bytes = pair("limit = { bandwidth = '8.192MB/s', burst = '0s' }");
+    assert_close(bytes[0], 2000.0);
+    let loose = pair("limit = { iops = 100000000, bandwidth = '900GB/s' }");
+    assert_eq!(loose, free, "a limit that nobody reaches changes nothing");
+}
+
+#[test]
+fn kinds_have_limits_of_their_own() {
+    let mixed = reader("a", "limit = { read.iops = 500, write.bandwidth = '4.096MB/s' }");
+    let mixed = mixed.replace("read_ratio = 1.0", "read_ratio = 0.5");
+    let (summary, _) = run(&mixed, &RunOptions::default());
+    let flow = &summary.flows[0];
+    let span = summary.window_end_s - summary.window_start_s;
+    let [reads, writes] = [&flow.read_response_time_us, &flow.write_response_time_us]
+        .map(|latency| latency.count as f64 / span);
+    // Entries of a queue are fetched in order: the slower kind decides about both.
+    assert!(reads <= 520.0 && writes <= 1040.0, "{reads} {writes}");
+    assert!(reads > 450.0, "{reads} {writes}");
+}
+
+#[test]
+fn members_of_a_group_share_its_rate() {
+    let group = "[[group]]\nname = 'batch'\nmembers = ['a', 'b']\nlimit = { iops = 1000 }\n";
+    let three = |count: &str| [reader("a", count), reader("b", ""), reader("c", "")].concat();
+    let found = rates(&[&*three(""), group].concat());
+    assert_close(found[0] + found[1], 1000.0);
+    assert_close(found[0], 500.0);
+    assert!(found[2] > 10_000.0, "{found:?}");
+    // A name with a count stands for all copies.
+    let found = rates(&[&*three("count = 3"), group].concat());
+    assert_close(found[..4].iter().sum(), 1000.0);
+}
+
+#[test]
+fn time_for_a_limit_is_charged_to_it() {
+    let pair = [reader("a", "limit = { iops = 1000 }"), reader("b", "")].concat();
+    let blaming = RunOptions {
+        observe: Observe { blame: true, ..Observe::default() },
+        ..RunOptions::default()
+    };
+    let (_, blame) = run(&pair, &blaming);
+    let blame = blame.expect("it was asked for");
+    let share = |flow: &str| {
+        let victim = blame.victims.iter().find(|victim| victim.flow == flow).expect("it is there");
+        let cells = victim.cells.iter().filter(|cell| cell.cause == "rate-limit");
+        assert!(cells.clone().all(|cell| cell.culprit == flow));
+        cells.map(|cell| cell.ps as f64).sum::<f64>() / victim.waiting_ps as f64
+    };
+    assert!(share("a") > 0.9, "{}", share("a"));
+    assert!(share("b") == 0.0, "{}", share("b"));
+    let (_, blame) = run(&reader("b", ""), &blaming);
+    let causes = blame.expect("it was asked for").causes;
+    assert!(causes.iter().all(|cause| cause.name != "rate-limit"), "nobody has a limit");
+}
+
+#[test]
+fn alone_on_the_whole_drive_a_tenant_has_no_limit() {
+    let pair = [reader("a", "limit = { iops = 1000 }"), reader("b", "")].concat();
+    let alone = |alone_basis| {
+        let options = RunOptions { alone: true, alone_basis, ..RunOptions::default() };
+        run(&pair, &options).0.flows[0].slowdown.expect("it ran alone")
+    };
+    assert!(alone(AloneBasis::WholeDrive) > 5.0);
+    assert!(alone(AloneBasis::SameIsolation) < 1.1);
+}
+
+#[test]
+fn what_is_no_limit_is_refused() {
+    let refused = |workload: &str| {
+        let found = load::workload_from_toml(workload, "test", &Overrides::default());
+        found.expect_err("it is refused").to_string()
+    };
+    let group = |members: &str| {
+        let head = "[[group]]\nname = 'g'\nlimit.iops = 5\nmembers =";
+        [&*reader("a", ""), head, members, "\n"].concat()
+    };
+    for (workload, words) in [
+        (reader("a", "limit = { iops = 0 }"), "flow[0].limit.iops: found 0, allowed: 0.001 to"),
+        (reader("a", "limit = {}"), "flow[0].limit: found no rate, allowed: iops, bandwidth"),
+        (reader("a", "limit = { iops = 5, burst = '2h' }"), "limit.burst"),
+        (reader("a", "limit.write.bandwidth = '1B/s'"), "limit.write.bandwidth: found 1B/s"),
+        (group("['x']"), "group[0].members[0]: found \"x\""),
+        (group("['a', 'a']"), "found \"a\" twice, allowed: once"),
+        (group("[]"), "found no member, allowed: one flow or more"),
+    ] {
+        let said = refused(&workload);
+        assert!(said.contains(words), "{said}, wanted: {words}");
+    }
+}
