@@ -52,8 +52,8 @@ pub enum Event {
     AdapterCompleted { request: RequestId },
     /// There may be room in a completion queue again.
     CompletionRoom { queue: QueueId },
-    /// A limit of rates lets the next command of a queue pass.
-    LimitRoom { queue: QueueId },
+    /// A limit of rates lets the next command pass that waits for it. `limit`: its index.
+    LimitRoom { limit: u16 },
     /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,

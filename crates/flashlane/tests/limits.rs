@@ -67,7 +67,7 @@ fn members_of_a_group_share_its_rate() {
     let three = |count: &str| [reader("a", count), reader("b", ""), reader("c", "")].concat();
     let found = rates(&[&*three(""), group].concat());
     assert_close(found[0] + found[1], 1000.0);
-    assert_close(found[0], 500.0);
+    assert!((found[0] / found[1] - 1.0).abs() < 0.05, "members take turns: {found:?}");
     assert!(found[2] > 10_000.0, "{found:?}");
     // A name with a count stands for all copies.
     let found = rates(&[&*three("count = 3"), group].concat());
@@ -110,8 +110,11 @@ fn alone_on_the_whole_drive_a_tenant_has_no_limit() {
 #[test]
 fn what_is_no_limit_is_refused() {
     let refused = |workload: &str| {
+        let device = load::device("tiny", &Overrides::default()).expect("a valid device").config;
         let found = load::workload_from_toml(workload, "test", &Overrides::default());
-        found.expect_err("it is refused").to_string()
+        let problems = validate(&device, &found.expect("it can be read").config);
+        let lines = problems.iter().map(|one| format!("{}: {}\n", one.place, one.message));
+        lines.collect::<String>()
     };
     let group = |members: &str| {
         let head = "[[group]]\nname = 'g'\nlimit.iops = 5\nmembers =";
@@ -120,7 +123,7 @@ fn what_is_no_limit_is_refused() {
     for (workload, words) in [
         (reader("a", "limit = { iops = 0 }"), "flow[0].limit.iops: found 0, allowed: 0.001 to"),
         (reader("a", "limit = {}"), "flow[0].limit: found no rate, allowed: iops, bandwidth"),
-        (reader("a", "limit = { iops = 5, burst = '2h' }"), "limit.burst"),
+        (reader("a", "limit = { iops = 5, burst = '7200s' }"), "limit.burst"),
         (reader("a", "limit.write.bandwidth = '1B/s'"), "limit.write.bandwidth: found 1B/s"),
         (group("['x']"), "group[0].members[0]: found \"x\""),
         (group("['a', 'a']"), "found \"a\" twice, allowed: once"),

@@ -380,7 +380,7 @@ impl Device {
             Event::DataSent { channel } => self.on_data_sent(channel),
             Event::Decoded { transaction } => self.on_decoded(transaction),
             Event::CompletionRoom { queue } => self.on_completion_room(queue),
-            Event::LimitRoom { queue } => self.on_limit_room(queue),
+            Event::LimitRoom { limit } => self.on_limit_room(limit),
             Event::Alarm => self.on_alarm(before),
             Event::PagesDue => self.on_pages_due(before),
             Event::PassesDue => self.on_passes_due(before),

@@ -139,10 +139,10 @@ impl Device {
         }
     }
 
-    /// A limit of rates lets the next command of a queue pass.
+    /// A limit of rates lets the next command pass that waits for it.
     #[cold]
-    pub(super) fn on_limit_room(&mut self, queue: QueueId) {
-        self.interface.nvme_mut().release(queue);
+    pub(super) fn on_limit_room(&mut self, limit: u16) {
+        self.interface.nvme_mut().release(limit);
         self.fetch();
     }
 

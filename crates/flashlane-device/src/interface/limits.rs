@@ -5,8 +5,12 @@
 //! the time is at most `burst` ahead. So in any window of length `w` a flow gets at most
 //! `rate * (w + burst)` and one command more.
 
-use flashlane_engine::Time;
-use flashlane_units::{FlowId, RequestOp};
+use std::collections::VecDeque;
+
+use flashlane_engine::{EventQueue, Time};
+use flashlane_units::{FlowId, QueueId, RequestOp};
+
+use crate::event::Event;
 
 /// A limit for some flows together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +45,36 @@ impl RateLimit {
     }
 }
 
-/// The buckets of a drive.
+/// A limit at work. Either nobody waits, or an event is ahead at which the first one that waits may
+/// go, or a queue may go and has not gone yet.
+#[derive(Clone, Debug)]
+struct Bucket {
+    limit: RateLimit,
+    /// The time at which the debt is paid. Unit: picoseconds.
+    paid: u64,
+    /// Queues whose oldest command waits for this limit, in the order in which they came.
+    waiting: VecDeque<QueueId>,
+    /// The queue that may go before all others.
+    first: Option<QueueId>,
+}
+
+impl Bucket {
+    /// The time from which on a command passes.
+    fn free_at(&self) -> Time {
+        Time(self.paid.saturating_sub(self.limit.burst))
+    }
+
+    /// True if a command of a queue has to wait.
+    fn holds(&self, now: Time, queue: QueueId) -> bool {
+        let others = self.first.is_some() || !self.waiting.is_empty();
+        self.free_at() > now || (others && self.first != Some(queue))
+    }
+}
+
+/// The limits of a drive at work.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
-    limits: Vec<RateLimit>,
-    /// The time at which the debt of each limit is paid. Unit: picoseconds.
-    paid: Vec<u64>,
+    buckets: Vec<Bucket>,
     /// The limits of each flow.
     of_flow: Vec<Vec<u16>>,
 }
@@ -60,150 +88,78 @@ impl Limits {
                 of_flow[flow.index()].push(u16::try_from(index).expect("some thousands at most"));
             }
         }
-        let paid = vec![0; limits.len()];
-        (!limits.is_empty()).then(|| Self { limits: limits.to_vec(), paid, of_flow })
+        let bucket = |limit: &RateLimit| Bucket {
+            limit: limit.clone(),
+            paid: 0,
+            waiting: VecDeque::new(),
+            first: None,
+        };
+        let buckets = limits.iter().map(bucket).collect();
+        (!limits.is_empty()).then_some(Self { buckets, of_flow })
     }
 
-    /// Lets a command pass and charges all its buckets, or says when it may pass.
+    /// Lets the oldest command of a queue pass, and charges it to all limits that count it. False:
+    /// it waits for one of them, whose event comes when it may be its turn.
     pub(super) fn pass(
         &mut self,
         now: Time,
-        flow: FlowId,
-        op: RequestOp,
-        sectors: u32,
-    ) -> Result<(), Time> {
-        let limits = &self.limits;
-        let counts = |index: &&u16| limits[usize::from(**index)].counts(op);
-        let own = &self.of_flow[flow.index()];
-        let free = |index: &u16| {
-            let index = usize::from(*index);
-            self.paid[index].saturating_sub(limits[index].burst)
+        events: &mut EventQueue<Event>,
+        queue: QueueId,
+        (flow, op, sectors): (FlowId, RequestOp, u32),
+    ) -> bool {
+        let Self { buckets, of_flow } = self;
+        let holds = |index: &u16| {
+            let bucket = &buckets[usize::from(*index)];
+            bucket.limit.counts(op) && bucket.holds(now, queue)
         };
-        let at = own.iter().filter(counts).map(free).max().unwrap_or(0);
-        if at > now.0 {
-            return Err(Time(at));
+        let held = of_flow[flow.index()].iter().copied().filter(holds);
+        let latest = held.max_by_key(|index| buckets[usize::from(*index)].free_at());
+        if let Some(index) = latest {
+            let bucket = &mut buckets[usize::from(index)];
+            let alone = bucket.waiting.is_empty() && bucket.first.is_none();
+            bucket.waiting.push_back(queue);
+            if alone {
+                let at = bucket.free_at();
+                assert!(at > now, "a limit holds nobody back without a reason");
+                events.schedule(at, Event::LimitRoom { limit: index });
+            }
         }
-        for index in own.iter().filter(counts) {
-            let index = usize::from(*index);
-            let paid = &mut self.paid[index];
-            *paid = (*paid).max(now.0).saturating_add(limits[index].cost(op, sectors));
+        for &index in &of_flow[flow.index()] {
+            let bucket = &mut buckets[usize::from(index)];
+            if latest.is_none() && bucket.limit.counts(op) {
+                let cost = bucket.limit.cost(op, sectors);
+                bucket.paid = bucket.paid.max(now.0).saturating_add(cost);
+            }
+            if bucket.first == Some(queue) {
+                bucket.first = None;
+                if !bucket.waiting.is_empty() {
+                    let at = bucket.free_at().max(now);
+                    events.schedule(at, Event::LimitRoom { limit: index });
+                }
+            }
         }
-        Ok(())
+        latest.is_none()
+    }
+
+    /// The queue that has waited longest for a limit may go before all others.
+    pub(super) fn turn(&mut self, limit: u16) -> QueueId {
+        let bucket = &mut self.buckets[usize::from(limit)];
+        assert!(bucket.first.is_none(), "one queue at a time goes first");
+        let queue = bucket.waiting.pop_front().expect("a queue waits for the limit");
+        bucket.first = Some(queue);
+        queue
+    }
+
+    /// Checks, with `--check`, that the queues that are held back are those that wait for a limit.
+    pub(super) fn audit(&self, mut held: Vec<usize>) {
+        let waiting = self.buckets.iter().flat_map(|bucket| &bucket.waiting);
+        let mut waiting: Vec<usize> = waiting.map(|queue| queue.index()).collect();
+        waiting.sort_unstable();
+        held.sort_unstable();
+        assert_eq!(waiting, held, "a queue that is held back waits for one limit");
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use flashlane_engine::Rng;
-
-    fn limit(flows: &[u16], reads: bool, writes: bool) -> RateLimit {
-        RateLimit {
-            flows: flows.iter().map(|&flow| FlowId::new(flow)).collect(),
-            reads,
-            writes,
-            per_command: 100,
-            per_sector: 0,
-            burst: 0,
-        }
-    }
-
-    fn limits(limits: &[RateLimit]) -> Limits {
-        Limits::new(limits, 3).expect("there are limits")
-    }
-
-    #[test]
-    fn commands_are_apart_by_their_cost_and_a_burst_passes_at_once() {
-        let (flow, read) = (FlowId::new(0), RequestOp::Read);
-        let mut apart = limits(&[limit(&[0], true, true)]);
-        assert_eq!(apart.pass(Time(0), flow, read, 8), Ok(()));
-        assert_eq!(apart.pass(Time(0), flow, read, 8), Err(Time(100)));
-        assert_eq!(apart.pass(Time(99), flow, read, 8), Err(Time(100)));
-        assert_eq!(apart.pass(Time(100), flow, read, 8), Ok(()));
-        let mut burst = limits(&[RateLimit { burst: 200, ..limit(&[0], true, true) }]);
-        for _ in 0..3 {
-            assert_eq!(burst.pass(Time(0), flow, read, 8), Ok(()));
-        }
-        assert_eq!(burst.pass(Time(0), flow, read, 8), Err(Time(100)));
-        // Tokens do not pile up beyond the burst.
-        for _ in 0..3 {
-            assert_eq!(burst.pass(Time(5000), flow, read, 8), Ok(()));
-        }
-        assert_eq!(burst.pass(Time(5000), flow, read, 8), Err(Time(5100)));
-    }
-
-    #[test]
-    fn bytes_cost_by_sector_and_kinds_have_buckets_of_their_own() {
-        let bytes = RateLimit { per_command: 0, per_sector: 10, ..limit(&[0], false, true) };
-        let mut limits = limits(&[bytes, limit(&[0], true, false)]);
-        let flow = FlowId::new(0);
-        assert_eq!(limits.pass(Time(0), flow, RequestOp::Write, 8), Ok(()));
-        assert_eq!(limits.pass(Time(0), flow, RequestOp::Write, 1), Err(Time(80)));
-        assert_eq!(limits.pass(Time(0), flow, RequestOp::Read, 64), Ok(()));
-        assert_eq!(limits.pass(Time(0), flow, RequestOp::Read, 64), Err(Time(100)));
-        assert_eq!(limits.pass(Time(0), flow, RequestOp::Flush, 0), Ok(()), "neither kind");
-    }
-
-    #[test]
-    fn flows_of_a_group_share_a_bucket_and_others_are_free() {
-        let mut limits = limits(&[limit(&[0, 2], true, true), limit(&[2], true, true)]);
-        let read = RequestOp::Read;
-        assert_eq!(limits.pass(Time(0), FlowId::new(0), read, 8), Ok(()));
-        assert_eq!(limits.pass(Time(0), FlowId::new(2), read, 8), Err(Time(100)));
-        assert_eq!(limits.pass(Time(0), FlowId::new(1), read, 8), Ok(()));
-        assert_eq!(limits.pass(Time(0), FlowId::new(1), read, 8), Ok(()));
-        assert_eq!(limits.pass(Time(100), FlowId::new(2), read, 8), Ok(()));
-        assert_eq!(limits.pass(Time(100), FlowId::new(0), read, 8), Err(Time(200)));
-        assert!(Limits::new(&[], 3).is_none());
-    }
-
-    /// A random limit of some of four flows.
-    fn random(rng: &mut Rng) -> RateLimit {
-        let flows: Vec<FlowId> = (0..4).filter(|_| rng.below(2) == 0).map(FlowId::new).collect();
-        let (reads, writes) = [(true, true), (true, false), (false, true)][rng.below(3) as usize];
-        let (per_command, per_sector) = match rng.below(2) {
-            0 => (1 + rng.below(1000), 0),
-            _ => (0, 1 + rng.below(100)),
-        };
-        RateLimit { flows, reads, writes, per_command, per_sector, burst: rng.below(5000) }
-    }
-
-    #[test]
-    fn a_thousand_random_configurations_keep_their_bounds_and_hold_nothing_back_for_nothing() {
-        for seed in 0..1000 {
-            let mut rng = Rng::stream(seed, "limits", 0);
-            let all: Vec<RateLimit> = (0..1 + rng.below(5)).map(|_| random(&mut rng)).collect();
-            let mut limits = Limits::new(&all, 4).expect("there are limits");
-            // What passed each limit, and when.
-            let mut passed: Vec<Vec<(u64, u64)>> = vec![Vec::new(); all.len()];
-            let mut now = 0;
-            for _ in 0..150 {
-                now += rng.below(400);
-                let flow = FlowId::new(rng.below(4) as u16);
-                let op = [RequestOp::Read, RequestOp::Write, RequestOp::Flush];
-                let (op, sectors) = (op[rng.below(3) as usize], 1 + rng.below(16) as u32);
-                if let Err(at) = limits.pass(Time(now), flow, op, sectors) {
-                    assert!(at > Time(now));
-                    let before = limits.pass(Time(at.0 - 1), flow, op, sectors);
-                    assert_eq!(before, Err(at), "not a picosecond earlier");
-                    now = at.0;
-                    assert_eq!(limits.pass(at, flow, op, sectors), Ok(()), "and then at once");
-                }
-                for (limit, passed) in all.iter().zip(&mut passed) {
-                    if limit.flows.contains(&flow) && limit.counts(op) {
-                        passed.push((now, limit.cost(op, sectors)));
-                    }
-                }
-            }
-            for (limit, passed) in all.iter().zip(&passed) {
-                for (first, &(begin, _)) in passed.iter().enumerate() {
-                    let mut sum = 0;
-                    for &(end, cost) in &passed[first..] {
-                        assert!(sum <= end - begin + limit.burst, "seed {seed}: {limit:?}");
-                        sum += cost;
-                    }
-                }
-            }
-        }
-    }
-}
+#[path = "limits_tests.rs"]
+mod tests;

@@ -192,24 +192,18 @@ impl Nvme {
             let head = *self.queues[queue].submission.front().expect("announced entries exist");
             let Request { flow, op, sectors, .. } = requests[head];
             let limits = self.limits.as_mut().expect("rates are limited");
-            match limits.pass(now, flow, op, sectors) {
-                Ok(()) => {
-                    let was_held = std::mem::take(&mut self.queues[queue].held_back);
-                    return Some((self.take(queue), was_held));
-                }
-                Err(at) => {
-                    self.queues[queue].held_back = true;
-                    assert!(at > now, "a limit holds a queue back for some time");
-                    self.update(queue, |pair| pair.fetch_limit = 0);
-                    events.schedule(at, Event::LimitRoom { queue });
-                }
+            if limits.pass(now, events, queue, (flow, op, sectors)) {
+                let was_held = std::mem::take(&mut self.queues[queue].held_back);
+                return Some((self.take(queue), was_held));
             }
+            self.update(queue, |pair| (pair.fetch_limit, pair.held_back) = (0, true));
         }
         None
     }
 
-    /// A limit lets the oldest entry of a queue pass, unless others of its group used it up.
-    pub(crate) fn release(&mut self, queue: QueueId) {
+    /// It is the turn of the queue that has waited longest for a limit of rates.
+    pub(crate) fn release(&mut self, limit: u16) {
+        let queue = self.limits.as_mut().expect("rates are limited").turn(limit);
         let all = self.queue_fetch_size;
         self.update(queue, |pair| {
             assert_eq!(pair.fetch_limit, 0, "a limit held the queue back");
@@ -321,6 +315,10 @@ impl Nvme {
             let fetched = entries.checked_sub(waiting).expect("entries are fetched once");
             before_firmware += fetched.checked_sub(pair.arrived).expect("an entry arrives once");
             in_device += pair.in_device;
+        }
+        if let Some(limits) = &self.limits {
+            let held = self.queues.iter().enumerate().filter(|(_, pair)| pair.fetch_limit == 0);
+            limits.audit(held.map(|(queue, _)| queue).collect());
         }
         assert_eq!(
             before_firmware,

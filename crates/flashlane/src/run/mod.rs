@@ -188,7 +188,6 @@ impl<'a> Prepared<'a> {
             .zip(&self.layout.flows)
             .enumerate()
             .map(|(index, (flow, space))| {
-                let seed = self.options.seed;
                 active(index)
                     .then(|| {
                         flashlane_workload::build(
@@ -198,19 +197,19 @@ impl<'a> Prepared<'a> {
                             self.device.unit(),
                             self.device.interface.max_transfer,
                             &self.device.compat,
-                            seed,
+                            self.options.seed,
                         )
                     })
                     .transpose()
             })
             .collect::<Result<_, _>>()?;
         // A SATA drive cannot tell flows apart; MQSim serves them with the high class.
-        let nvme = self.device.interface.kind == InterfaceKind::Nvme;
-        let class = |priority: Priority| if nvme { priority } else { Priority::High };
-        let classes = flows.iter().map(|flow| class(flow.priority) as u8).collect();
-        let (settings, layout) = (self.device.ftl_settings(), &self.layout);
-        let sets = self.device.isolation.moving_sets(&self.device.flash, layout);
-        let ftl = Ftl::new(settings, layout, state, sets, classes, self.options.seed);
+        let sata = self.device.interface.kind != InterfaceKind::Nvme;
+        let class = |flow: &FlowConfig| if sata { Priority::High } else { flow.priority };
+        let classes = flows.iter().map(|flow| class(flow) as u8).collect();
+        let sets = self.device.isolation.moving_sets(&self.device.flash, &self.layout);
+        let settings = self.device.ftl_settings();
+        let ftl = Ftl::new(settings, &self.layout, state, sets, classes, self.options.seed);
         let starts = mqsim_order::of_flows(&self.device, self.workload);
         let tenants = Tenants::new(self.workload, starts, sources);
         let mut recorder = Recorder::new(tenants.open_loops(), window);
@@ -231,9 +230,9 @@ impl<'a> Prepared<'a> {
             self.cache.clone(),
             self.options.check,
         );
+        ssd.limit_rates(&self.limits);
         // The tenants limit the outstanding requests themselves.
         ssd.limit_outstanding(usize::MAX);
-        ssd.limit_rates(&self.limits);
         let drive = Metered::new(ssd.with_stop(self.options.stop.clone()), recorder);
         Ok(Run { drive, tenants, recorder: None })
     }

@@ -4,7 +4,7 @@ use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::isolation::{Isolation, UnifiedConfig};
 use flashlane_device::layout::Layout;
 
-/// True if a flow has less of the drive beside the others than it can have alone, or may use it less.
+/// True if a flow has less of the drive beside the others than it can have alone, or a limit.
 pub(super) fn differs(device: &DeviceConfig, workload: &WorkloadConfig) -> bool {
     let lists = workload.flows.iter().flat_map(|flow| {
         [&flow.channels, &flow.chips, &flow.dies, &flow.planes].map(Option::is_some)
