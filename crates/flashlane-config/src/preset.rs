@@ -84,6 +84,26 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../presets/kioxia-cm7-r.toml"),
     },
     Preset {
+        name: "msi-m480-play",
+        summary: "MSI Spatium M480 Play 2 TB, fills fitted: TLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/msi-m480-play.toml"),
+    },
+    Preset {
+        name: "adata-atom-50",
+        summary: "ADATA XPG Atom 50 1 TB, fills fitted: TLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/adata-atom-50.toml"),
+    },
+    Preset {
+        name: "team-mp44s",
+        summary: "Team MP44S 1 TB, fills fitted: QLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/team-mp44s.toml"),
+    },
+    Preset {
+        name: "hp-fx700",
+        summary: "HP FX700 2 TB, fills fitted: QLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/hp-fx700.toml"),
+    },
+    Preset {
         name: "zn540",
         summary: "WD ZN540 1 TB, reads fitted: TLC, 8 channels x 4 dies",
         text: include_str!("../presets/zn540.toml"),

@@ -5,6 +5,7 @@
 //! those.
 
 mod figure;
+mod fill;
 mod keys;
 mod length;
 mod mqsim;
@@ -24,7 +25,7 @@ use serde::Serialize;
 
 use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 
-pub use figure::{Figure, Lasted, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
+pub use figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
 pub use keys::Kept;
 pub use next::Proposal;
 pub use pattern::Pattern;

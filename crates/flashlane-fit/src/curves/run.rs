@@ -9,6 +9,7 @@ use flashlane::run::{Details, Distribution};
 use flashlane::{Error, RunOptions, Warmup, simulate, simulate_in_detail};
 
 use super::figure::{Figure, Load, Metric, Operation, State};
+use super::fill::Fill;
 use super::mqsim;
 use super::pattern::Pattern;
 use super::{length, scaled};
@@ -42,6 +43,8 @@ pub enum Outcome {
     Timed(Box<(Summary, Details)>),
     /// Write amplification, from a run without time.
     Amplification(f64),
+    /// The course of a fill.
+    Fill(Fill),
 }
 
 impl Outcome {
@@ -52,6 +55,9 @@ impl Outcome {
     pub fn of(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Result<Self, Error> {
         if figure.metric == Metric::Waf {
             return amplification(figure, loaded(device, sets, &[])?, Count::Bytes);
+        }
+        if figure.metric.is_of_fill() {
+            return Ok(Self::Fill(Fill::of(figure, loaded(device, sets, FRESH)?)?));
         }
         let (config, scale) = match figure.state {
             State::Fresh => (loaded(device, sets, FRESH)?, 1.0),
@@ -64,7 +70,8 @@ impl Outcome {
     /// that simulator can describe it. `None` where its features do not suffice.
     #[must_use]
     pub fn of_mqsim(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Option<Self> {
-        if !matches!(figure.pattern, Pattern::Random | Pattern::Sequential) {
+        let told = matches!(figure.pattern, Pattern::Random | Pattern::Sequential);
+        if !told || figure.metric.is_of_fill() {
             return None;
         }
         let mut config = loaded(device, sets, &[]).ok()?;
@@ -88,6 +95,7 @@ impl Outcome {
     pub fn value(&self, figure: &Figure) -> f64 {
         let (summary, details) = match self {
             Self::Amplification(value) => return *value,
+            Self::Fill(fill) => return fill.value(figure),
             Self::Timed(outcome) => (&outcome.0, &outcome.1),
         };
         let flow = &summary.flows[0];
@@ -103,6 +111,7 @@ impl Outcome {
             Metric::GbPerS => flow.bandwidth_bytes_per_s / 1e9,
             Metric::MbPerS => flow.bandwidth_bytes_per_s / 1e6,
             Metric::Waf => summary.flash.write_amplification,
+            Metric::FillMbPerS | Metric::FillGb => unreachable!("fills have outcomes of their own"),
             metric => time(metric, latency, distribution),
         }
     }
@@ -131,7 +140,7 @@ fn timed(
 
 /// Refuses a drive that was changed after it was loaded, where the change does not go with the rest
 /// of it.
-fn refuse(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
+pub(super) fn refuse(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
     let problems = validate(device, workload);
     if problems.is_empty() { Ok(()) } else { Err(Error::Config(problems)) }
 }
@@ -214,7 +223,12 @@ fn timed_keys(figure: &Figure, device: &DeviceConfig, effort: f64) -> String {
 }
 
 /// The flow of a figure on a drive that is scaled down by `scale` from one of `real` bytes.
-fn workload(figure: &Figure, keys: &str, scale: f64, real: u64) -> Result<WorkloadConfig, Error> {
+pub(super) fn workload(
+    figure: &Figure,
+    keys: &str,
+    scale: f64,
+    real: u64,
+) -> Result<WorkloadConfig, Error> {
     let cache = if figure.metric == Metric::Waf { "cache = \"off\"\n" } else { "" };
     let used = match figure.used {
         1.0 => String::new(),

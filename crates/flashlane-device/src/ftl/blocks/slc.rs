@@ -71,16 +71,30 @@ impl Blocks {
         self.frontiers[self.frontier_at(plane, flow, stream)] != BlockId::NONE
     }
 
+    /// How the cells of a page in SLC mode are used.
+    pub(super) fn slc_mode(&self, ppa: Ppa) -> CellMode {
+        let fixed = self.is_static(self.block_of(ppa));
+        if fixed { CellMode::Slc } else { CellMode::DynamicSlc }
+    }
+
     /// The cells of a command whose first page is in SLC mode: those of an ordinary page if another
-    /// page is one, since the command takes as long as its slowest page.
+    /// page is one, since the command takes as long as its slowest page; those of the dynamic part
+    /// if a page is there.
     #[cold]
     #[inline(never)]
     pub(super) fn slowest_cells<'a>(
         &self,
         first: Cells,
-        mut rest: impl Iterator<Item = &'a Transaction>,
+        rest: impl Iterator<Item = &'a Transaction>,
     ) -> Cells {
-        let all = rest.all(|tr| self.is_slc(tr.ppa));
-        Cells { mode: if all { CellMode::Slc } else { CellMode::Ordinary }, ..first }
+        let mut mode = first.mode;
+        for tr in rest {
+            match (self.is_slc(tr.ppa), mode) {
+                (false, _) => return Cells { mode: CellMode::Ordinary, ..first },
+                (true, CellMode::Slc) => mode = self.slc_mode(tr.ppa),
+                (true, _) => {}
+            }
+        }
+        Cells { mode, ..first }
     }
 }
