@@ -7,6 +7,7 @@ use flashlane::Error;
 use flashlane::config::units::ByteSize;
 use serde::{Deserialize, Serialize};
 
+use super::hosted::Host;
 use super::pattern::Pattern;
 use super::run::Outcome;
 
@@ -152,6 +153,8 @@ pub struct Figure {
     pub depth: u32,
     /// An open loop of reads and writes, instead of a number of outstanding requests.
     pub load: Option<Load>,
+    /// The host whose software the measured figure contains; without one, the drive alone.
+    pub host: Option<Host>,
     /// The phase of a fill that the figure is about; `None` for the whole fill.
     pub phase: Option<Phase>,
     /// Share of the drive that is in use. Range: above 0, 1 at most.
@@ -185,6 +188,7 @@ impl Figure {
             size: ByteSize(4096),
             depth: 1,
             load: None,
+            host: None,
             phase: None,
             used: 1.0,
             written: USUAL_WRITTEN,
@@ -220,6 +224,7 @@ impl Figure {
         let closed = (self.operation, self.depth) == (other.operation, other.depth);
         (self.load.is_some() || closed)
             && (self.pattern, self.size, self.load) == (other.pattern, other.size, other.load)
+            && self.host == other.host
             && (self.used, self.written, self.lasted) == (other.used, other.written, other.lasted)
             && (self.state, kind(self)) == (other.state, kind(other))
     }
@@ -227,7 +232,8 @@ impl Figure {
     /// A text that only figures with the same simulated value share. The name for people is
     /// rounded.
     pub(super) fn identity(&self) -> String {
-        let exact = (self.load, self.phase, self.used, self.written, self.lasted, self.state);
+        let exact =
+            (self.load, self.host, self.phase, self.used, self.written, self.lasted, self.state);
         format!("{} {exact:?}", self.name())
     }
 
@@ -272,7 +278,8 @@ impl Figure {
             },
             (None, _) => format!("depth {}", self.depth),
         };
-        format!("{number} {unit} {pattern} {operation}{state}{used}, {load}, {metric}")
+        let host = self.host.map_or_else(String::new, |host| format!(", {host}"));
+        format!("{number} {unit} {pattern} {operation}{state}{used}, {load}{host}, {metric}")
     }
 }
 

@@ -7,10 +7,11 @@
 //! linear.
 
 use flashlane::config::DeviceConfig;
+use flashlane::config::load::{Overrides, workload_from_toml};
 use flashlane::{Error, RunOptions, simulate_in_detail};
 
 use super::figure::{Figure, Metric};
-use super::run::{refuse, workload};
+use super::run::refuse;
 use super::scaled;
 
 /// Parts of the curve, of equal data.
@@ -38,10 +39,13 @@ impl Fill {
         scaled::filling(&mut device);
         let small = scaled::logical_bytes(&device);
         let requests = small / figure.size.0;
-        let keys =
-            format!("queue_depth = {}\nread_ratio = 0\nrequests = {requests}\n", figure.depth);
-        let scale = small as f64 / real as f64;
-        let workload = workload(figure, &keys, scale, real)?;
+        // Requests begin at multiples of their size, so that no page is written by two of them.
+        let text = format!(
+            "[[flow]]\nname = \"one\"\n[flow.synthetic]\nsize = \"{}\"\n\
+             address = \"streaming\"\nqueue_depth = {}\nread_ratio = 0\nrequests = {requests}\n",
+            figure.size, figure.depth,
+        );
+        let workload = workload_from_toml(&text, "fill", &Overrides::default())?.config;
         refuse(&device, &workload)?;
         let options =
             RunOptions { series_interval: Some(INTERVAL), threads: 1, ..RunOptions::default() };
@@ -52,7 +56,7 @@ impl Fill {
             written += interval.written_bytes;
             known.push((written as f64, interval.start_s + length));
         }
-        Ok(Self::from_course(&known, 1.0 / scale))
+        Ok(Self::from_course(&known, real as f64 / small as f64))
     }
 
     /// The course from data that is written by some times, in rising order. `larger`: how much

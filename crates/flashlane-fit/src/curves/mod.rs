@@ -6,6 +6,7 @@
 
 mod figure;
 mod fill;
+mod hosted;
 mod keys;
 mod length;
 mod mqsim;
@@ -26,6 +27,7 @@ use serde::Serialize;
 use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 
 pub use figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
+pub use hosted::{Host, Software};
 pub use keys::Kept;
 pub use next::Proposal;
 pub use pattern::Pattern;

@@ -10,6 +10,7 @@ use flashlane::{Error, RunOptions, Warmup, simulate, simulate_in_detail};
 
 use super::figure::{Figure, Load, Metric, Operation, State};
 use super::fill::Fill;
+use super::hosted::Hosted;
 use super::mqsim;
 use super::pattern::Pattern;
 use super::{length, scaled};
@@ -43,6 +44,8 @@ pub enum Outcome {
     Timed(Box<(Summary, Details)>),
     /// Write amplification, from a run without time.
     Amplification(f64),
+    /// What a host with software of its own has seen.
+    Hosted(Hosted),
     /// The course of a fill.
     Fill(Fill),
 }
@@ -59,6 +62,10 @@ impl Outcome {
         if figure.metric.is_of_fill() {
             return Ok(Self::Fill(Fill::of(figure, loaded(device, sets, FRESH)?)?));
         }
+        if let Some(host) = figure.host {
+            let config = loaded(device, sets, FRESH)?;
+            return Ok(Self::Hosted(Hosted::of(figure, host, &config, effort)?));
+        }
         let (config, scale) = match figure.state {
             State::Fresh => (loaded(device, sets, FRESH)?, 1.0),
             State::Sustained => sustained(figure, device, sets)?,
@@ -71,7 +78,7 @@ impl Outcome {
     #[must_use]
     pub fn of_mqsim(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Option<Self> {
         let told = matches!(figure.pattern, Pattern::Random | Pattern::Sequential);
-        if !told || figure.metric.is_of_fill() {
+        if !told || figure.host.is_some() || figure.metric.is_of_fill() {
             return None;
         }
         let mut config = loaded(device, sets, &[]).ok()?;
@@ -96,6 +103,7 @@ impl Outcome {
         let (summary, details) = match self {
             Self::Amplification(value) => return *value,
             Self::Fill(fill) => return fill.value(figure),
+            Self::Hosted(hosted) => return hosted.value(figure),
             Self::Timed(outcome) => (&outcome.0, &outcome.1),
         };
         let flow = &summary.flows[0];
@@ -223,12 +231,7 @@ fn timed_keys(figure: &Figure, device: &DeviceConfig, effort: f64) -> String {
 }
 
 /// The flow of a figure on a drive that is scaled down by `scale` from one of `real` bytes.
-pub(super) fn workload(
-    figure: &Figure,
-    keys: &str,
-    scale: f64,
-    real: u64,
-) -> Result<WorkloadConfig, Error> {
+fn workload(figure: &Figure, keys: &str, scale: f64, real: u64) -> Result<WorkloadConfig, Error> {
     let cache = if figure.metric == Metric::Waf { "cache = \"off\"\n" } else { "" };
     let used = match figure.used {
         1.0 => String::new(),

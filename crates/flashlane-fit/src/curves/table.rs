@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
 
 use super::figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
+use super::hosted::Host;
 use super::pattern::Pattern;
 
 /// Relative error of a figure that states none.
@@ -22,6 +23,7 @@ const COLUMNS: &[&str] = &[
     "depth",
     "load_iops",
     "write_share",
+    "host",
     "phase",
     "used",
     "written",
@@ -179,6 +181,7 @@ impl<'a> Row<'a> {
             size,
             depth: self.depth(load, metric)?,
             load,
+            host: self.host()?,
             phase,
             used: self.number("used", 0.001, 1.0)?.unwrap_or(1.0),
             written: self.written(metric)?,
@@ -195,7 +198,20 @@ impl<'a> Row<'a> {
                         no load_iops and the whole drive in use"
                 .to_owned());
         }
+        let reads = (figure.operation, figure.pattern) == (Operation::Read, Pattern::Random);
+        if figure.host.is_some()
+            && !(reads && (figure.state, figure.load, figure.used) == (State::Fresh, None, 1.0))
+        {
+            return Err("host: found, allowed: with read, random, fresh, no load_iops and the \
+                        whole drive in use"
+                .to_owned());
+        }
         Ok(figure)
+    }
+
+    fn host(&self) -> Result<Option<Host>, String> {
+        let host = self.cell("host").map(str::parse).transpose();
+        host.map_err(|error| format!("host: {error}"))
     }
 
     fn phase(&self, metric: Metric) -> Result<Option<Phase>, String> {

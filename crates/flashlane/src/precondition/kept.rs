@@ -262,6 +262,7 @@ fn decisive_cache(cache: &SlcCacheConfig) -> Option<SlcCacheConfig> {
         size: ByteSize(0),
         static_size: cache.static_size,
         dynamic_program_time: None,
+        fold_time: Span(0),
         free_share: Ratio(1.0),
         read_time: Span(1),
         program_time: Span(1),

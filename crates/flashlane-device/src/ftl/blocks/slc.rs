@@ -4,7 +4,7 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
 use super::{Blocks, Plane, Stream};
 use crate::flash::timing::{CellMode, Cells};
-use crate::transaction::Transaction;
+use crate::transaction::{Op, Source, Transaction};
 
 impl Blocks {
     /// Keeps the last blocks of each plane for the static part of the SLC cache. The drive is
@@ -72,14 +72,17 @@ impl Blocks {
     }
 
     /// How the cells of a page in SLC mode are used.
-    pub(super) fn slc_mode(&self, ppa: Ppa) -> CellMode {
-        let fixed = self.is_static(self.block_of(ppa));
-        if fixed { CellMode::Slc } else { CellMode::DynamicSlc }
+    pub(super) fn slc_mode(&self, tr: &Transaction) -> CellMode {
+        match (tr.op, tr.source) {
+            (Op::Read, Source::Gc) => CellMode::FoldedSlc,
+            _ if self.is_static(self.block_of(tr.ppa)) => CellMode::Slc,
+            _ => CellMode::DynamicSlc,
+        }
     }
 
     /// The cells of a command whose first page is in SLC mode: those of an ordinary page if another
-    /// page is one, since the command takes as long as its slowest page; those of the dynamic part
-    /// if a page is there.
+    /// page is one, since the command takes as long as its slowest page; else those of a page that
+    /// is moved, if there is one, or those of the dynamic part.
     #[cold]
     #[inline(never)]
     pub(super) fn slowest_cells<'a>(
@@ -87,14 +90,19 @@ impl Blocks {
         first: Cells,
         rest: impl Iterator<Item = &'a Transaction>,
     ) -> Cells {
-        let mut mode = first.mode;
+        let rank = |mode: CellMode| match mode {
+            CellMode::FoldedSlc => 2,
+            CellMode::DynamicSlc => 1,
+            _ => 0,
+        };
+        let mut slowest = first.mode;
         for tr in rest {
-            match (self.is_slc(tr.ppa), mode) {
-                (false, _) => return Cells { mode: CellMode::Ordinary, ..first },
-                (true, CellMode::Slc) => mode = self.slc_mode(tr.ppa),
-                (true, _) => {}
+            if !self.is_slc(tr.ppa) {
+                return Cells { mode: CellMode::Ordinary, ..first };
             }
+            let mode = self.slc_mode(tr);
+            slowest = if rank(mode) > rank(slowest) { mode } else { slowest };
         }
-        Cells { mode, ..first }
+        Cells { mode: slowest, ..first }
     }
 }
