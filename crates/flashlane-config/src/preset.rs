@@ -44,6 +44,11 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../presets/980-pro.toml"),
     },
     Preset {
+        name: "980-pro-filled",
+        summary: "Samsung 980 PRO 1 TB that was filled, reads fitted to measurements: TLC, 8 channels",
+        text: include_str!("../presets/980-pro-filled.toml"),
+    },
+    Preset {
         name: "p3700",
         summary: "Intel P3700 800 GB, reads fitted: MLC, 18 channels",
         text: include_str!("../presets/p3700.toml"),
