@@ -223,7 +223,7 @@ mod tests {
     fn the_software_is_part_of_the_latency() {
         let [kernel, polled] = ["io-uring", "spdk"].map(|host| value(host, 1, Metric::MeanUs));
         assert!((kernel - polled - 8.16).abs() < 0.5, "{kernel} {polled}");
-        assert!(value("spdk", 1, Metric::P99Us) >= polled);
+        assert!(value("spdk", 1, Metric::P99Us) > 0.999 * polled);
     }
 
     #[test]
