@@ -14,6 +14,48 @@ const FACTS: &str = "drive,kind,op,pattern,size,depth,used,written,metric,value,
     tiny,depth,read,random,4KiB,1,,,mean_us,80,predicted,us\n\
     tiny,depth,read,random,4KiB,1,,,p99_us,90,predicted,us\n";
 
+/// A fill of a small drive with an SLC cache, and reads by a host with software of its own.
+const FILL: &str = "drive,kind,op,pattern,size,depth,host,phase,metric,value,role,source\n\
+    team-mp44s,cliff,write,sequential,1MiB,8,,1/2,fill_gb,231,fitted,us\n\
+    team-mp44s,cliff,write,sequential,1MiB,8,,1/2,fill_mb_per_s,4000,fitted,us\n\
+    team-mp44s,cliff,write,sequential,1MiB,8,,,fill_mb_per_s,122,predicted,us\n\
+    tiny,depth,read,random,4KiB,128,io-uring,,kiops,370,predicted,us\n";
+
+#[test]
+fn fills_have_phases_and_reads_may_contain_the_software_of_a_host() {
+    let folder = folder_with("facts.csv", FILL);
+    let text = succeeds(folder.path(), &["validate", "--facts", "facts.csv"]).0;
+    for words in [
+        "fill, end of phase 1 of 2, GB",
+        "fill, phase 1 of 2, MB/s",
+        "fill, all of it, MB/s",
+        "depth 128, io-uring, kIOPS",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    for (from, to, error) in [
+        ("1/2,fill_gb", "3/2,fill_gb", "phase: found 3/2, allowed: 2/3"),
+        ("1/2,fill_gb", "2/2,fill_gb", "phase: found the last one"),
+        ("1/2,fill_gb", ",fill_gb", "phase is empty"),
+        ("1/2,fill_gb", "1/2,mb_per_s", "phase: found, allowed: with the metrics fill_gb"),
+        (
+            "sequential,1MiB,8,,1/2,fill_gb",
+            "random,1MiB,8,,1/2,fill_gb",
+            "metric: found one of a fill",
+        ),
+        ("io-uring", "libaio", "host: found libaio, allowed: io-uring, spdk"),
+        (
+            "read,random,4KiB,128,io",
+            "read,sequential,4KiB,128,io",
+            "host: found, allowed: with read",
+        ),
+    ] {
+        fs::write(folder.path().join("bad.csv"), FILL.replacen(from, to, 1)).expect("written");
+        let said = refused(folder.path(), &["validate", "--facts", "bad.csv"]);
+        assert!(said.contains(error), "{said}");
+    }
+}
+
 #[test]
 fn every_point_is_in_the_table_and_in_the_files_at_any_thread_count() {
     let folder = folder_with("facts.csv", FACTS);
@@ -69,9 +111,9 @@ fn unknown_names_kinds_and_bad_tables_are_refused() {
         assert!(error.contains(words), "{error}");
     };
     says(&["970-prp"], "found 970-prp, allowed: micron-7450-max, solidigm-p5520");
-    says(&["980-pro", "--kind", "speed"], "--kind: found speed, allowed: waf, write-rate");
-    says(&["980-pro", "--kind", "waf"], "no figure of it");
-    says(&["980-pro", "--device", "tiny"], "--device: found tiny, allowed: NAME=FILE");
+    says(&["980-pro-filled", "--kind", "speed"], "--kind: found speed, allowed: waf, write-rate");
+    says(&["980-pro-filled", "--kind", "waf"], "no figure of it");
+    says(&["980-pro-filled", "--device", "tiny"], "--device: found tiny, allowed: NAME=FILE");
     says(&["--facts", "facts.csv"], "facts.csv:3: pattern: found zipf:x, allowed: random");
     fs::write(folder.path().join("none.csv"), "drive,op\n").expect("written");
     says(&["--facts", "none.csv"], "none.csv:1: column `kind` is missing");

@@ -44,6 +44,11 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../presets/980-pro.toml"),
     },
     Preset {
+        name: "980-pro-filled",
+        summary: "Samsung 980 PRO 1 TB that was filled, reads fitted to measurements: TLC, 8 channels",
+        text: include_str!("../presets/980-pro-filled.toml"),
+    },
+    Preset {
         name: "p3700",
         summary: "Intel P3700 800 GB, reads fitted: MLC, 18 channels",
         text: include_str!("../presets/p3700.toml"),
@@ -82,6 +87,26 @@ pub const PRESETS: &[Preset] = &[
         name: "kioxia-cm7-r",
         summary: "Kioxia CM7-R 3.84 TB, fitted to measurements: TLC, PCIe 5.0",
         text: include_str!("../presets/kioxia-cm7-r.toml"),
+    },
+    Preset {
+        name: "msi-m480-play",
+        summary: "MSI Spatium M480 Play 2 TB, fills fitted: TLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/msi-m480-play.toml"),
+    },
+    Preset {
+        name: "adata-atom-50",
+        summary: "ADATA XPG Atom 50 1 TB, fills fitted: TLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/adata-atom-50.toml"),
+    },
+    Preset {
+        name: "team-mp44s",
+        summary: "Team MP44S 1 TB, fills fitted: QLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/team-mp44s.toml"),
+    },
+    Preset {
+        name: "hp-fx700",
+        summary: "HP FX700 2 TB, fills fitted: QLC with an SLC cache, PCIe 4.0",
+        text: include_str!("../presets/hp-fx700.toml"),
     },
     Preset {
         name: "zn540",

@@ -91,6 +91,37 @@ fn a_long_write_has_three_speeds() {
     assert_eq!(summary.folded, summary.folds * SLC_PAGES, "a row of pages is all valid");
 }
 
+/// The dynamic part has a program time of its own, and folding takes the time that it is given.
+#[test]
+fn the_dynamic_part_and_folding_have_times_of_their_own() {
+    let sets = ["slc_cache.dynamic_program_time=250us", "slc_cache.fold_time=400us"];
+    let mut drive = drive(256, &sets);
+    let ends = write_pages(&mut drive, Time::ZERO, 0..22_300);
+    let per_page = |from: usize, to: usize| (ends[to] - ends[from]) as f64 / (to - from) as f64;
+    let moved = MOVED + 400 * US;
+    let folding = (2 * PAGES * (PROGRAM + SENT) + PAGES * moved + 3 * ERASE) as f64;
+    for (name, found, expected) in [
+        ("cache", per_page(10, 2040), (250 * US + SENT) as f64),
+        ("folding", per_page(20_200, 20_200 + 1920), folding / (2 * PAGES) as f64),
+    ] {
+        let difference = found / expected - 1.0;
+        assert!(difference.abs() < 0.015, "{name}: {found} and not {expected}");
+    }
+}
+
+/// A static part keeps the ordinary time of the cache.
+#[test]
+fn the_static_part_keeps_the_program_time() {
+    let sets = ["slc_cache.static_size=1MiB", "slc_cache.dynamic_program_time=250us"];
+    let mut drive = drive(256, &sets);
+    let ends = write_pages(&mut drive, Time::ZERO, 0..600);
+    let per_page = |from: usize, to: usize| (ends[to] - ends[from]) as f64 / (to - from) as f64;
+    for (from, to, program) in [(10, 240, SLC_PROGRAM), (270, 590, 250 * US)] {
+        let (found, expected) = (per_page(from, to), (program + SENT) as f64);
+        assert!((found / expected - 1.0).abs() < 0.015, "{from}: {found} and not {expected}");
+    }
+}
+
 /// Left idle, the drive empties the cache in the time of its moves and erases. Then writes are fast
 /// again.
 #[test]
@@ -267,8 +298,14 @@ fn what_the_cache_does_not_work_with_is_refused_by_name() {
         ("slc_cache.free_share=0%", "slc_cache.free_share"),
         ("slc_cache.program_time=0us", "slc_cache.program_time"),
         ("slc_cache.fold_after=1ns", "slc_cache.fold_after"),
+        ("slc_cache.fold_time=2s", "slc_cache.fold_time"),
+        ("slc_cache.dynamic_program_time=0us", "slc_cache.dynamic_program_time"),
     ] {
         let found = found(&[set]);
         assert!(found.contains(part), "{set}: {found}");
     }
+    let none = ["slc_cache.size=0B", "slc_cache.static_size=1MiB"];
+    assert_eq!(found(&none), "");
+    let found = found(&[&none[..], &["slc_cache.dynamic_program_time=1ms"]].concat());
+    assert!(found.contains("found 1ms without a dynamic part"), "{found}");
 }

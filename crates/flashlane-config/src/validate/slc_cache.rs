@@ -11,6 +11,8 @@ use flashlane_device::ftl::slc_cache::blocks_of_plane;
 use flashlane_reading::Rules;
 
 const US: u64 = 1_000_000;
+/// Longest additional time of a command that reads pages to be moved. Unit: picoseconds.
+const FOLD_MAX: u64 = 1_000_000 * US;
 /// Idle time before folding. Unit: picoseconds.
 const IDLE: RangeInclusive<u64> = US..=1_000_000_000 * US;
 
@@ -22,6 +24,13 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     }
     rules.span("slc_cache.read_time", cache.read_time, &(1..=*OPERATION_PS.end()));
     rules.span("slc_cache.program_time", cache.program_time, &(1..=*OPERATION_PS.end()));
+    if let Some(time) = cache.dynamic_program_time {
+        rules.span("slc_cache.dynamic_program_time", time, &(1..=*OPERATION_PS.end()));
+        rules.require(cache.size.0 > 0, "slc_cache.dynamic_program_time", || {
+            format!("found {time} without a dynamic part, allowed: with slc_cache.size above 0")
+        });
+    }
+    rules.span("slc_cache.fold_time", cache.fold_time, &(0..=FOLD_MAX));
     rules.range("slc_cache.free_share", cache.free_share.0, &(0.01..=1.0));
     if let Some(after) = cache.fold_after {
         rules.span("slc_cache.fold_after", after, &IDLE);

@@ -200,7 +200,7 @@ impl Device {
     /// Turns on what the flash of some drives has.
     fn prepare_flash(&mut self, device: &DeviceConfig) {
         if let Some(cache) = &device.slc_cache {
-            self.flash.timing_mut().allow_slc(cache.read_time, cache.program_time);
+            self.flash.timing_mut().allow_slc(cache);
         }
         if self.layout.geometry.pages_per_unit > 1 {
             self.flash.map_units(&device.flash, self.layout.geometry);

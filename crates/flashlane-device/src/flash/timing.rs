@@ -9,6 +9,7 @@ use crate::compat::CompatConfig;
 use crate::flash::config::{ChannelClass, FlashConfig, Technology};
 use crate::flash::page_types::{Programming, time_by_page};
 use crate::flash::unit_pages::{PageSet, UnitTimes};
+use crate::ftl::slc_cache::config::SlcCacheConfig;
 use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::transaction::Op;
 
@@ -89,6 +90,10 @@ pub enum CellMode {
     Ordinary,
     /// In a block in SLC mode (`ftl/slc_cache`).
     Slc,
+    /// In a block of the dynamic part of the SLC cache.
+    DynamicSlc,
+    /// In a block of the SLC cache whose pages are moved.
+    FoldedSlc,
     /// In a word line that has its first pass, with two-pass programming (`ftl/units/passes.rs`).
     FirstPass,
     /// In a word line that has its second pass.
@@ -121,8 +126,9 @@ pub struct FlashTiming {
     /// Array times of the first and of the second pass of a word line; 0 where there are none.
     passes: [u64; 2],
     erase: u64,
-    /// Array times of a read and of a program in SLC mode; 0 where no block is in it.
-    slc: [u64; 2],
+    /// Array times in SLC mode: of a read, of a program, of a program in the dynamic part of the
+    /// cache, and of a read of pages that are moved; 0 where no block is in it.
+    slc: [u64; 4],
     /// Memory that is written in place: array time of a read and of a write, by number of sectors.
     in_place: Option<[Vec<u64>; 2]>,
     /// Times of the pages of mapping units of several pages; `None` where a unit is a page or less.
@@ -166,7 +172,7 @@ impl FlashTiming {
             program: by_page(&program, 0).into(),
             passes,
             erase: flash.erase_time.0,
-            slc: [0; 2],
+            slc: [0; 4],
             units: None,
             in_place: in_place.then(|| {
                 [
@@ -247,8 +253,10 @@ impl FlashTiming {
     }
 
     /// Sets the times of pages in SLC mode.
-    pub(crate) fn allow_slc(&mut self, read: Span, program: Span) {
-        self.slc = [read.0 + READY_DELAY, program.0];
+    pub(crate) fn allow_slc(&mut self, cache: &SlcCacheConfig) {
+        let dynamic = cache.dynamic_program_time.unwrap_or(cache.program_time);
+        let read = cache.read_time.0 + READY_DELAY;
+        self.slc = [read, cache.program_time.0, dynamic.0, read + cache.fold_time.0];
     }
 
     /// Array time of an operation on a page, or on a block, in SLC mode, or of a pass of a word
@@ -256,12 +264,15 @@ impl FlashTiming {
     #[cold]
     #[inline(never)]
     fn array_in_mode(&self, op: Op, mode: CellMode) -> u64 {
-        let [read, program] = self.slc;
+        let [read, program, dynamic, folded] = self.slc;
         let [first, second] = self.passes;
         let time = match (op, mode) {
             (_, CellMode::Ordinary) => unreachable!("ordinary pages have times by type"),
-            (Op::Read, CellMode::Slc) => read,
+            (Op::Read, CellMode::Slc | CellMode::DynamicSlc) => read,
             (Op::Program, CellMode::Slc) => program,
+            (Op::Program, CellMode::DynamicSlc) => dynamic,
+            (Op::Read, CellMode::FoldedSlc) => folded,
+            (Op::Program, CellMode::FoldedSlc) => unreachable!("pages are moved out of the cache"),
             (Op::Program, CellMode::FirstPass) => first,
             (Op::Program, CellMode::SecondPass) => second,
             (_, CellMode::Pages) => unreachable!("reads of parts of units know their pages"),

@@ -1,9 +1,13 @@
 //! A published figure of a drive.
 
+use std::fmt;
+use std::str::FromStr;
+
 use flashlane::Error;
 use flashlane::config::units::ByteSize;
 use serde::{Deserialize, Serialize};
 
+use super::hosted::Host;
 use super::pattern::Pattern;
 use super::run::Outcome;
 
@@ -43,6 +47,10 @@ pub enum Metric {
     MbPerS,
     /// Write amplification: bytes programmed over bytes that the host wrote.
     Waf,
+    /// Rate of a fill or of a phase of it. Unit: megabytes (10^6) per second.
+    FillMbPerS,
+    /// Data that is written when a phase of a fill ends. Unit: gigabytes (10^9).
+    FillGb,
 }
 
 /// The state of the drive.
@@ -99,6 +107,39 @@ pub struct Lasted {
     pub copy: f64,
 }
 
+/// A phase of a fill: writes at one speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Phase {
+    /// Which one it is, from 1 on.
+    pub number: u32,
+    /// Number of phases of the fill.
+    pub of: u32,
+}
+
+impl FromStr for Phase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(number, of)| {
+            Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
+        });
+        let right =
+            |phase: &Self| phase.of <= MOST_PHASES && (1..=phase.of).contains(&phase.number);
+        numbers.filter(right).ok_or_else(|| {
+            format!("found {text}, allowed: 2/3 for the second of three, {MOST_PHASES} at most")
+        })
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.number, self.of)
+    }
+}
+
+/// Most phases of a fill.
+const MOST_PHASES: u32 = 5;
+
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -112,6 +153,10 @@ pub struct Figure {
     pub depth: u32,
     /// An open loop of reads and writes, instead of a number of outstanding requests.
     pub load: Option<Load>,
+    /// The host whose software the measured figure contains; without one, the drive alone.
+    pub host: Option<Host>,
+    /// The phase of a fill that the figure is about; `None` for the whole fill.
+    pub phase: Option<Phase>,
     /// Share of the drive that is in use. Range: above 0, 1 at most.
     pub used: f64,
     /// Length of the run: how many times the space in use is written at random, after it was filled
@@ -143,6 +188,8 @@ impl Figure {
             size: ByteSize(4096),
             depth: 1,
             load: None,
+            host: None,
+            phase: None,
             used: 1.0,
             written: USUAL_WRITTEN,
             lasted: None,
@@ -173,24 +220,38 @@ impl Figure {
     /// True if one run gives this figure and `other`.
     #[must_use]
     pub fn shares_run(&self, other: &Self) -> bool {
-        let amplifies = |figure: &Self| figure.metric == Metric::Waf;
+        let kind = |figure: &Self| (figure.metric == Metric::Waf, figure.metric.is_of_fill());
         let closed = (self.operation, self.depth) == (other.operation, other.depth);
         (self.load.is_some() || closed)
             && (self.pattern, self.size, self.load) == (other.pattern, other.size, other.load)
+            && self.host == other.host
             && (self.used, self.written, self.lasted) == (other.used, other.written, other.lasted)
-            && (self.state, amplifies(self)) == (other.state, amplifies(other))
+            && (self.state, kind(self)) == (other.state, kind(other))
     }
 
     /// A text that only figures with the same simulated value share. The name for people is
     /// rounded.
     pub(super) fn identity(&self) -> String {
-        let exact = (self.load, self.used, self.written, self.lasted, self.state);
+        let exact =
+            (self.load, self.host, self.phase, self.used, self.written, self.lasted, self.state);
         format!("{} {exact:?}", self.name())
+    }
+
+    fn name_of_fill(&self) -> String {
+        let part = match (self.phase, self.metric) {
+            (None, _) => "all of it".to_owned(),
+            (Some(phase), Metric::FillGb) => format!("end of phase {phase}"),
+            (Some(phase), _) => format!("phase {phase}"),
+        };
+        format!("fill, {part}, {}", self.metric.unit())
     }
 
     /// Name of the figure: "4 KiB random read, depth 1, us".
     #[must_use]
     pub fn name(&self) -> String {
+        if self.metric.is_of_fill() {
+            return self.name_of_fill();
+        }
         let operation = match self.operation {
             Operation::Read => "read",
             Operation::Write => "write",
@@ -217,11 +278,18 @@ impl Figure {
             },
             (None, _) => format!("depth {}", self.depth),
         };
-        format!("{number} {unit} {pattern} {operation}{state}{used}, {load}, {metric}")
+        let host = self.host.map_or_else(String::new, |host| format!(", {host}"));
+        format!("{number} {unit} {pattern} {operation}{state}{used}, {load}{host}, {metric}")
     }
 }
 
 impl Metric {
+    /// True for a figure of a fill.
+    #[must_use]
+    pub fn is_of_fill(self) -> bool {
+        matches!(self, Self::FillMbPerS | Self::FillGb)
+    }
+
     /// The unit of the metric, for people.
     #[must_use]
     pub fn unit(self) -> &'static str {
@@ -237,6 +305,8 @@ impl Metric {
             Self::GbPerS => "GB/s",
             Self::MbPerS => "MB/s",
             Self::Waf => "WAF",
+            Self::FillMbPerS => "MB/s",
+            Self::FillGb => "GB",
         }
     }
 }
@@ -276,6 +346,16 @@ mod tests {
             Figure { load: load(10_001.0), ..plain.clone() },
             Figure { load: load(10_002.0), ..plain.clone() },
             Figure { state: State::Sustained, ..plain.clone() },
+            Figure {
+                metric: Metric::FillGb,
+                phase: Some(Phase { number: 1, of: 2 }),
+                ..plain.clone()
+            },
+            Figure {
+                metric: Metric::FillGb,
+                phase: Some(Phase { number: 2, of: 3 }),
+                ..plain.clone()
+            },
         ];
         let identities: std::collections::BTreeSet<_> = all.iter().map(Figure::identity).collect();
         assert_eq!(identities.len(), all.len());

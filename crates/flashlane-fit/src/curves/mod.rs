@@ -5,6 +5,8 @@
 //! those.
 
 mod figure;
+mod fill;
+mod hosted;
 mod keys;
 mod length;
 mod mqsim;
@@ -24,7 +26,8 @@ use serde::Serialize;
 
 use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 
-pub use figure::{Figure, Lasted, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
+pub use figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
+pub use hosted::{Host, Software};
 pub use keys::Kept;
 pub use next::Proposal;
 pub use pattern::Pattern;

@@ -9,6 +9,8 @@ use flashlane::run::{Details, Distribution};
 use flashlane::{Error, RunOptions, Warmup, simulate, simulate_in_detail};
 
 use super::figure::{Figure, Load, Metric, Operation, State};
+use super::fill::Fill;
+use super::hosted::Hosted;
 use super::mqsim;
 use super::pattern::Pattern;
 use super::{length, scaled};
@@ -42,6 +44,10 @@ pub enum Outcome {
     Timed(Box<(Summary, Details)>),
     /// Write amplification, from a run without time.
     Amplification(f64),
+    /// What a host with software of its own has seen.
+    Hosted(Hosted),
+    /// The course of a fill.
+    Fill(Fill),
 }
 
 impl Outcome {
@@ -52,6 +58,13 @@ impl Outcome {
     pub fn of(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Result<Self, Error> {
         if figure.metric == Metric::Waf {
             return amplification(figure, loaded(device, sets, &[])?, Count::Bytes);
+        }
+        if figure.metric.is_of_fill() {
+            return Ok(Self::Fill(Fill::of(figure, loaded(device, sets, FRESH)?)?));
+        }
+        if let Some(host) = figure.host {
+            let config = loaded(device, sets, FRESH)?;
+            return Ok(Self::Hosted(Hosted::of(figure, host, &config, effort)?));
         }
         let (config, scale) = match figure.state {
             State::Fresh => (loaded(device, sets, FRESH)?, 1.0),
@@ -64,7 +77,8 @@ impl Outcome {
     /// that simulator can describe it. `None` where its features do not suffice.
     #[must_use]
     pub fn of_mqsim(figure: &Figure, device: &str, sets: &[String], effort: f64) -> Option<Self> {
-        if !matches!(figure.pattern, Pattern::Random | Pattern::Sequential) {
+        let told = matches!(figure.pattern, Pattern::Random | Pattern::Sequential);
+        if !told || figure.host.is_some() || figure.metric.is_of_fill() {
             return None;
         }
         let mut config = loaded(device, sets, &[]).ok()?;
@@ -88,6 +102,8 @@ impl Outcome {
     pub fn value(&self, figure: &Figure) -> f64 {
         let (summary, details) = match self {
             Self::Amplification(value) => return *value,
+            Self::Fill(fill) => return fill.value(figure),
+            Self::Hosted(hosted) => return hosted.value(figure),
             Self::Timed(outcome) => (&outcome.0, &outcome.1),
         };
         let flow = &summary.flows[0];
@@ -103,6 +119,7 @@ impl Outcome {
             Metric::GbPerS => flow.bandwidth_bytes_per_s / 1e9,
             Metric::MbPerS => flow.bandwidth_bytes_per_s / 1e6,
             Metric::Waf => summary.flash.write_amplification,
+            Metric::FillMbPerS | Metric::FillGb => unreachable!("fills have outcomes of their own"),
             metric => time(metric, latency, distribution),
         }
     }
@@ -131,7 +148,7 @@ fn timed(
 
 /// Refuses a drive that was changed after it was loaded, where the change does not go with the rest
 /// of it.
-fn refuse(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
+pub(super) fn refuse(device: &DeviceConfig, workload: &WorkloadConfig) -> Result<(), Error> {
     let problems = validate(device, workload);
     if problems.is_empty() { Ok(()) } else { Err(Error::Config(problems)) }
 }

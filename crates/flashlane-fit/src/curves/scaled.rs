@@ -1,6 +1,6 @@
 //! Smaller drives that stand for a drive, so that its long runs take seconds.
 
-use flashlane::config::units::{BlockShare, Ratio};
+use flashlane::config::units::{BlockShare, ByteSize, Ratio};
 use flashlane::config::{DeviceConfig, Superblock};
 
 /// Most mapping units of a block of every plane in a run with time: a run lasts for several.
@@ -11,6 +11,11 @@ const UNITS_WITHOUT_TIME: u64 = 1 << 20;
 
 /// Most blocks of a plane for a run with time.
 const BLOCKS_WITH_TIME: u32 = 128;
+
+/// Most blocks of a plane for a fill, and most pages of a block. The phases are as exact as a block
+/// of every plane.
+const BLOCKS_OF_FILL: u32 = 256;
+const PAGES_OF_FILL: u64 = 96;
 
 /// Fewest pages of a block. Blocks of fewer pages amplify less.
 const FEWEST_PAGES: u32 = 96;
@@ -56,6 +61,30 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
     let blocks = u64::from(device.flash.blocks_per_plane);
     shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units / blocks);
     device.slc_cache = None;
+}
+
+/// The drive for a fill: as many dies, with fewer and smaller blocks. The SLC cache and the data
+/// cache are as much smaller as the drive, so that its phases are the same shares of it. Speeds
+/// stay.
+pub(super) fn filling(device: &mut DeviceConfig) {
+    let (before, bytes) = (device.flash.clone(), device.geometry().pages() as f64);
+    shrink(device, BLOCKS_OF_FILL, PAGES_OF_FILL);
+    let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
+    device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
+    let geometry = device.geometry();
+    let share = geometry.pages() as f64 / bytes;
+    let smaller = |size: ByteSize| size.0 as f64 * share;
+    // The data cache holds at least what is on its way to the flash.
+    let row = u64::from(geometry.planes()) * geometry.page_bytes();
+    let least = u64::from(device.cache.write_back_pages_per_plane) * row;
+    let capacity = &mut device.cache.capacity;
+    capacity.0 = capacity.0.min(least.max(smaller(*capacity) as u64));
+    let block = u64::from(device.slc_pages()) * row;
+    if let Some(cache) = &mut device.slc_cache {
+        let whole =
+            |size: ByteSize| ByteSize((smaller(size) / block as f64).round() as u64 * block);
+        (cache.size, cache.static_size) = (whole(cache.size), whole(cache.static_size));
+    }
 }
 
 /// Mapping units in a page of every plane.

@@ -8,7 +8,9 @@ use flashlane::{Error, Problem};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
 
-use super::figure::{Figure, Lasted, Load, Metric, Operation, Role, State, USUAL_WRITTEN};
+use super::figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
+use super::hosted::Host;
+use super::pattern::Pattern;
 
 /// Relative error of a figure that states none.
 pub const USUAL_SIGMA: f64 = 0.03;
@@ -21,6 +23,8 @@ const COLUMNS: &[&str] = &[
     "depth",
     "load_iops",
     "write_share",
+    "host",
+    "phase",
     "used",
     "written",
     "lasted",
@@ -168,14 +172,17 @@ impl<'a> Row<'a> {
         if load.is_some() && metric == Metric::Waf {
             return Err("load_iops: found beside the metric waf, allowed: empty".to_owned());
         }
+        let phase = self.phase(metric)?;
         let pattern = self.needed("pattern")?.parse();
         let (state, role) = (self.cell("state"), self.cell("role"));
-        Ok(Figure {
+        let figure = Figure {
             operation,
             pattern: pattern.map_err(|error| format!("pattern: {error}"))?,
             size,
             depth: self.depth(load, metric)?,
             load,
+            host: self.host()?,
+            phase,
             used: self.number("used", 0.001, 1.0)?.unwrap_or(1.0),
             written: self.written(metric)?,
             lasted: self.lasted(metric)?,
@@ -185,7 +192,43 @@ impl<'a> Row<'a> {
             state: state.map_or(Ok(State::default()), |text| name("state", text))?,
             role: role.map_or(Ok(Role::default()), |text| name("role", text))?,
             source: self.cell("source").unwrap_or_default().to_owned(),
-        })
+        };
+        if figure.metric.is_of_fill() && !fills(&figure) {
+            return Err("metric: found one of a fill, allowed: with write, sequential, fresh, \
+                        no load_iops and the whole drive in use"
+                .to_owned());
+        }
+        let reads = (figure.operation, figure.pattern) == (Operation::Read, Pattern::Random);
+        if figure.host.is_some()
+            && !(reads && (figure.state, figure.load, figure.used) == (State::Fresh, None, 1.0))
+        {
+            return Err("host: found, allowed: with read, random, fresh, no load_iops and the \
+                        whole drive in use"
+                .to_owned());
+        }
+        Ok(figure)
+    }
+
+    fn host(&self) -> Result<Option<Host>, String> {
+        let host = self.cell("host").map(str::parse).transpose();
+        host.map_err(|error| format!("host: {error}"))
+    }
+
+    fn phase(&self, metric: Metric) -> Result<Option<Phase>, String> {
+        let phase: Option<Phase> = match self.cell("phase") {
+            Some(text) => Some(text.parse().map_err(|error| format!("phase: {error}"))?),
+            None => None,
+        };
+        match (phase, metric) {
+            (Some(_), metric) if !metric.is_of_fill() => {
+                Err("phase: found, allowed: with the metrics fill_gb, fill_mb_per_s".to_owned())
+            }
+            (None, Metric::FillGb) => Err("phase is empty beside the metric fill_gb".to_owned()),
+            (Some(phase), Metric::FillGb) if phase.number == phase.of => {
+                Err("phase: found the last one, which ends with the drive".to_owned())
+            }
+            (phase, _) => Ok(phase),
+        }
     }
 
     fn depth(&self, load: Option<Load>, metric: Metric) -> Result<u32, String> {
@@ -246,6 +289,12 @@ impl<'a> Row<'a> {
     }
 }
 
+/// True if the requests fill a drive as new in sequence.
+fn fills(figure: &Figure) -> bool {
+    (figure.operation, figure.pattern) == (Operation::Write, Pattern::Sequential)
+        && (figure.state, figure.load, figure.used) == (State::Fresh, None, 1.0)
+}
+
 /// A value of an enumeration by its name in the file.
 fn name<T: DeserializeOwned>(column: &str, text: &str) -> Result<T, String> {
     let reader: StrDeserializer<'_, NameError> =
@@ -285,7 +334,6 @@ fn cells(line: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::Pattern;
     use super::*;
 
     const HEADER: &str = "op,pattern,size,depth,metric,value,sigma,state,source\n";

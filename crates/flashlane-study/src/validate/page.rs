@@ -83,6 +83,10 @@ fn place(point: &Point) -> (String, &'static str, f64) {
             let iops = figure.load.map_or(0.0, |load| load.iops);
             (operation.to_owned(), "kIOPS in all", iops / 1e3)
         }
+        Kind::Cliff => {
+            let what = if figure.metric == Metric::FillGb { "end" } else { "speed" };
+            (what.to_owned(), "phase", figure.phase.map_or(0.0, |phase| f64::from(phase.number)))
+        }
         Kind::Depth => (operation.to_owned(), "depth", f64::from(figure.depth)),
         Kind::Size => (format!("depth {}", figure.depth), "KiB", figure.size.0 as f64 / 1024.0),
     };

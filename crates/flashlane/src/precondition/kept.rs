@@ -261,6 +261,8 @@ fn decisive_cache(cache: &SlcCacheConfig) -> Option<SlcCacheConfig> {
     (cache.static_size.0 > 0).then_some(SlcCacheConfig {
         size: ByteSize(0),
         static_size: cache.static_size,
+        dynamic_program_time: None,
+        fold_time: Span(0),
         free_share: Ratio(1.0),
         read_time: Span(1),
         program_time: Span(1),

@@ -39,7 +39,7 @@ impl Blocks {
         if self.two_pass && tr.op == Op::Program {
             if tr.in_second_pass() { CellMode::SecondPass } else { CellMode::FirstPass }
         } else if self.slc_pages > 0 && self.is_slc(tr.ppa) {
-            CellMode::Slc
+            self.slc_mode(tr)
         } else if self.units_have_pages && tr.op == Op::Read {
             CellMode::Pages
         } else {
@@ -65,7 +65,7 @@ impl Blocks {
         first: Cells,
         mut rest: impl Iterator<Item = &'a Transaction>,
     ) -> Cells {
-        if first.mode == CellMode::Slc {
+        if matches!(first.mode, CellMode::Slc | CellMode::DynamicSlc | CellMode::FoldedSlc) {
             return self.slowest_cells(first, rest);
         }
         assert!(

@@ -4,7 +4,7 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
 use super::{Blocks, Plane, Stream};
 use crate::flash::timing::{CellMode, Cells};
-use crate::transaction::Transaction;
+use crate::transaction::{Op, Source, Transaction};
 
 impl Blocks {
     /// Keeps the last blocks of each plane for the static part of the SLC cache. The drive is
@@ -71,16 +71,38 @@ impl Blocks {
         self.frontiers[self.frontier_at(plane, flow, stream)] != BlockId::NONE
     }
 
+    /// How the cells of a page in SLC mode are used.
+    pub(super) fn slc_mode(&self, tr: &Transaction) -> CellMode {
+        match (tr.op, tr.source) {
+            (Op::Read, Source::Gc) => CellMode::FoldedSlc,
+            _ if self.is_static(self.block_of(tr.ppa)) => CellMode::Slc,
+            _ => CellMode::DynamicSlc,
+        }
+    }
+
     /// The cells of a command whose first page is in SLC mode: those of an ordinary page if another
-    /// page is one, since the command takes as long as its slowest page.
+    /// page is one, since the command takes as long as its slowest page; else those of a page that
+    /// is moved, if there is one, or those of the dynamic part.
     #[cold]
     #[inline(never)]
     pub(super) fn slowest_cells<'a>(
         &self,
         first: Cells,
-        mut rest: impl Iterator<Item = &'a Transaction>,
+        rest: impl Iterator<Item = &'a Transaction>,
     ) -> Cells {
-        let all = rest.all(|tr| self.is_slc(tr.ppa));
-        Cells { mode: if all { CellMode::Slc } else { CellMode::Ordinary }, ..first }
+        let rank = |mode: CellMode| match mode {
+            CellMode::FoldedSlc => 2,
+            CellMode::DynamicSlc => 1,
+            _ => 0,
+        };
+        let mut slowest = first.mode;
+        for tr in rest {
+            if !self.is_slc(tr.ppa) {
+                return Cells { mode: CellMode::Ordinary, ..first };
+            }
+            let mode = self.slc_mode(tr);
+            slowest = if rank(mode) > rank(slowest) { mode } else { slowest };
+        }
+        Cells { mode: slowest, ..first }
     }
 }

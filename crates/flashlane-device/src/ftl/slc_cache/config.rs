@@ -29,11 +29,24 @@ pub struct SlcCacheConfig {
     pub read_time: Span,
     /// tPROG of a page in SLC mode.
     pub program_time: Span,
+    /// tPROG of a page of the dynamic part, where it differs: some drives fill that part more slowly
+    /// than the static one. Default: `program_time`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamic_program_time: Option<Span>,
+    /// Time for which folding occupies a die beside tR, for each command that reads pages to be
+    /// moved: what a drive does to move them with care, which no maker publishes. Range: up to
+    /// 1 s. Default: none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub fold_time: Span,
     /// Idle time of the drive after which it folds the cache: it moves the data of full blocks into
     /// ordinary ones, oldest first, until the host comes back or the cache is empty. Without the
     /// key, blocks are folded only where a plane is short of free blocks. Range: 1 us..=1000 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_after: Option<Span>,
+}
+
+fn is_none(time: &Span) -> bool {
+    time.0 == 0
 }
 
 fn all() -> Ratio {

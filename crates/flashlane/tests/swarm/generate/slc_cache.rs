@@ -34,6 +34,8 @@ fn force_slc_cache(draw: &mut Draw, device: &mut DeviceConfig, workload: &Worklo
         free_share: Ratio(draw.scale(1, 100) as f64 / 100.0),
         read_time: Span(draw.scale(US, 100 * US)),
         program_time: Span(draw.scale(US, 1000 * US)),
+        dynamic_program_time: None,
+        fold_time: Span(0),
         fold_after: with.ftl.gc.idle_after.or(fold_after),
     });
     // The workload has no requests yet, which is a problem of its own.
