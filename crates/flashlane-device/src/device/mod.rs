@@ -200,7 +200,9 @@ impl Device {
     /// Turns on what the flash of some drives has.
     fn prepare_flash(&mut self, device: &DeviceConfig) {
         if let Some(cache) = &device.slc_cache {
-            self.flash.timing_mut().allow_slc(cache);
+            let (read, program) = (cache.read_time, cache.program_time);
+            let dynamic = cache.dynamic_program_time.unwrap_or(program);
+            self.flash.timing_mut().allow_slc(read, program, dynamic, cache.fold_time);
         }
         if self.layout.geometry.pages_per_unit > 1 {
             self.flash.map_units(&device.flash, self.layout.geometry);

@@ -9,7 +9,6 @@ use crate::compat::CompatConfig;
 use crate::flash::config::{ChannelClass, FlashConfig, Technology};
 use crate::flash::page_types::{Programming, time_by_page};
 use crate::flash::unit_pages::{PageSet, UnitTimes};
-use crate::ftl::slc_cache::config::SlcCacheConfig;
 use crate::layout::{Geometry, SECTOR_BYTES};
 use crate::transaction::Op;
 
@@ -252,11 +251,11 @@ impl FlashTiming {
         }
     }
 
-    /// Sets the times of pages in SLC mode.
-    pub(crate) fn allow_slc(&mut self, cache: &SlcCacheConfig) {
-        let dynamic = cache.dynamic_program_time.unwrap_or(cache.program_time);
-        let read = cache.read_time.0 + READY_DELAY;
-        self.slc = [read, cache.program_time.0, dynamic.0, read + cache.fold_time.0];
+    /// Sets the times of pages in SLC mode: of a read, of a program, of a program in the dynamic
+    /// part of the cache, and what a read of pages that are moved takes beside that of a read.
+    pub(crate) fn allow_slc(&mut self, read: Span, program: Span, dynamic: Span, fold: Span) {
+        let read = read.0 + READY_DELAY;
+        self.slc = [read, program.0, dynamic.0, read + fold.0];
     }
 
     /// Array time of an operation on a page, or on a block, in SLC mode, or of a pass of a word

@@ -29,7 +29,8 @@ pub struct SlcCacheConfig {
     pub read_time: Span,
     /// tPROG of a page in SLC mode.
     pub program_time: Span,
-    /// tPROG of a page of the dynamic part, where it differs: some drives fill that part more slowly
+    /// tPROG of a page of the dynamic part, where it differs: some drives fill that part more
+    /// slowly
     /// than the static one. Default: `program_time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic_program_time: Option<Span>,
