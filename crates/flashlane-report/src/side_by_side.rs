@@ -125,40 +125,7 @@ pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compare
         }
     }
     for name in names {
-        type Of = fn(&FlowSummary) -> Option<f64>;
-        type Line = (&'static str, &'static str, bool, fn(f64) -> String, Of);
-        let lines: [Line; 6] = [
-            ("slowdown", "slowdown", false, number, |f| f.slowdown),
-            ("slowdown against the run's own tenants alone", OWN, false, number, |f| {
-                f.own_slowdown.or(f.slowdown)
-            }),
-            ("mean response", "response_time_us.mean", false, time, |f| {
-                counted(&f.response_time_us, |l| l.mean)
-            }),
-            ("p99", "response_time_us.p99", false, time, |f| {
-                counted(&f.response_time_us, |l| l.p99)
-            }),
-            ("p99.9", "response_time_us.p99_9", false, time, |f| {
-                counted(&f.response_time_us, |l| l.p99_9)
-            }),
-            ("IOPS", "iops", true, number, |f| Some(f.iops)),
-        ];
-        for (what, key, more_is_better, text, figure) in lines {
-            if key == OWN && !has_own(shown) {
-                continue;
-            }
-            let of = |(run, shown): (&RunData, &Summary)| {
-                let index = shown.flows.iter().position(|f| f.name == name)?;
-                let value = figure(&shown.flows[index]);
-                // The run that gives the baseline has only one slowdown.
-                let same = key == OWN && shown.flows[index].own_slowdown.is_none();
-                let key = if same { "slowdown" } else { key };
-                let found = Figure::of(run, &format!("flows[{index}].{key}"), value)?;
-                Some(found.marked(shown.flows[index].depends_on_length() && key != "iops"))
-            };
-            let values: Vec<_> = runs.iter().zip(shown).map(of).collect();
-            rows.extend(compare(format!("{name}: {what}"), &values, more_is_better, text));
-        }
+        rows.extend(of_tenant(name, runs, shown));
     }
     type Line = (&'static str, &'static str, bool, fn(&Summary) -> Option<f64>);
     let lines: [Line; 4] = [
@@ -176,6 +143,44 @@ pub(crate) fn comparison(runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compare
         };
         let values: Vec<Option<Figure>> = runs.iter().zip(shown).map(of).collect();
         rows.extend(compare(what.to_owned(), &values, more_is_better, number));
+    }
+    rows
+}
+
+/// The rows of a tenant.
+fn of_tenant(name: &str, runs: &[RunData], shown: &[Summary]) -> Vec<Row<Compared>> {
+    let mut rows = Vec::new();
+    type Of = fn(&FlowSummary) -> Option<f64>;
+    type Line = (&'static str, &'static str, bool, fn(f64) -> String, Of);
+    let lines: [Line; 6] = [
+        ("slowdown", "slowdown", false, number, |f| f.slowdown),
+        ("slowdown against the run's own tenants alone", OWN, false, number, |f| {
+            f.own_slowdown.or(f.slowdown)
+        }),
+        ("mean response", "response_time_us.mean", false, time, |f| {
+            counted(&f.response_time_us, |l| l.mean)
+        }),
+        ("p99", "response_time_us.p99", false, time, |f| counted(&f.response_time_us, |l| l.p99)),
+        ("p99.9", "response_time_us.p99_9", false, time, |f| {
+            counted(&f.response_time_us, |l| l.p99_9)
+        }),
+        ("IOPS", "iops", true, number, |f| Some(f.iops)),
+    ];
+    for (what, key, more_is_better, text, figure) in lines {
+        if key == OWN && !has_own(shown) {
+            continue;
+        }
+        let of = |(run, shown): (&RunData, &Summary)| {
+            let index = shown.flows.iter().position(|f| f.name == name)?;
+            let value = figure(&shown.flows[index]);
+            // The run that gives the baseline has only one slowdown.
+            let same = key == OWN && shown.flows[index].own_slowdown.is_none();
+            let key = if same { "slowdown" } else { key };
+            let found = Figure::of(run, &format!("flows[{index}].{key}"), value)?;
+            Some(found.marked(shown.flows[index].depends_on_length() && key != "iops"))
+        };
+        let values: Vec<_> = runs.iter().zip(shown).map(of).collect();
+        rows.extend(compare(format!("{name}: {what}"), &values, more_is_better, text));
     }
     rows
 }

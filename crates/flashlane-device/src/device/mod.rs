@@ -96,8 +96,7 @@ pub struct Device {
     next_look: u64,
     /// Number of events until then, at least one.
     until_look: u64,
-    /// The last time at which a look saw that time had passed, with the number of events at that
-    /// look.
+    /// The last time at which a look saw that time had passed, and the number of events then.
     looked_at: (Time, u64),
     /// Number of sectors of a page.
     page_sectors: Divisor,

@@ -1,9 +1,10 @@
 //! Limits of rates: token buckets that a command passes before it is fetched.
 //!
 //! A bucket is kept as the time at which its debt is paid (the generic cell rate algorithm of ATM,
-//! ITU-T I.371). A command that needs `c` of a rate moves this time by `c / rate`. It may pass while
-//! the time is at most `burst` ahead. So in any window of length `w` a flow gets at most
-//! `rate * (w + burst)` and one command more.
+//! ITU-T I.371). A command that needs `c` of a rate moves this time by `c / rate`. It may pass
+//! while the time is at most `burst` ahead. So in any window of length `w` a flow gets at most
+//! `rate * (w + burst)` and one command more. Commands that wait for a limit pass in the order in
+//! which they came.
 
 use std::collections::VecDeque;
 
