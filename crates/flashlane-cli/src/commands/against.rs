@@ -13,7 +13,7 @@ use crate::execute::Outcome;
 
 /// The baseline that the user named.
 pub(crate) struct Against {
-    /// Its place, as the user gave it.
+    /// The place of the run, as the user gave it.
     pub(crate) label: String,
     baseline: Baseline,
 }

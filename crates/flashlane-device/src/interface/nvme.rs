@@ -201,7 +201,7 @@ impl Nvme {
         None
     }
 
-    /// It is the turn of the queue that has waited longest for a limit of rates.
+    /// The queue that has waited longest for a limit of rates may go.
     pub(crate) fn release(&mut self, limit: u16) {
         let queue = self.limits.as_mut().expect("rates are limited").turn(limit);
         let all = self.queue_fetch_size;

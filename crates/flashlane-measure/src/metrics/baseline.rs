@@ -18,7 +18,7 @@ struct Alone {
     name: String,
     /// Mean end-to-end time. Unit: microseconds.
     end_to_end_us: f64,
-    /// The same under each seed.
+    /// This time under each seed.
     by_seed: Vec<Option<f64>>,
     /// Mean response time, where it is known. Unit: microseconds.
     response_us: Option<f64>,

@@ -26,8 +26,8 @@ pub struct LimitConfig {
     /// Limits of writes alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<RatesConfig>,
-    /// What may pass at once after a pause: as much as the rates give in this time. In any window
-    /// of length `w`, a rate is kept to what it gives in `w + burst`, and one command more. Range:
+    /// After a pause, as much may pass at once as the rates give in this time. In any window of
+    /// length `w`, a rate is kept to what it gives in `w + burst`, and one command more. Range:
     /// 0s..=3600s. Default: 1ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Span>,

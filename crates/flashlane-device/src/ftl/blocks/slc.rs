@@ -80,9 +80,9 @@ impl Blocks {
         }
     }
 
-    /// The cells of a command whose first page is in SLC mode: those of an ordinary page if another
-    /// page is one, since the command takes as long as its slowest page; else those of a page that
-    /// is moved, if there is one, or those of the dynamic part.
+    /// The cells of a command whose first page is in SLC mode. A command takes as long as its
+    /// slowest page. So these are the cells of an ordinary page if there is one, else those of a
+    /// page that is moved, else those of the dynamic part.
     #[cold]
     #[inline(never)]
     pub(super) fn slowest_cells<'a>(
