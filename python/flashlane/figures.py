@@ -474,6 +474,10 @@ class FlowSummary(TypedDict):
     slowdown: NotRequired[float | None]
     """``end_to_end_us.mean / alone_end_to_end_us``."""
 
+    own_slowdown: NotRequired[float | None]
+    """Slowdown against the flow's own run alone, where [``FlowSummary::slowdown``] and the fairness of the
+    run are against the runs alone of another run. Left out where they are the same."""
+
     slowdown_device: NotRequired[float | None]
     """Slowdown by mean response times."""
 
@@ -1440,6 +1444,10 @@ class FlowFigures:
 
     slowdown: float | None
     """``end_to_end_us.mean / alone_end_to_end_us``."""
+
+    own_slowdown: float | None
+    """Slowdown against the flow's own run alone, where [``FlowSummary::slowdown``] and the fairness of the
+    run are against the runs alone of another run. Left out where they are the same."""
 
     slowdown_device: float | None
     """Slowdown by mean response times."""

@@ -1104,6 +1104,14 @@ class SlcCacheConfig(TypedDict, total=False):
     program_time: Required[Span]
     """tPROG of a page in SLC mode."""
 
+    dynamic_program_time: Span
+    """tPROG of a page of the dynamic part, where it differs: some drives fill that part more slowly than
+    the static one. Default: ``program_time``."""
+
+    fold_time: Span
+    """Time for which folding occupies a die beside tR, for each command that reads pages to be moved: what
+    a drive does to move them with care, which no maker publishes. Range: up to 1 s. Default: none."""
+
     fold_after: Span
     """Idle time of the drive after which it folds the cache: it moves the data of full blocks into
     ordinary ones, oldest first, until the host comes back or the cache is empty. Without the key, blocks
@@ -1448,6 +1456,37 @@ class SloConfig(TypedDict, total=False):
 
     min_bandwidth: Bandwidth
     """Fewest bytes per second."""
+
+
+class RatesConfig(TypedDict, total=False):
+    """Largest rates of one kind of command."""
+
+    iops: float
+    """Most commands per second. Range: 0.001..=1000000000."""
+
+    bandwidth: Bandwidth
+    """Most bytes per second."""
+
+
+class LimitConfig(TypedDict, total=False):
+    """Largest rates. The device fetches a command when its rates allow it."""
+
+    iops: float
+    """Most commands per second, of all kinds. Range: 0.001..=1000000000."""
+
+    bandwidth: Bandwidth
+    """Most bytes per second that reads and writes move together."""
+
+    read: RatesConfig
+    """Limits of reads alone."""
+
+    write: RatesConfig
+    """Limits of writes alone."""
+
+    burst: Span
+    """After a pause, as much may pass at once as the rates give in this time. In any window of length
+    ``w``, a rate is kept to what it gives in ``w + burst``, and one command more. Range: 0s..=3600s.
+    Default: 1ms."""
 
 
 ThinkTimes: TypeAlias = Literal["constant", "exponential"]
@@ -1797,6 +1836,20 @@ OutOfRange: TypeAlias = Literal["wrap", "clip", "refuse"]
 DecreasingTimes: TypeAlias = Literal["refuse", "delay"]
 """Times of a trace that step back."""
 
+
+class GroupConfig(TypedDict, total=False):
+    """Several tenants with a limit of their own, which they share."""
+
+    name: Required[str]
+    """Name in messages; unique."""
+
+    members: Required[list[str]]
+    """Names of the flows. A flow with a ``count`` stands for all its copies."""
+
+    limit: Required[LimitConfig]
+    """The rates that the members have together, besides the limits of their own."""
+
+
 WindowRule: TypeAlias = Literal["steady", "whole-run"]
 """The rule for the requests that count."""
 
@@ -1881,6 +1934,9 @@ class FlowKeys(TypedDict, total=False):
 
     slo: SloConfig
     """Promises to the tenant; each goal is judged at the end of the run."""
+
+    limit: LimitConfig
+    """Largest rates. The device fetches no command that would exceed them."""
 
     count: int
     """Number of tenants of this kind, named ``NAME-1``, ``NAME-2``, …. Each has its own draws, queue pair
