@@ -184,7 +184,7 @@ def sweep(
         client: a ``distributed.Client``: the points run on its cluster, one task each. ``folder`` and
             ``states``, where given, and all traces are then on a file system that every worker sees.
         baseline: a summary of a run with ``alone``: slowdowns of all points are against its tenants alone.
-            Without it they are against those of the first point.
+            The default is the first point.
         progress: called with the share of points that is done; ``True`` for a bar.
         options: of :func:`flashlane.simulate` at every point: ``seed``, ``warmup``, ``alone``, ``energy``,
             ``waf_only``, ``windows``, ``check``.
