@@ -166,6 +166,8 @@ def flow_classes(defs: dict[str, Any]) -> list[str]:
     own = dict(defs["FlowConfig"]["properties"])
     for source in ("name", "synthetic", "trace", "clone", "mqsim"):
         own.pop(source)
+    # A trace has a `limit` of its own, a number of requests.
+    rates = own.pop("limit")
     lines = [
         "",
         *typed_dict("FlowKeys", {"description": "Keys of a flow itself.", "properties": own}, given=True),
@@ -176,6 +178,11 @@ def flow_classes(defs: dict[str, Any]) -> list[str]:
         ("CloneFlow", "CloneConfig", "of", "that draws the requests of a clone"),
     ):
         keys = {key: value for key, value in defs[source]["properties"].items() if key != without}
+        requests = keys.get("limit")
+        keys["limit"] = rates
+        if requests is not None:
+            said = f"{requests['description']} A table of rates limits the flow instead."
+            keys["limit"] = {"anyOf": [requests, rates], "description": said}
         schema = {
             "description": f"What ``Flow`` takes for a flow {what}.".replace("``", "`"),
             "properties": keys,

@@ -1935,9 +1935,6 @@ class FlowKeys(TypedDict, total=False):
     slo: SloConfig
     """Promises to the tenant; each goal is judged at the end of the run."""
 
-    limit: LimitConfig
-    """Largest rates. The device fetches no command that would exceed them."""
-
     count: int
     """Number of tenants of this kind, named ``NAME-1``, ``NAME-2``, …. Each has its own draws, queue pair
     and share of the drive. Range: 1..=1024. Default: one tenant, with the name unchanged."""
@@ -2010,6 +2007,9 @@ class SyntheticFlow(FlowKeys, total=False):
     duration: Span
     """Simulated time after which the pass ends."""
 
+    limit: LimitConfig
+    """Largest rates. The device fetches no command that would exceed them."""
+
 
 class TraceFlow(FlowKeys, total=False):
     """What ``Flow`` takes for a flow that replays a trace."""
@@ -2057,8 +2057,9 @@ class TraceFlow(FlowKeys, total=False):
     repeat: int
     """Passes over the file that make up the first pass of the flow. Range: 1 and above. Default: ``1``."""
 
-    limit: int
-    """Number of requests of the file that are used, from its start. Default: all."""
+    limit: int | LimitConfig
+    """Number of requests of the file that are used, from its start. Default: all. A table of rates limits
+    the flow instead."""
 
 
 class CloneFlow(FlowKeys, total=False):
@@ -2092,3 +2093,6 @@ class CloneFlow(FlowKeys, total=False):
     read_sizes: list[list[Any]]
     """Sizes of reads in KiB, multiples of 0.5, with weights, in place of the clone's. Their mean stays
     that of the clone, so that the sizes must include it in their range."""
+
+    limit: LimitConfig
+    """Largest rates. The device fetches no command that would exceed them."""

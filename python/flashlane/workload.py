@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -29,7 +30,7 @@ class Flow:
             parameters, as ``Clone.save`` writes it; the other keys are then those of ``[flow.clone]``.
         keys: those of :class:`flashlane.keys.SyntheticFlow`, ``TraceFlow`` or ``CloneFlow``: keys of the flow
             (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
-            ``occupancy``, ``on_end``, ``starts_after``, ``slo``, ``count``) and of its source
+            ``occupancy``, ``on_end``, ``starts_after``, ``slo``, ``limit``, ``count``) and of its source
             (``read_ratio``, ``size``, ``duration``, ``requests``, ``time_scale``, …). Sizes and times are
             text with a unit: ``"4KiB"``, ``"10ms"``.
             Every key, with its unit, range and default, is in docs/configuration.md.
@@ -62,8 +63,12 @@ class Flow:
         if trace is not None and clone is not None:
             raise TypeError(f"Flow {name!r}: found both `trace` and `clone`, allowed: one of them")
         self.name = name
-        own = {key: value for key, value in keys.items() if key in _FLOW_KEYS}
-        source = {key: value for key, value in keys.items() if key not in _FLOW_KEYS}
+        # A number of requests limits a trace, and rates limit a flow.
+        flow_keys = _FLOW_KEYS
+        if trace is None or isinstance(keys.get("limit"), Mapping):
+            flow_keys = _FLOW_KEYS | {"limit"}
+        own = {key: value for key, value in keys.items() if key in flow_keys}
+        source = {key: value for key, value in keys.items() if key not in flow_keys}
         if trace is not None:
             own["trace"] = {"path": fspath(trace), **source}
         elif clone is not None:

@@ -199,3 +199,15 @@ def test_keys_of_endless_depth_are_refused() -> None:
     key = ".".join(["a"] * 40_000)
     with pytest.raises(fl.errors.ConfigError, match=r"a key of 40000 levels.*allowed: 32 at most"):
         fl.Device("tiny", set={key: 1})
+
+
+def test_a_flow_has_limits_of_rates_and_a_trace_a_number_of_requests(tmp_path: Path) -> None:
+    limited = fl.Flow("a", queue_depth=4, requests=50, limit={"iops": 1000.0})
+    assert limited.keys["limit"] == {"iops": 1000.0}
+    result = fl.simulate("tiny", [limited])
+    assert result["a"].iops == pytest.approx(1000, rel=0.1)
+    trace = tmp_path / "a.trace"
+    trace.write_text("0 0 8 8 1\n1000 0 16 8 1\n")
+    assert fl.Flow("a", trace=trace, format="mqsim", limit=1).keys["trace"]["limit"] == 1
+    both = fl.Flow("a", trace=trace, format="mqsim", limit={"iops": 5.0})
+    assert both.keys["limit"] == {"iops": 5.0} and "limit" not in both.keys["trace"]
