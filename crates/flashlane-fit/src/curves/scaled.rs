@@ -72,6 +72,8 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
     let free = device.ftl.gc.threshold;
     shrink(device, free, (u32::MAX, UNITS_WITHOUT_TIME / units / blocks), FEWEST_PAGES);
     device.slc_cache = None;
+    // How many superblocks are in collection together is a matter of time.
+    device.ftl.gc.max_concurrent_per_plane = 1;
 }
 
 /// Mapping units in a page of every plane.
@@ -132,6 +134,8 @@ mod tests {
         }
         assert_eq!(timed.flash.channels, whole.flash.channels, "parallelism is that of the drive");
         assert!(units_of_blocks(&timed) <= ROW_WITH_TIME);
+        assert_eq!(timed.ftl.gc.threshold, BlockShare::Blocks(7), "few blocks are free");
+        assert_eq!(untimed.ftl.gc.threshold, BlockShare::Blocks(10), "those of the drive");
         assert_eq!(untimed.flash.blocks_per_plane, whole.flash.blocks_per_plane);
     }
 
