@@ -21,6 +21,8 @@ const USUAL: &[(&str, Needs)] = &[
     ("interface.firmware_time", Needs::Anything),
     ("interface.write_firmware_time", Needs::Writes),
     ("flash.channel_rate", Needs::Anything),
+    ("flash.suspend.program_time", Needs::Behind),
+    ("flash.suspend.program_min_left", Needs::Behind),
     ("ftl.over_provisioning", Needs::Sustained),
 ];
 
@@ -42,6 +44,8 @@ enum Needs {
     Anything,
     Reads,
     Writes,
+    /// Reads that may find their die programming.
+    Behind,
     Sustained,
 }
 
@@ -114,6 +118,10 @@ impl Needs {
             Self::Writes => (
                 has(&|figure| writes(figure) && figure.metric != Metric::Waf),
                 "there is no figure of writes",
+            ),
+            Self::Behind => (
+                has(&|figure| figure.operation == Operation::Read && writes(figure)),
+                "there is no figure of reads beside writes",
             ),
             Self::Sustained => (
                 has(&|figure| {

@@ -120,7 +120,7 @@ pub fn fit(
     }
     let seen: Vec<Figure> = used.iter().map(|&index| figures[index].clone()).collect();
     let plan = keys::plan(&request.base, &request.vary, &seen)?;
-    let bench = Bench::new(request, progress);
+    let bench = Bench::new(request, figures, progress);
     let (calibration, scans) = scan::best(&plan, &seen, &bench)?;
     let wholes = scan::sets(&scans);
     let determined_by =
@@ -145,11 +145,17 @@ struct Bench<'a> {
     request: &'a Request,
     progress: &'a (dyn Fn(Step) + Sync),
     known: Mutex<HashMap<String, f64>>,
+    /// The figures that one run of a load gives.
+    loads: &'a [Figure],
 }
 
 impl<'a> Bench<'a> {
-    fn new(request: &'a Request, progress: &'a (dyn Fn(Step) + Sync)) -> Self {
-        Self { request, progress, known: Mutex::new(HashMap::new()) }
+    fn new(
+        request: &'a Request,
+        figures: &'a [Figure],
+        progress: &'a (dyn Fn(Step) + Sync),
+    ) -> Self {
+        Self { request, progress, known: Mutex::new(HashMap::new()), loads: figures }
     }
 
     /// The keys of all parameters with their values, as `--set` takes them.
@@ -173,15 +179,18 @@ impl<'a> Bench<'a> {
             .filter(|set| !(unread && of_writes.iter().any(|key| set.starts_with(key))))
             .cloned()
             .collect();
-        let name = format!("{} {}", figure.identity(), sets.join(" "));
+        let name = |figure: &Figure| format!("{} {}", figure.identity(), sets.join(" "));
         let known = || self.known.lock().expect("no thread panics with it");
-        if let Some(&value) = known().get(&name) {
+        if let Some(&value) = known().get(&name(figure)) {
             return Ok(value);
         }
-        let value = figure.measure(&self.request.base, &sets, self.request.effort)?;
+        let outcome = Outcome::of(figure, &self.request.base, &sets, self.request.effort)?;
+        let value = outcome.value(figure);
+        let others = self.loads.iter().filter(|one| one.load.is_some() && one.shares_run(figure));
         let simulations = {
             let mut known = known();
-            known.insert(name, value);
+            known.insert(name(figure), value);
+            known.extend(others.map(|other| (name(other), outcome.value(other))));
             known.len()
         };
         (self.progress)(Step { simulations });

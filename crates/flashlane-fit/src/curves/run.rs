@@ -26,7 +26,7 @@ const OPEN_REQUESTS: (f64, f64) = (60_000.0, 4_000_000.0);
 
 /// Writes of an open loop, at least, as multiples of a block of every plane: collection comes round
 /// so often.
-const OPEN_ROUNDS: f64 = 6.0;
+const OPEN_ROUNDS: f64 = 20.0;
 
 /// Share of an open loop, from its start, that does not count.
 const OPEN_WARMUP: f64 = 0.3;

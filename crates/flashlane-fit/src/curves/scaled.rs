@@ -1,10 +1,10 @@
 //! Smaller drives that stand for a drive, so that its long runs take seconds.
 
 use flashlane::config::units::{BlockShare, ByteSize, Ratio};
-use flashlane::config::{DeviceConfig, Superblock};
+use flashlane::config::{DeviceConfig, Pacing, Superblock};
 
 /// Most mapping units of a block of every plane in a run with time: a run lasts for several.
-const ROW_WITH_TIME: u64 = 96 << 10;
+const ROW_WITH_TIME: u64 = 24 << 10;
 
 /// Most mapping units of a drive for a run without time.
 const UNITS_WITHOUT_TIME: u64 = 1 << 20;
@@ -20,6 +20,13 @@ const PAGES_OF_FILL: u64 = 96;
 /// Fewest pages of a block. Blocks of fewer pages amplify less.
 const FEWEST_PAGES: u32 = 96;
 
+/// Fewest pages of a block in a run with time, in which superblocks have many planes.
+const FEWEST_PAGES_WITH_TIME: u32 = 48;
+
+/// Blocks that are kept free beyond the hard threshold in a run with time. A drive that is written
+/// for hours has used up any others; a run of seconds would not, and would be too fast meanwhile.
+const FREE_WITH_TIME: u32 = 5;
+
 /// Pages of a block are multiples of this, for word lines of any kind of cell.
 const PAGES_STEP: u32 = 12;
 
@@ -33,11 +40,19 @@ pub(super) fn logical_bytes(device: &DeviceConfig) -> u64 {
 }
 
 /// The drive for a run with time: as many dies, with fewer and smaller blocks. Erases are as much
-/// shorter, and the spare space beyond the free blocks is the same share.
+/// shorter, and the spare space beyond the free blocks is the same share. With paced collection few
+/// blocks are free, as after long writing.
 pub(super) fn with_time(device: &mut DeviceConfig) {
     let before = device.flash.clone();
     let units = units_per_page_row(device);
-    shrink(device, BLOCKS_WITH_TIME, ROW_WITH_TIME / units);
+    let free = device.ftl.gc.threshold;
+    if let (Pacing::Proportional, BlockShare::Blocks(_), BlockShare::Blocks(hard)) =
+        (device.ftl.gc.pacing, free, device.ftl.gc.hard_threshold)
+    {
+        device.ftl.gc.threshold = BlockShare::Blocks(hard + FREE_WITH_TIME);
+    }
+    let most = (BLOCKS_WITH_TIME, ROW_WITH_TIME / units);
+    shrink(device, free, most, FEWEST_PAGES_WITH_TIME);
     let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
     device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
 }
@@ -59,8 +74,11 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
     }
     let units = units_per_page_row(device);
     let blocks = u64::from(device.flash.blocks_per_plane);
-    shrink(device, u32::MAX, UNITS_WITHOUT_TIME / units / blocks);
+    let free = device.ftl.gc.threshold;
+    shrink(device, free, (u32::MAX, UNITS_WITHOUT_TIME / units / blocks), FEWEST_PAGES);
     device.slc_cache = None;
+    // How many superblocks are in collection together is a matter of time.
+    device.ftl.gc.max_concurrent_per_plane = 1;
 }
 
 /// The drive for a fill: as many dies, with fewer and smaller blocks. The SLC cache and the data
@@ -68,7 +86,7 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
 /// stay.
 pub(super) fn filling(device: &mut DeviceConfig) {
     let (before, bytes) = (device.flash.clone(), device.geometry().pages() as f64);
-    shrink(device, BLOCKS_OF_FILL, PAGES_OF_FILL);
+    shrink(device, device.ftl.gc.threshold, (BLOCKS_OF_FILL, PAGES_OF_FILL), FEWEST_PAGES);
     let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
     device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
     let geometry = device.geometry();
@@ -98,19 +116,20 @@ pub(super) fn units_of_blocks(device: &DeviceConfig) -> u64 {
     units_per_page_row(device) * u64::from(device.flash.pages_per_block)
 }
 
-/// At most `blocks` blocks a plane, of about `pages` pages at most.
-fn shrink(device: &mut DeviceConfig, blocks: u32, pages: u64) {
+/// At most as many blocks a plane, of about as many pages, as `most` says, and pages no fewer than
+/// `fewest`. The drive kept the blocks `kept` free before.
+fn shrink(device: &mut DeviceConfig, kept: BlockShare, most: (u32, u64), fewest: u32) {
     let flash = &mut device.flash;
     let before = flash.blocks_per_plane;
-    flash.blocks_per_plane = before.min(blocks);
-    let most = u32::try_from(pages).unwrap_or(u32::MAX) / PAGES_STEP * PAGES_STEP;
-    flash.pages_per_block = flash.pages_per_block.min(most.max(FEWEST_PAGES));
+    flash.blocks_per_plane = before.min(most.0);
+    let pages = u32::try_from(most.1).unwrap_or(u32::MAX) / PAGES_STEP * PAGES_STEP;
+    flash.pages_per_block = flash.pages_per_block.min(pages.max(fewest));
     let after = flash.blocks_per_plane;
     // As many blocks are kept free, which is a larger share of a plane with fewer blocks.
-    if let BlockShare::Blocks(free) = device.ftl.gc.threshold {
-        let left = |blocks: u32| 1.0 - (f64::from(free) + OPEN) / f64::from(blocks);
+    if let (BlockShare::Blocks(kept), BlockShare::Blocks(free)) = (kept, device.ftl.gc.threshold) {
+        let left = |blocks: u32, free: u32| 1.0 - (f64::from(free) + OPEN) / f64::from(blocks);
         let spare = &mut device.ftl.over_provisioning;
-        *spare = Ratio((1.0 + spare.0) * left(before) / left(after) - 1.0);
+        *spare = Ratio((1.0 + spare.0) * left(before, kept) / left(after, free) - 1.0);
     }
 }
 
@@ -144,6 +163,8 @@ mod tests {
         }
         assert_eq!(timed.flash.channels, whole.flash.channels, "parallelism is that of the drive");
         assert!(units_of_blocks(&timed) <= ROW_WITH_TIME);
+        assert_eq!(timed.ftl.gc.threshold, BlockShare::Blocks(7), "few blocks are free");
+        assert_eq!(untimed.ftl.gc.threshold, BlockShare::Blocks(10), "those of the drive");
         assert_eq!(untimed.flash.blocks_per_plane, whole.flash.blocks_per_plane);
     }
 
