@@ -1,7 +1,7 @@
 //! Isolation and scheduling are orthogonal: in every combination each still does what it is for.
 
 use crate::common::{SMALL_DRIVE, Scenario};
-use flashlane::metrics::Summary;
+use flashlane::metrics::{AloneBasis, Summary};
 
 /// A light reader beside a heavy one and a writer that keeps collection busy.
 const TENANTS: &str = r#"
@@ -57,6 +57,8 @@ fn run_seed(scheduler: &str, isolation: &str, seed: u64) -> Summary {
         .set("scheduler", scheduler)
         .set("isolation", isolation);
     scenario.options.alone = true;
+    // What tenants cost each other within an isolation.
+    scenario.options.alone_basis = AloneBasis::SameIsolation;
     scenario.run()
 }
 
