@@ -107,6 +107,21 @@ fn alone_on_the_whole_drive_a_tenant_has_no_limit() {
     assert!(alone(AloneBasis::SameIsolation) < 1.1);
 }
 
+/// A device that waits for a limit for longer than 20 s is not stuck, and the flow does not starve.
+#[test]
+fn a_slow_limit_is_no_fault_of_the_device() {
+    let slow =
+        reader("a", "limit = { iops = 0.01 }").replace("duration = '200ms'", "requests = 20000");
+    let (summary, _) = run(&slow, &RunOptions::default());
+    assert_eq!(summary.requests_completed, 20_000);
+    let busy = reader("b", "").replace("duration = '200ms'", "iops = 2000, requests = 100000");
+    let busy = busy.replace("queue_depth = 16, ", "");
+    let slow = slow.replace("requests = 20000", "requests = 3");
+    let slow = slow.replace("limit = { iops = 0.01 }", "on_end = 'stop'\nlimit = { iops = 0.04 }");
+    let (summary, _) = run(&[slow, busy].concat(), &RunOptions::default());
+    assert!(!summary.flows[0].starved && !summary.flows[1].starved, "{:?}", summary.verdict);
+}
+
 #[test]
 fn what_is_no_limit_is_refused() {
     let refused = |workload: &str| {

@@ -39,13 +39,21 @@ impl Device {
         let sata = self.interface.sata();
         let queued = sata.map_or_else(BTreeSet::new, Sata::queued);
         // SATA has one queue for all flows. A command in it waits for earlier commands, however
-        // long that takes.
+        // long that takes. Where rates are limited, a command waits to be fetched as long as its
+        // limit says.
+        let limited = self.interface.nvme().is_limited();
         let oldest = self
             .context
             .requests
             .iter()
             .filter(|&(id, r)| r.flow == flow && !queued.contains(&id))
-            .map(|(_, r)| if sata.is_some() { r.enqueued } else { r.arrival })
+            // Until it is fetched, `fetched` is its arrival.
+            .filter(|(_, r)| !limited || r.fetched > r.arrival)
+            .map(|(_, r)| match (sata.is_some(), limited) {
+                (true, _) => r.enqueued,
+                (false, true) => r.fetched,
+                (false, false) => r.arrival,
+            })
             .min();
         oldest.is_some_and(|since| has_starved(since, self.context.now))
     }
