@@ -1,6 +1,8 @@
 //! The workload: flows, each of which is a tenant with its own queue pair and its own logical
 //! space.
 
+use std::collections::BTreeMap;
+
 use flashlane_engine::Time;
 use flashlane_units::{FlowId, Span};
 use schemars::JsonSchema;
@@ -61,20 +63,21 @@ impl WorkloadConfig {
         self.flows.iter().map(FlowConfig::starts_at).max().unwrap_or(Time::ZERO)
     }
 
-    /// The flows that a member of a group names: one flow, or the copies of a flow with a `count`.
-    pub fn members(&self, name: &str) -> Vec<FlowId> {
-        let exact = self.flows.iter().position(|flow| flow.name == name);
-        let is_copy = |flow: &FlowConfig| {
-            let number = flow.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
-            number.is_some_and(|number| number.parse::<u32>().is_ok())
-        };
-        match exact {
-            Some(index) => vec![FlowId::at(index)],
-            None => {
-                let flows = self.flows.iter().enumerate();
-                flows.filter(|(_, flow)| is_copy(flow)).map(|(at, _)| FlowId::at(at)).collect()
+    /// The flows by the names that members of groups may have: that of a flow, or that of a flow
+    /// with a `count` for all its copies.
+    pub fn by_name(&self) -> BTreeMap<&str, Vec<FlowId>> {
+        let mut found: BTreeMap<&str, Vec<FlowId>> = BTreeMap::new();
+        for (index, flow) in self.flows.iter().enumerate() {
+            let copies = flow.name.rsplit_once('-');
+            let copies = copies.filter(|(_, number)| number.parse::<u32>().is_ok());
+            if let Some((name, _)) = copies {
+                found.entry(name).or_default().push(FlowId::at(index));
             }
         }
+        // A flow's own name goes before.
+        let own = self.flows.iter().enumerate();
+        found.extend(own.map(|(index, flow)| (flow.name.as_str(), vec![FlowId::at(index)])));
+        found
     }
 
     /// The limits of the flows' rates, for the device.
@@ -82,10 +85,10 @@ impl WorkloadConfig {
         let own = self.flows.iter().enumerate().filter_map(|(index, flow)| {
             flow.limit.as_ref().map(|limit| limit.of(&[FlowId::at(index)]))
         });
+        let by_name = self.by_name();
         let shared = self.groups.iter().map(|group| {
-            let members: Vec<FlowId> =
-                group.members.iter().flat_map(|name| self.members(name)).collect();
-            group.limit.of(&members)
+            let members = group.members.iter().filter_map(|name| by_name.get(name.as_str()));
+            group.limit.of(&members.flatten().copied().collect::<Vec<FlowId>>())
         });
         own.chain(shared).flatten().collect()
     }

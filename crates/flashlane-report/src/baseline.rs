@@ -12,11 +12,8 @@ pub fn share_baseline(runs: &mut [RunData], named: Option<&RunData>) {
     let Some(baseline) = Baseline::of(&source.summary, source.seeds.as_ref()) else { return };
     let label = source.label.clone();
     for (index, run) in runs.iter_mut().enumerate() {
-        if !baseline.apply(&mut run.summary) {
+        if !baseline.apply(&mut run.summary, run.seeds.as_mut()) {
             continue;
-        }
-        if let Some(seeds) = &mut run.seeds {
-            baseline.apply_to_seeds(&run.summary.flows, seeds);
         }
         let its_own = named.is_none() && index == 0;
         run.baseline = (!its_own).then(|| label.clone());

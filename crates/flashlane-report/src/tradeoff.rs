@@ -149,10 +149,8 @@ fn estimate<'a>(run: &'a RunData, path: &str) -> Option<&'a Estimate> {
 fn apart(first: &RunData, one: &Estimate, other: &RunData, two: &Estimate) -> bool {
     let seeds = |run: &RunData| run.seeds.as_ref().map(|seeds| seeds.seeds.clone());
     if seeds(first) == seeds(other) {
-        let pairs = one.values.iter().zip(&two.values);
-        let differences = pairs.map(|(a, b)| Some(b.as_ref()? - a.as_ref()?)).collect();
-        let paired = Estimate::of(differences);
-        let interval = paired.and_then(|paired| Some((paired.ci95_low?, paired.ci95_high?)));
+        let interval =
+            one.difference_to(two).and_then(|paired| Some((paired.ci95_low?, paired.ci95_high?)));
         return interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     }
     let half = |one: &Estimate| one.half_width().unwrap_or(0.0);

@@ -80,7 +80,7 @@ impl Question {
         if !self.alone_us.is_empty() {
             let names = summary.flows.iter().map(|flow| flow.name.clone());
             let times = names.zip(self.alone_us.iter().copied());
-            Baseline::of_times(times.collect::<Vec<_>>()).apply(&mut summary);
+            Baseline::of_times(times.collect::<Vec<_>>()).apply(&mut summary, None);
         }
         Ok(Answer::of(&summary, details))
     }

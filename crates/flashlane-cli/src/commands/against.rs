@@ -21,10 +21,7 @@ pub(crate) struct Against {
 impl Against {
     /// Takes the slowdowns of a run against it.
     pub(crate) fn apply(&self, outcome: &mut Outcome) {
-        self.baseline.apply(&mut outcome.summary);
-        if let Some(seeds) = &mut outcome.seeds {
-            self.baseline.apply_to_seeds(&outcome.summary.flows, seeds);
-        }
+        self.baseline.apply(&mut outcome.summary, outcome.seeds.as_mut());
     }
 
     /// Says what slowdowns are against.

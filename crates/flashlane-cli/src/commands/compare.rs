@@ -35,12 +35,13 @@ pub(crate) fn compare(arguments: &CompareArgs) -> Result<(), Error> {
     name_columns(&mut runs, &sources);
     let baseline = arguments.baseline.as_deref().map(against::one_run).transpose()?;
     share_baseline(&mut runs, baseline.as_ref().map(|(run, _)| run));
-    let data = compared(&runs);
     match arguments.format {
-        CompareFormat::Csv => print_data(&data.csv())?,
-        CompareFormat::Json => print_data(&json_lines(&data))?,
+        CompareFormat::Csv => print_data(&compared(&runs).csv())?,
+        CompareFormat::Json => print_data(&json_lines(&compared(&runs)))?,
         CompareFormat::Parquet => {
-            let bytes = data.parquet().map_err(|error| Error::Output(format!("compare: {error}")));
+            let bytes = compared(&runs)
+                .parquet()
+                .map_err(|error| Error::Output(format!("compare: {error}")));
             print_bytes(&bytes?)?;
         }
         CompareFormat::Text | CompareFormat::Markdown | CompareFormat::Latex => {

@@ -1,5 +1,7 @@
 //! Figures of runs as data: a row for each metric, run and tenant, with its interval.
 
+use std::collections::HashMap;
+
 use flashlane::metrics::{Estimate, SeedStatistics};
 use flashlane_report::RunData;
 use flashlane_study::sweep::{Cell, Table};
@@ -69,14 +71,20 @@ pub(crate) fn compared(runs: &[RunData]) -> Table {
         None => vec![run.summary.seed],
     };
     let Some((first, others)) = figures.split_first() else { return Table::default() };
+    let key = |row: &Row| (row.metric.clone(), row.tenant.clone());
+    let of_first: HashMap<_, &Row> = first.iter().map(|row| (key(row), row)).collect();
     for (index, other) in others.iter().enumerate() {
         let common = seeds(&runs[0]) == seeds(&runs[index + 1]);
         rows.extend(other.iter().filter_map(|row| {
-            let is_same = |one: &&Row| one.metric == row.metric && one.tenant == row.tenant;
-            let from = first.iter().find(is_same)?;
-            let estimate = difference(&from.estimate, &row.estimate, common)?;
+            let from = of_first.get(&key(row))?;
+            let (one, two) = (&from.estimate, &row.estimate);
+            let estimate = match common {
+                true => one.difference_to(two),
+                // Without pairs the difference of the means has no interval here.
+                false => Estimate::of(vec![Some(two.mean - one.mean)]),
+            }?;
             let run = format!("{} minus {}", row.run, from.run);
-            let (metric, tenant) = (row.metric.clone(), row.tenant.clone());
+            let (metric, tenant) = key(row);
             Some(cells(&Row { metric, run, tenant, estimate, unit: row.unit }))
         }));
     }
@@ -140,15 +148,6 @@ fn figures(run: &RunData) -> Vec<Row> {
         add("", metric, statistics.get(path), unit);
     }
     rows
-}
-
-/// The difference of two figures: seed by seed under common seeds, else of the means alone.
-fn difference(from: &Estimate, to: &Estimate, common: bool) -> Option<Estimate> {
-    if !common {
-        return Estimate::of(vec![Some(to.mean - from.mean)]);
-    }
-    let pairs = from.values.iter().zip(&to.values);
-    Estimate::of(pairs.map(|(from, to)| Some(to.as_ref()? - from.as_ref()?)).collect())
 }
 
 fn cells(row: &Row) -> Vec<Cell> {

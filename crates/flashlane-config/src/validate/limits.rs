@@ -1,5 +1,7 @@
 //! Rules of limits of rates.
 
+use std::collections::BTreeSet;
+
 use super::{BANDWIDTH, FLOWS, HOUR_PS, Rules};
 use crate::{DeviceConfig, InterfaceKind, LimitConfig, WorkloadConfig};
 
@@ -35,6 +37,7 @@ pub(super) fn check_groups(rules: &mut Rules, workload: &WorkloadConfig) {
     rules.require(workload.groups.len() <= most, "group", || {
         format!("found {} groups, allowed: {most} at most", workload.groups.len())
     });
+    let by_name = workload.by_name();
     for (index, group) in workload.groups.iter().enumerate() {
         let key = format!("group[{index}]");
         check(rules, &format!("{key}.limit"), &group.limit);
@@ -45,17 +48,19 @@ pub(super) fn check_groups(rules: &mut Rules, workload: &WorkloadConfig) {
         rules.require(!group.members.is_empty(), format!("{key}.members"), || {
             "found no member, allowed: one flow or more".to_owned()
         });
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for (at, name) in group.members.iter().enumerate() {
             let key = format!("{key}.members[{at}]");
-            let members = workload.members(name);
-            let names: Vec<&str> = workload.flows.iter().map(|flow| flow.name.as_str()).collect();
-            rules.require(!members.is_empty(), key.clone(), || {
-                format!("found {name:?}; {}", flashlane_reading::allowed(name, &names))
+            let Some(members) = by_name.get(name.as_str()) else {
+                let names: Vec<&str> = workload.flows.iter().map(|flow| &*flow.name).collect();
+                let allowed = flashlane_reading::allowed(name, &names);
+                rules.refuse(key, format!("found {name:?}; {allowed}"));
+                continue;
+            };
+            let new = members.iter().filter(|member| seen.insert(**member)).count();
+            rules.require(new == members.len(), key, || {
+                format!("found {name:?} twice, allowed: once")
             });
-            let twice = members.iter().any(|member| seen.contains(member));
-            rules.require(!twice, key, || format!("found {name:?} twice, allowed: once"));
-            seen.extend(members);
         }
     }
 }

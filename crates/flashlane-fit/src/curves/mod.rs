@@ -145,8 +145,8 @@ struct Bench<'a> {
     request: &'a Request,
     progress: &'a (dyn Fn(Step) + Sync),
     known: Mutex<HashMap<String, f64>>,
-    /// The figures that one run of a load gives.
-    loads: &'a [Figure],
+    /// All figures, since one run gives several of them.
+    figures: &'a [Figure],
 }
 
 impl<'a> Bench<'a> {
@@ -155,7 +155,7 @@ impl<'a> Bench<'a> {
         figures: &'a [Figure],
         progress: &'a (dyn Fn(Step) + Sync),
     ) -> Self {
-        Self { request, progress, known: Mutex::new(HashMap::new()), loads: figures }
+        Self { request, progress, known: Mutex::new(HashMap::new()), figures }
     }
 
     /// The keys of all parameters with their values, as `--set` takes them.
@@ -186,7 +186,7 @@ impl<'a> Bench<'a> {
         }
         let outcome = Outcome::of(figure, &self.request.base, &sets, self.request.effort)?;
         let value = outcome.value(figure);
-        let others = self.loads.iter().filter(|one| one.load.is_some() && one.shares_run(figure));
+        let others = self.figures.iter().filter(|one| one.shares_run(figure));
         let simulations = {
             let mut known = known();
             known.insert(name(figure), value);

@@ -43,7 +43,7 @@ pub(super) fn logical_bytes(device: &DeviceConfig) -> u64 {
 /// shorter, and the spare space beyond the free blocks is the same share. With paced collection few
 /// blocks are free, as after long writing.
 pub(super) fn with_time(device: &mut DeviceConfig) {
-    let before = device.flash.clone();
+    let before = device.flash.pages_per_block;
     let units = units_per_page_row(device);
     let free = device.ftl.gc.threshold;
     if let (Pacing::Proportional, BlockShare::Blocks(_), BlockShare::Blocks(hard)) =
@@ -53,8 +53,7 @@ pub(super) fn with_time(device: &mut DeviceConfig) {
     }
     let most = (BLOCKS_WITH_TIME, ROW_WITH_TIME / units);
     shrink(device, free, most, FEWEST_PAGES_WITH_TIME);
-    let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
-    device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
+    shorten_erases(device, before);
 }
 
 /// The drive for a run without time: with superblocks of the whole drive, one plane with as many
@@ -85,10 +84,9 @@ pub(super) fn without_time(device: &mut DeviceConfig) {
 /// cache are as much smaller as the drive, so that its phases are the same shares of it. Speeds
 /// stay.
 pub(super) fn filling(device: &mut DeviceConfig) {
-    let (before, bytes) = (device.flash.clone(), device.geometry().pages() as f64);
+    let (before, bytes) = (device.flash.pages_per_block, device.geometry().pages() as f64);
     shrink(device, device.ftl.gc.threshold, (BLOCKS_OF_FILL, PAGES_OF_FILL), FEWEST_PAGES);
-    let share = f64::from(device.flash.pages_per_block) / f64::from(before.pages_per_block);
-    device.flash.erase_time.0 = (before.erase_time.0 as f64 * share).round() as u64;
+    shorten_erases(device, before);
     let geometry = device.geometry();
     let share = geometry.pages() as f64 / bytes;
     let smaller = |size: ByteSize| size.0 as f64 * share;
@@ -103,6 +101,13 @@ pub(super) fn filling(device: &mut DeviceConfig) {
             |size: ByteSize| ByteSize((smaller(size) / block as f64).round() as u64 * block);
         (cache.size, cache.static_size) = (whole(cache.size), whole(cache.static_size));
     }
+}
+
+/// Makes erases shorter, as blocks are smaller. `before`: pages of a block of the real drive.
+fn shorten_erases(device: &mut DeviceConfig, before: u32) {
+    let share = f64::from(device.flash.pages_per_block) / f64::from(before);
+    let time = &mut device.flash.erase_time.0;
+    *time = (*time as f64 * share).round() as u64;
 }
 
 /// Mapping units in a page of every plane.

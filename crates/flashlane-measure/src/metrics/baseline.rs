@@ -68,19 +68,14 @@ impl Baseline {
         self.alone(name).is_some()
     }
 
-    /// The tenants of a run that have no time here.
-    pub fn lacks<'a>(&'a self, summary: &'a Summary) -> impl Iterator<Item = &'a str> {
-        let names = summary.flows.iter().map(|flow| flow.name.as_str());
-        names.filter(|name| !self.has(name))
-    }
-
-    /// Takes slowdowns and fairness of a run against this baseline. What the run said against its
-    /// own runs alone goes to [`FlowSummary::own_slowdown`]. Slowdowns in windows and by
-    /// transactions, and goals, stay as they are.
+    /// Takes slowdowns and fairness of a run against this baseline, and those in its figures over
+    /// several seeds. Under common seeds each seed has the times of the same seed here. What the
+    /// run said against its own runs alone goes to [`FlowSummary::own_slowdown`]. Slowdowns in
+    /// windows and by transactions, and goals, stay as they are.
     ///
     /// Returns false where the baseline lacks a tenant of the run, which then stays as it is.
-    pub fn apply(&self, summary: &mut Summary) -> bool {
-        if self.lacks(summary).next().is_some() {
+    pub fn apply(&self, summary: &mut Summary, seeds: Option<&mut SeedStatistics>) -> bool {
+        if !summary.flows.iter().all(|flow| self.has(&flow.name)) {
             return false;
         }
         for flow in &mut summary.flows {
@@ -93,12 +88,13 @@ impl Baseline {
             flow.own_slowdown = own.filter(|_| flow.slowdown != own);
         }
         report::fairness(summary);
+        if let Some(seeds) = seeds {
+            self.apply_to_seeds(&summary.flows, seeds);
+        }
         true
     }
 
-    /// As [`Baseline::apply`], for the figures of a run over several seeds. Under common seeds each
-    /// seed has the times of the same seed here.
-    pub fn apply_to_seeds(&self, flows: &[FlowSummary], statistics: &mut SeedStatistics) {
+    fn apply_to_seeds(&self, flows: &[FlowSummary], statistics: &mut SeedStatistics) {
         let mut slowdowns = Vec::new();
         for (index, flow) in flows.iter().enumerate() {
             let Some(alone) = self.alone(&flow.name) else { return };
@@ -117,8 +113,8 @@ impl Baseline {
             slowdowns.push(values);
         }
         let of_seed = |seed: usize| {
-            let all: Option<Vec<f64>> = slowdowns.iter().map(|flow| flow[seed]).collect();
-            report::comparison(&all.unwrap_or_default())
+            let of_flows: Vec<f64> = slowdowns.iter().filter_map(|flow| flow[seed]).collect();
+            report::comparison(&of_flows)
         };
         let by_seed: Vec<_> = (0..statistics.seeds.len()).map(of_seed).collect();
         for (key, values) in [
@@ -187,7 +183,7 @@ mod tests {
             (Some(1.0), Some(1.0))
         );
         let baseline = Baseline::of(&first, None).unwrap();
-        assert!(baseline.apply(&mut second));
+        assert!(baseline.apply(&mut second, None));
         let slowdowns: Vec<_> = second.flows.iter().map(|f| (f.slowdown, f.own_slowdown)).collect();
         assert_eq!(slowdowns, [(Some(4.0), Some(1.0)), (Some(2.0), Some(1.0))]);
         assert_eq!(
@@ -195,13 +191,13 @@ mod tests {
             (Some(0.5), Some(4.0))
         );
         let again = second.clone();
-        assert!(baseline.apply(&mut second), "once more is the same");
+        assert!(baseline.apply(&mut second, None), "once more is the same");
         assert_eq!(second, again);
         let mut same = first.clone();
-        assert!(baseline.apply(&mut same), "its own baseline changes nothing");
+        assert!(baseline.apply(&mut same, None), "its own baseline changes nothing");
         assert_eq!(same, first);
         let own = Baseline::of(&second, None).unwrap();
-        assert!(own.apply(&mut second), "and its own one takes it back");
+        assert!(own.apply(&mut second, None), "and its own one takes it back");
         assert_eq!(second.flows[0].own_slowdown, None);
         assert_eq!(second.fairness.fairness, Some(1.0));
     }
@@ -212,8 +208,8 @@ mod tests {
         let mut second = run(1, vec![flow("a", 400.0, 400.0), flow("b", 200.0, 200.0)]);
         let before = second.clone();
         let baseline = Baseline::of(&first, None).unwrap();
-        assert_eq!(baseline.lacks(&second).collect::<Vec<_>>(), ["b"]);
-        assert!(!baseline.apply(&mut second));
+        assert!(baseline.has("a") && !baseline.has("b"));
+        assert!(!baseline.apply(&mut second, None));
         assert_eq!(second, before);
         let shared = FlowSummary { name: "a".to_owned(), ..FlowSummary::default() };
         assert_eq!(Baseline::of(&run(1, vec![shared]), None), None, "it did not run alone");
@@ -231,8 +227,7 @@ mod tests {
         let (first, first_seeds) = over([(200.0, 100.0), (300.0, 150.0)]);
         let (mut second, mut seeds) = over([(100.0, 100.0), (300.0, 300.0)]);
         let baseline = Baseline::of(&first, Some(&first_seeds)).unwrap();
-        baseline.apply_to_seeds(&second.flows, &mut seeds);
-        assert!(baseline.apply(&mut second));
+        assert!(baseline.apply(&mut second, Some(&mut seeds)));
         let values = |path: &str| seeds.get(path).unwrap().values.clone();
         assert_eq!(values("flows[0].slowdown"), [Some(1.0), Some(2.0)]);
         assert_eq!(values("flows[0].own_slowdown"), [Some(1.0), Some(1.0)]);

@@ -66,6 +66,14 @@ impl Estimate {
         Some(Self { mean, ci95_low, ci95_high, n, values })
     }
 
+    /// The differences of another metric, or of the metric in another run, from this one, seed by
+    /// seed; none where no seed has both. Both are of the same seeds.
+    #[must_use]
+    pub fn difference_to(&self, other: &Self) -> Option<Self> {
+        let pairs = self.values.iter().zip(&other.values);
+        Self::of(pairs.map(|(from, to)| Some(to.as_ref()? - from.as_ref()?)).collect())
+    }
+
     /// Half the width of the interval.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {

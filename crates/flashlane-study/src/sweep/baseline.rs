@@ -27,7 +27,7 @@ pub fn share_baseline(points: &[Point], outcomes: &mut [Outcome], given: Option<
         if given.is_none() && !found.contains_key(&group) {
             found.extend(Baseline::of(&summary, None).map(|baseline| (group.clone(), baseline)));
         }
-        if given.or(found.get(&group)).is_some_and(|baseline| baseline.apply(&mut summary)) {
+        if given.or(found.get(&group)).is_some_and(|baseline| baseline.apply(&mut summary, None)) {
             *outcome = Outcome::done(&summary);
         }
     }
