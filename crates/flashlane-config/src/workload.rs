@@ -64,19 +64,20 @@ impl WorkloadConfig {
     }
 
     /// The flows by the names that members of groups may have: that of a flow, or that of a flow
-    /// with a `count` for all its copies.
-    pub fn by_name(&self) -> BTreeMap<&str, Vec<FlowId>> {
-        let mut found: BTreeMap<&str, Vec<FlowId>> = BTreeMap::new();
+    /// with a `count` for all its copies. A flow is its place in the workload, which may have more
+    /// flows than a drive takes.
+    pub fn by_name(&self) -> BTreeMap<&str, Vec<usize>> {
+        let mut found: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, flow) in self.flows.iter().enumerate() {
             let copies = flow.name.rsplit_once('-');
             let copies = copies.filter(|(_, number)| number.parse::<u32>().is_ok());
             if let Some((name, _)) = copies {
-                found.entry(name).or_default().push(FlowId::at(index));
+                found.entry(name).or_default().push(index);
             }
         }
         // A flow's own name goes before.
         let own = self.flows.iter().enumerate();
-        found.extend(own.map(|(index, flow)| (flow.name.as_str(), vec![FlowId::at(index)])));
+        found.extend(own.map(|(index, flow)| (flow.name.as_str(), vec![index])));
         found
     }
 
@@ -88,7 +89,7 @@ impl WorkloadConfig {
         let by_name = self.by_name();
         let shared = self.groups.iter().map(|group| {
             let members = group.members.iter().filter_map(|name| by_name.get(name.as_str()));
-            group.limit.of(&members.flatten().copied().collect::<Vec<FlowId>>())
+            group.limit.of(&members.flatten().map(|flow| FlowId::at(*flow)).collect::<Vec<_>>())
         });
         own.chain(shared).flatten().collect()
     }
