@@ -134,6 +134,7 @@ fn runs_alone_change_nothing_of_the_run_together() {
         with.fairness = without.fairness;
         for (with, without) in with.flows.iter_mut().zip(&without.flows) {
             with.alone = without.alone;
+            with.alone_basis = without.alone_basis;
             with.alone_end_to_end_us = without.alone_end_to_end_us;
             with.slowdown = without.slowdown;
             with.slowdown_device = without.slowdown_device;
