@@ -1,12 +1,13 @@
 # The commands of the project.
 
-.PHONY: help demo fast quick test long times release outside outside-alone tools test-rust test-python lint \
+.PHONY: help demo fast quick check test long times release outside outside-alone tools test-rust test-python lint \
     dependencies minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
 
 help:
 	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
 	@echo 'make quick   what fails most often, in a minute or two where everything is built'
-	@echo 'make test    everything that a change has to pass'
+	@echo 'make test    all tests of all languages'
+	@echo 'make check   linters, links, instructions a request, memory; .ci/run is this and make test'
 	@echo 'make long    that, new random configurations, fuzzing and the papers at full size: hours'
 	@echo 'make lint    formatting and lints, warnings refused'
 	@echo 'make bench   speed of whole runs; see docs/performance.md (bench-check: instructions per request against'
@@ -45,9 +46,12 @@ export CARGO_MAKEFLAGS =
 # Checks that use little more than one core and measure no time: two of them run side by side, the longest first.
 CHECKS := lint bench-check miri site outside memcheck dependencies
 
-# Everything that a change has to pass. Python before Rust: what it builds, the Rust tests use.
-test: tools
+# What finds faults without running a test of behaviour: linters, links, instructions a request, memory.
+check: tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
+
+# All tests of all languages. Python before Rust: what it builds, the Rust tests use.
+test: tools
 	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-rust
 
@@ -73,11 +77,11 @@ quick: $(PROGRAMS)
 
 # All of that, and what takes longer: the oldest Rust, the smallest module for browsers, new random configurations, fuzzing,
 # and the papers at full size.
-long: test minimum-rust browser-small outside-alone swarm fuzz
-	WAF_ONLY=all cargo test -p flashlane --test waf_only_policies -- --quiet
-	ORACLE=all cargo test -p flashlane --test slow -- --quiet oracle::the_released_mqsim_is_met
+long: check test minimum-rust browser-small outside-alone swarm fuzz
+	WAF_ONLY=all cargo test -p flashlane-tests --test waf_only_policies -- --quiet
+	ORACLE=all cargo test -p flashlane-tests --test slow -- --quiet oracle::the_released_mqsim_is_met
 	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::
-	cargo test -p flashlane --test slow -- --ignored --quiet blame_truth:: overload::
+	cargo test -p flashlane-tests --test slow -- --ignored --quiet blame_truth:: overload::
 	cargo test -p flashlane-fit --test quick -- --ignored --quiet blind:: assumptions::
 	cargo build --release -q -p flashlane-cli
 	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done
@@ -161,7 +165,7 @@ bench-record:
 	cargo run --release -q -p flashlane-bench -- --record
 
 docs:
-	UPDATE_DOCS=1 cargo test -p flashlane --test quick --test slow -- docs:: drives::
+	UPDATE_DOCS=1 cargo test -p flashlane-tests --test quick --test slow -- docs:: drives::
 	UPDATE_DOCS=1 cargo test -p flashlane-cli --test slow docs::
 	UPDATE_DOCS=1 cargo test -p flashlane-capi --test c header
 	UPDATE_DOCS=1 cargo test -p flashlane-bench --bin flashlane-bench the_page_on_performance

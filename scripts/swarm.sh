@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 log=${SWARM_LOG:-target/swarm/log.jsonl}
 mkdir -p "$(dirname "$log")"
-built=$(cargo test -q -p flashlane --test slow --no-run --message-format=json |
+built=$(cargo test -q -p flashlane-tests --test slow --no-run --message-format=json |
     sed -n 's/.*"executable":"\([^"]*\/slow-[^"]*\)".*/\1/p' | tail -n 1)
 program=$(dirname "$log")/swarm-$$
 cp "$built" "$program"

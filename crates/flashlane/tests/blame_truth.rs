@@ -1,7 +1,7 @@
 //! Compares blame with the truth: the delay that one tenant causes to another, measured by runs
 //! without it.
 //!
-//! `cargo test -p flashlane --test slow blame_truth:: -- --ignored --nocapture` measures 300
+//! `cargo test -p flashlane-tests --test slow blame_truth:: -- --ignored --nocapture` measures 300
 //! scenarios; with `UPDATE_DOCS=1` it writes the table of docs/blame.md. `TRUTH=40` measures 40
 //! scenarios.
 
@@ -165,7 +165,7 @@ fn distribution_over_many_scenarios() {
     let table = table(&found);
     println!("{} of {} scenarios ran\n{table}", found.len(), seeds.len());
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/blame.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/blame.md");
         let text = std::fs::read_to_string(path).expect("docs/blame.md");
         let (before, rest) = text.split_once("<!-- distribution -->\n").expect("a mark");
         let (_, after) = rest.split_once("<!-- end -->\n").expect("a mark");

@@ -1,5 +1,5 @@
 //! How long a large drive takes to its steady state, and how much memory:
-//! `cargo test --release -p flashlane --test quick capacity:: -- --ignored --nocapture`.
+//! `cargo test --release -p flashlane-tests --test quick capacity:: -- --ignored --nocapture`.
 
 use crate::common::Scenario;
 

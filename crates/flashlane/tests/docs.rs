@@ -267,7 +267,7 @@ fn configuration() -> String {
 
 #[test]
 fn the_configuration_page_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/configuration.md");
     let text = configuration();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &text).expect("the page is writable");
@@ -279,7 +279,7 @@ fn the_configuration_page_is_up_to_date() {
 /// Every block of Rust in the page stands like this in a file that it speaks of.
 #[test]
 fn the_page_on_policies_quotes_the_source() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page =
         std::fs::read_to_string(root.join("../../docs/adding-a-policy.md")).expect("the page");
     let source = |file: &str| {
@@ -301,7 +301,7 @@ fn the_page_on_policies_quotes_the_source() {
 /// Every function that the lives of a read and of a write name is there, in a file that they name.
 #[test]
 fn the_lives_of_requests_name_functions_that_are_there() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("../../ARCHITECTURE.md")).expect("the page");
     let (_, lives) = page.split_once("## The life of a 4 KiB read").expect("a life");
     let (lives, _) = lives.split_once("## Where to start reading").expect("they end");

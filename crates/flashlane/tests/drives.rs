@@ -59,7 +59,7 @@ fn presets_meet_public_figures() {
 
 /// Puts the table into the page about drives, after its heading.
 fn update_docs(table: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/drives.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/drives.md");
     let page = std::fs::read_to_string(path).expect("the page exists");
     let (before, rest) = page.split_once("| preset |").expect("the page has the table");
     let (_, after) = rest.split_once("\n\n").expect("text follows the table");

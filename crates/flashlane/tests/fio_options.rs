@@ -40,7 +40,7 @@ fn table() -> String {
 
 #[test]
 fn the_page_has_every_option() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fio.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/fio.md");
     let page = std::fs::read_to_string(&path).expect("the page");
     let (before, rest) = page.split_once(BEGIN).expect("the start of the table");
     let (found, after) = rest.split_once(END).expect("the end of the table");

@@ -22,7 +22,7 @@ const MICROSECOND: u64 = 1_000_000;
 type Request = (char, u64, u64);
 
 fn jobs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fio");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fio");
     let entries = std::fs::read_dir(folder).expect("the jobs are part of the repository");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
     files.sort();

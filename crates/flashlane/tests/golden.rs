@@ -111,7 +111,7 @@ fn check(name: &str, sets: &[&str], workload: &str, alone: bool) {
 }
 
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(format!("{name}.txt"))
 }
 
 #[test]

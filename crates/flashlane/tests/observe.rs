@@ -338,7 +338,7 @@ fn a_sink_that_fails_ends_the_run() {
 
 #[test]
 fn the_documentation_has_every_cause() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/blame.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/blame.md");
     let text = std::fs::read_to_string(path).expect("docs/blame.md");
     let mut scenario = Scenario::new(DRIVE, &flow("one", 1, 1.0, "off"));
     scenario.options.observe.blame = true;

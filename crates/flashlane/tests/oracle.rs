@@ -203,7 +203,7 @@ fn the_defaults_beside() {
     let text = beside::document(&jobs, &groups);
     println!("{text}");
     if std::env::var_os("UPDATE_DOCS").is_some() && std::env::var_os("ORACLE_CASE").is_none() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/oracle.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/oracle.md");
         std::fs::write(path, text).expect("the document is writable");
     }
 }

@@ -1,5 +1,5 @@
 //! The verdict about saturation on runs of known load: open loops at fractions of the rate that a
-//! closed loop completes. `cargo test -p flashlane --test slow overload:: -- --ignored --nocapture`
+//! closed loop completes. `cargo test -p flashlane-tests --test slow overload:: -- --ignored --nocapture`
 //! prints the table of docs/model-measures.md.
 
 use crate::common::Scenario;
@@ -80,7 +80,7 @@ fn table(kinds: &[(&'static str, f64, bool)], seeds: u64) -> Vec<(String, f64, u
 }
 
 #[test]
-#[ignore = "200 runs: `cargo test -p flashlane --test slow overload:: -- --ignored --nocapture`"]
+#[ignore = "200 runs: `cargo test -p flashlane-tests --test slow overload:: -- --ignored --nocapture`"]
 fn error_rates_on_two_hundred_runs() {
     const SEEDS: u64 = 5;
     let rows = table(&KINDS, SEEDS);

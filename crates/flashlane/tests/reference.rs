@@ -151,7 +151,7 @@ fn the_figures_of_the_released_mqsim_are_met() {
     let checked: usize = EXPLAINED.iter().map(|explained| explained.check(&find)).sum();
     println!("what explains {checked} of them is shown by cases of the table");
     for document in ["README.md", "docs/validation.md", "docs/mqsim.md", "docs/oracle.md"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(document);
         let text = std::fs::read_to_string(path).expect("readable");
         let words: Vec<&str> = text.split_whitespace().collect();
         let sentence = verdict.sentence();

@@ -223,7 +223,7 @@ pub(crate) fn document(jobs: &[Job], groups: &[&str]) -> String {
 const INTRODUCTION: &str = "\
 # Every case of the comparison, with our defaults beside
 
-Written by `UPDATE_DOCS=1 cargo test -p flashlane --test slow oracle::the_defaults -- --ignored`, from the same reference runs
+Written by `UPDATE_DOCS=1 cargo test -p flashlane-tests --test slow oracle::the_defaults -- --ignored`, from the same reference runs
 of the released MQSim as [mqsim.md](mqsim.md). One row per case and flow:
 
 - **all switches to release**: how far the mean device response time under `--compat mqsim` is from that of the released
@@ -235,7 +235,7 @@ of the released MQSim as [mqsim.md](mqsim.md). One row per case and flow:
   group, there with the switches that can matter; empty where it was not measured. Shares of single switches
   need not add up: they interact.
 
-Anybody can check the column *all switches to release*: `cargo test -p flashlane --test slow reference::` runs the cases whose
+Anybody can check the column *all switches to release*: `cargo test -p flashlane-tests --test slow reference::` runs the cases whose
 figures are part of the repository. 261 of 267 cases agree; the other 6 have a known cause
 ([how](validation.md#check-the-comparison-with-mqsim-yourself)).
 

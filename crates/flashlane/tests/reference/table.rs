@@ -56,7 +56,7 @@ const HEAD: &str = "\
 # response time, and [median, 99th percentile] of reads and of writes. Times are in microseconds. `mean_is_cut`: the
 # release printed whole microseconds. `pages`: read and programmed for the host, for collection, for translation
 # pages, and erases. `lost_requests`: the release lost requests, so its times mean nothing.
-# Written by UPDATE_REFERENCE=1 cargo test -p flashlane --test slow reference::
+# Written by UPDATE_REFERENCE=1 cargo test -p flashlane-tests --test slow reference::
 
 ";
 
@@ -66,7 +66,7 @@ pub(crate) fn groups() -> impl Iterator<Item = (&'static str, Closeness)> {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("reference")
 }
 
 /// All rows, group by group.

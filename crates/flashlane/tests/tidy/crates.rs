@@ -10,7 +10,7 @@ type BuildsOn = BTreeMap<String, BTreeSet<String>>;
 const HEADING: &str = "## What each crate may know";
 
 fn root() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 /// As the manifests have it. Dependencies of tests do not count.

@@ -282,7 +282,7 @@ fn circles(sources: &Sources, imports: &Imports) -> Vec<String> {
 }
 
 fn sources(of: &str) -> Sources {
-    Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(of).join("src"))
+    Sources::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(of).join("src"))
 }
 
 fn module(path: &str) -> Module {
