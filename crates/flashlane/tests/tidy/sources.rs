@@ -241,9 +241,8 @@ fn path_of(attributes: &[syn::Attribute]) -> Option<String> {
 
 /// The root of the repository.
 fn root() -> PathBuf {
-    let crates =
-        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the folder of crates");
-    crates.parent().expect("the root of the repository").to_path_buf()
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(3).expect("the root of the repository").to_path_buf()
 }
 
 fn read() -> Vec<Source> {
