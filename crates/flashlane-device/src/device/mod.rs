@@ -45,6 +45,7 @@ use crate::grain::Grain;
 use crate::host::Host;
 use crate::interface::Interface;
 use crate::interface::config::InterfaceConfig;
+use crate::interface::costs::Costs;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
 use crate::link::{Link, QueueEntries};
@@ -103,6 +104,8 @@ pub struct Device {
     /// What a bit of a mask of sectors stands for.
     grain: Grain,
     check: bool,
+    /// What commands cost before the fetch.
+    costs: Costs,
     /// Decoders of read data; `None` where bit errors are not modelled.
     decoders: Option<Decoders>,
     /// Idle time; `None` if collection does not use it.
@@ -187,6 +190,7 @@ impl Device {
             page_sectors: Divisor::new(geometry.sectors_per_page),
             grain: geometry.grain(),
             check,
+            costs: queue_pairs::costs(device, geometry),
             decoders: Decoders::new(device),
             idle: IdleWatch::new(device),
             stop: None,

@@ -231,6 +231,7 @@ impl<'a> Prepared<'a> {
             self.options.check,
         );
         ssd.limit_rates(&self.limits);
+        ssd.weigh_queues(&self.workload.queue_weights());
         // The tenants limit the outstanding requests themselves.
         ssd.limit_outstanding(usize::MAX);
         let drive = Metered::new(ssd.with_stop(self.options.stop.clone()), recorder);
