@@ -261,7 +261,7 @@ class Probe(_Answer):
         ]
 
     def said(self) -> str:
-        """What was measured, in a sentence."""
+        """The numbers of series and probes, in a sentence."""
         probes = len({one.probe for one in self.series})
         told = f"{self.target}: {len(self.series)} series of {probes} probes"
         return f"{told}; left out: {', '.join(self.skipped)}." if self.skipped else f"{told}."

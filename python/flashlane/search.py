@@ -67,7 +67,7 @@ class Search(Sequence[dict[str, Any]]):
         self.base = base
         #: ``full`` and ``cheap`` evaluations that ran now, and ``per_minute``, both together.
         self.effort = effort
-        #: What could not run, in order: ``point``, ``run`` (``full`` or ``cheap``), ``error_kind`` (as in
+        #: The runs that failed, in order: ``point``, ``run`` (``full`` or ``cheap``), ``error_kind`` (as in
         #: :class:`flashlane.Sweep`, or ``figure`` where the run has no such figure) and ``error``.
         self.refused = list(refused)
         good = [self._costs(entry) for entry in entries if self._good(entry)]
@@ -491,7 +491,7 @@ class _Studied:
         return Search(entries, self.metrics, self.rules, base, effort, refused)
 
     def _refused(self, full: set[int]) -> list[dict[str, Any]]:
-        """What could not run: full runs of these trials, and cheap ones."""
+        """The runs that failed: full runs of these trials, and cheap ones."""
         refused = []
         for trial in self._trials():
             runs = {"cheap": trial.user_attrs.get("refused")}

@@ -51,7 +51,7 @@ def page(found: Search) -> str:
 
 
 def _refused(found: Search) -> str:
-    """What could not run, with the reasons; nothing where all ran."""
+    """The runs that failed, with the reasons; nothing where all ran."""
     rows = found.refused_rows()
     if not rows:
         return ""

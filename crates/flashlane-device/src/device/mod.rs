@@ -44,11 +44,10 @@ use crate::ftl::Ftl;
 use crate::grain::Grain;
 use crate::host::Host;
 use crate::interface::Interface;
-use crate::interface::config::InterfaceConfig;
 use crate::interface::costs::Costs;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
-use crate::link::{Link, QueueEntries};
+use crate::link::Link;
 use crate::scheduler::Scheduler;
 use decoding::Decoders;
 use flashlane_reading::Error;
@@ -115,11 +114,6 @@ pub struct Device {
     failure: Option<Error>,
 }
 
-/// The sizes of the queue entries of a device.
-fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
-    QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
-}
-
 /// The idle scheduler of a device.
 fn scheduler(device: &DeviceConfig, geometry: Geometry, flows: usize) -> Scheduler {
     let made = Scheduler::new(
@@ -160,7 +154,11 @@ impl Device {
             horizon: Time::MAX,
             geometry,
             host: Host::new(&device.interface, queue_pairs),
-            link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
+            link: Link::new(
+                &device.link,
+                queue_pairs::entry_sizes(&device.interface),
+                &device.compat,
+            ),
             interface: Interface::new(
                 &device.interface,
                 &device.compat,

@@ -11,8 +11,10 @@ use crate::config::DeviceConfig;
 use crate::context::Context;
 use crate::event::{Event, Up};
 use crate::host::queues::Gathered;
+use crate::interface::config::InterfaceConfig;
 use crate::interface::costs::Costs;
 use crate::layout::Geometry;
+use crate::link::QueueEntries;
 use crate::request::Request;
 use flashlane_units::{QueueId, RequestId, RequestOp, Span};
 
@@ -24,6 +26,11 @@ pub(super) struct Ringing {
     queue: QueueId,
     /// Entries that it announces.
     entries: u16,
+}
+
+/// The sizes of the queue entries of a device.
+pub(super) fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
+    QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
 }
 
 /// The costs of commands. The times of the data sheet are means over the types of pages.

@@ -437,6 +437,14 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "a command is fetched as soon as it may be")]
+    fn an_idle_arbiter_is_a_fault_while_a_command_waits() {
+        let mut nvme = nvme(&InterfaceConfig::default(), 1);
+        announce(&mut nvme, QueueId::new(0), &[RequestId::new(1)]);
+        nvme.audit(std::iter::once(1));
+    }
+
+    #[test]
     fn fetching_stops_with_so_many_commands_before_the_firmware() {
         let config = InterfaceConfig { fetch_ahead: 3, ..InterfaceConfig::default() };
         let mut nvme = nvme(&config, 2);
