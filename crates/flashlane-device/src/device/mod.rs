@@ -52,7 +52,7 @@ use crate::scheduler::Scheduler;
 use decoding::Decoders;
 use flashlane_reading::Error;
 use idle::IdleWatch;
-use queue_pairs::Ringing;
+use queue_pairs::{Ringing, costs, entry_sizes};
 use reading::TransactionTimes;
 use translation::Translation;
 use watcher::Watcher;
@@ -154,11 +154,7 @@ impl Device {
             horizon: Time::MAX,
             geometry,
             host: Host::new(&device.interface, queue_pairs),
-            link: Link::new(
-                &device.link,
-                queue_pairs::entry_sizes(&device.interface),
-                &device.compat,
-            ),
+            link: Link::new(&device.link, entry_sizes(&device.interface), &device.compat),
             interface: Interface::new(
                 &device.interface,
                 &device.compat,
@@ -188,7 +184,7 @@ impl Device {
             page_sectors: Divisor::new(geometry.sectors_per_page),
             grain: geometry.grain(),
             check,
-            costs: queue_pairs::costs(device, geometry),
+            costs: costs(device, geometry),
             decoders: Decoders::new(device),
             idle: IdleWatch::new(device),
             stop: None,
