@@ -116,8 +116,8 @@ class Sweep(Sequence[dict[str, Any]]):
     ) -> str:
         """Make the page of the sweep: one HTML page that needs nothing else. Writes it if ``path`` is given.
 
-        It has the axes, small multiples, the best rows, and what failed. Points that differ in the seed are
-        one: a mean, with its 95 % interval.
+        The page has the axes, small multiples, the best rows, and what failed. Points that differ in the seed
+        are one: a mean, with its 95 % interval.
 
         Args:
             path: the file. One that flashlane did not write, or that was changed since, is refused.

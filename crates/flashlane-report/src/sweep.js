@@ -57,8 +57,8 @@
       const dash = DASHES[index % DASHES.length];
       table.push(column("mean"), column("high"), column("low"));
       series.push({ label: line.name, stroke, dash, width: 1.6, spanGaps: true, points: { show: true, size: 6 }, value: (u, v) => short(v) });
-      // The ends of the interval are in the legend's place of the line, and have no line of their own.
-      for (const end of ["high", "low"]) series.push({ label: `${line.name}: ${end}`, stroke: "transparent", points: { show: false }, value: (u, v) => short(v) });
+      // The ends of the interval bound a shade. They have no line, and no row in the legend.
+      for (const end of ["high", "low"]) series.push({ label: `${line.name}: ${end}`, stroke: "transparent", points: { show: false }, class: "end" });
       bands.push({ series: [series.length - 2, series.length - 1], fill: `${stroke}33` });
     });
     const numbers = data.axes[x].numbers !== null;
@@ -67,7 +67,7 @@
     charts.push(new uPlot({
       width, height: 260, bands, series,
       scales: { x: { time: false, distr: wide ? 3 : 1 }, y: { range: () => range } },
-      axes: [numbers ? labels : { ...labels, splits: () => table[0] }, axis("", (u, s) => s.map(short), 62)],
+      axes: [table[0].length <= 16 ? { ...labels, splits: () => table[0], filter: (u, s) => s } : labels, axis("", (u, s) => s.map(short), 62)],
       legend: { show: lines.length <= 8 },
     }, table, plot));
     plot.dataset.drawn = String(lines.length);
@@ -88,7 +88,7 @@
     const range = [Math.min(0, ...ends), most > 0 ? most * 1.05 : 1];
     const hidden = all.reduce((sum, [, lines]) => sum + Math.max(0, lines.length - LINES_MAX), 0);
     choice("said").textContent = hidden > 0 ? `${hidden} lines are left out: a chart has ${LINES_MAX} at most. Choose a tenant, or a chart for each value of another axis.` : "";
-    const width = Math.max(280, all.length > 1 ? Math.min(520, host.clientWidth / 2 - 12) : host.clientWidth);
+    const width = Math.max(280, all.length > 1 ? Math.floor(host.clientWidth / 2) - 12 : host.clientWidth);
     host.style.gridTemplateColumns = `repeat(auto-fill, minmax(${Math.floor(width)}px, 1fr))`;
     for (const [title, lines] of all) if (lines.length > 0) draw(visible(title), lines.slice(0, LINES_MAX), figure, x, range, width);
     if (host.childElementCount === 0) host.append("No point has this figure.");
