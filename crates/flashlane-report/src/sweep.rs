@@ -328,7 +328,9 @@ mod tests {
             ("scheduler".to_owned(), json!(scheduler)),
             (SEED.to_owned(), json!(seed)),
         ];
-        let flow = json!({ "name": "</script>", "response_time_us": { "p99": p99 }, "saturated": depth == 8 });
+        let flow = json!({
+            "name": "</script>", "response_time_us": { "p99": p99 }, "saturated": depth == 8
+        });
         (keys.to_vec(), json!({ "summary": { "flows": [flow], "fairness": { "fairness": null } } }))
     }
 
