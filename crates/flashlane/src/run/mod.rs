@@ -212,7 +212,15 @@ impl<'a> Prepared<'a> {
         let ftl = Ftl::new(settings, &self.layout, state, sets, classes, self.options.seed);
         let starts = mqsim_order::of_flows(&self.device, self.workload);
         let tenants = Tenants::new(self.workload, starts, sources);
-        let recorder = self.recorder(tenants.open_loops(), window);
+        let mut recorder = Recorder::new(tenants.open_loops(), window);
+        if let Some(interval) = self.options.series_interval {
+            recorder.keep_series(interval);
+        }
+        if let Some(length) = self.options.windows.filter(|_| self.options.alone) {
+            for (flow, by_arrival) in tenants.open_loops().into_iter().enumerate() {
+                recorder.keep_windows(FlowId::at(flow), Windows::new(length, by_arrival));
+            }
+        }
         let mut ssd = Device::new(
             &self.device,
             &self.workload.classes(),
@@ -224,24 +232,9 @@ impl<'a> Prepared<'a> {
         );
         ssd.limit_rates(&self.limits);
         ssd.weigh_queues(&self.workload.queue_weights());
-        // The tenants limit the outstanding requests themselves.
-        ssd.limit_outstanding(usize::MAX);
+        ssd.limit_outstanding(usize::MAX); // The tenants limit them themselves.
         let drive = Metered::new(ssd.with_stop(self.options.stop.clone()), recorder);
         Ok(Run { drive, tenants, recorder: None })
-    }
-
-    /// The recorder of a run, with what the options ask for. `open_loops`: by flow.
-    fn recorder(&self, open_loops: Vec<bool>, window: Window) -> Recorder {
-        let mut recorder = Recorder::new(open_loops.clone(), window);
-        if let Some(interval) = self.options.series_interval {
-            recorder.keep_series(interval);
-        }
-        if let Some(length) = self.options.windows.filter(|_| self.options.alone) {
-            for (flow, by_arrival) in open_loops.into_iter().enumerate() {
-                recorder.keep_windows(FlowId::at(flow), Windows::new(length, by_arrival));
-            }
-        }
-        recorder
     }
 }
 
