@@ -172,6 +172,7 @@ docs:
 	./scripts/python-env.sh
 	./target/python-env/bin/python scripts/python_keys.py
 	./target/python-env/bin/python scripts/python_api.py
+	./target/python-env/bin/python scripts/isolation_table.py
 
 # The pictures of the README and of the pages about the model.
 screenshots: $(PROGRAMS)

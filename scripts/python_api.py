@@ -19,6 +19,10 @@ GROUPS = {
     "Run": ["simulate", "Device", "Flow", "Workload"],
     "Results": ["Result", "FlowResult", "Seeds", "Estimate", "Table", "compare", "plot_compare"],
     "Many runs": ["sweep", "sweep_grid", "Sweep", "search", "search_file", "Search"],
+    "Questions to the command": [
+        "plan", "Plan", "PlanAnswer", "PlanTrial", "PlanGoal", "probe", "Probe", "ProbeSeries",
+        "fit", "Fit", "FitKey", "FitPoint",
+    ],
     "Traces and clones": ["read_trace", "clone_trace", "clone_names", "Clone"],
     "A drive that your program steps": ["Drive", "Completion", "Snapshot", "US", "MS", "S"],
     "Policies": [

@@ -66,7 +66,7 @@ def _sweep(wish: argparse.Namespace) -> None:
     out = Path(wish.out)
     distributed = needed("distributed", "dask")
     out.mkdir(parents=True, exist_ok=True)
-    with _flashlane.HeldFolder(out, ["results.parquet", "results.csv"], wish.overwrite):
+    with _flashlane.HeldFolder(out, ["results.parquet", "results.csv", "sweep.html"], wish.overwrite):
         cluster = _cluster(wish.cluster, wish.workers)
         with distributed.Client(cluster) as client:
             done = sweep_grid(
@@ -81,6 +81,8 @@ def _sweep(wish: argparse.Namespace) -> None:
             cluster.close()
         done.save(out / "results.parquet", overwrite=wish.overwrite)
         done.save(out / "results.csv", overwrite=wish.overwrite)
+        title = f"Sweep {Path(wish.grid).stem}"
+        done.report(out / "sweep.html", title=title, overwrite=wish.overwrite)
     if not wish.quiet:
         print(done, file=sys.stderr)
     if wish.format == "csv":

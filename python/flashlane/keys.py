@@ -68,12 +68,24 @@ class WeightedConfig(TypedDict, total=False):
     """Weight of the class ``low``. Range: 1..=256. Default: ``1``."""
 
 
+class StrideConfig(TypedDict, total=False):
+    """Parameters of stride scheduling (none)."""
+
+
 ArbitrationTable = TypedDict(
-    "ArbitrationTable", {"round-robin": RoundRobinConfig, "weighted-round-robin": WeightedConfig}, total=False
+    "ArbitrationTable",
+    {"round-robin": RoundRobinConfig, "weighted-round-robin": WeightedConfig, "stride": StrideConfig},
+    total=False,
 )
 Arbitration: TypeAlias = (
-    Literal["round-robin", "weighted-round-robin"] | ArbitrationTable | str | Mapping[str, Mapping[str, Any]]
+    Literal["round-robin", "weighted-round-robin", "stride"]
+    | ArbitrationTable
+    | str
+    | Mapping[str, Mapping[str, Any]]
 )
+
+CostModel: TypeAlias = Literal["commands", "pages", "device-time"]
+"""The cost of a command."""
 
 Frequency: TypeAlias = str
 """Text, such as ``1GHz``."""
@@ -163,6 +175,10 @@ class InterfaceConfig(TypedDict, total=False):
 
     arbitration: Arbitration
     """How the device picks the next queue to fetch from. Default: ``round-robin``."""
+
+    cost: CostModel
+    """What a command costs, for shares by weight (``arbitration = 'stride'``) and for limits of commands
+    per second. NVMe only."""
 
     fetch_ahead: int
     """Commands of all queues together that may be between fetch and the end of their firmware time. Small
@@ -1905,6 +1921,10 @@ class FlowKeys(TypedDict, total=False):
 
     priority: Priority
     """NVMe class of the submission queue. Default: ``medium``."""
+
+    weight: int
+    """Share beside the other flows, with ``interface.arbitration = 'stride'``; no effect with others. Each
+    queue pair of the flow has this weight. Range: 1..=10000. Default: 1."""
 
     cache: CacheMode
     """The use of the data cache by this flow. Default: ``write``."""

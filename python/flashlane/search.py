@@ -58,6 +58,7 @@ class Search(Sequence[dict[str, Any]]):
         constraints: list[Rule],
         base: dict[str, Any],
         effort: dict[str, float],
+        refused: Sequence[dict[str, Any]] = (),
     ) -> None:
         """Keep what was found; ``base`` is the entry of the configuration that the search began with."""
         self._entries = entries
@@ -66,6 +67,9 @@ class Search(Sequence[dict[str, Any]]):
         self.base = base
         #: ``full`` and ``cheap`` evaluations that ran now, and ``per_minute``, both together.
         self.effort = effort
+        #: The runs that failed, in order: ``point``, ``run`` (``full`` or ``cheap``), ``error_kind`` (as in
+        #: :class:`flashlane.Sweep`, or ``figure`` where the run has no such figure) and ``error``.
+        self.refused = list(refused)
         good = [self._costs(entry) for entry in entries if self._good(entry)]
         for entry in entries:
             entry["front"] = self._good(entry) and not any(
@@ -114,6 +118,13 @@ class Search(Sequence[dict[str, Any]]):
             for entry in self._entries
         ]
 
+    def refused_rows(self) -> list[dict[str, Any]]:
+        """One row for each run that could not be made: its keys, ``run``, ``error_kind`` and ``error``."""
+        return [
+            {**one["point"], "run": one["run"], "error_kind": one["error_kind"], "error": one["error"]}
+            for one in self.refused
+        ]
+
     def to_pandas(self) -> Any:
         """:meth:`rows` as a pandas DataFrame."""
         return needed("pandas", "pandas").DataFrame(self.rows())
@@ -137,7 +148,9 @@ class Search(Sequence[dict[str, Any]]):
         return f"{told}.{several}"
 
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write ``trials.csv``, ``front.csv`` and ``search.html`` into a folder, which is made.
+        """Write ``trials.csv``, ``front.csv``, ``refused.csv`` and ``search.html`` into a folder.
+
+        The folder is made where it does not exist.
 
         Args:
             folder: the folder. Files of these names that flashlane did not write, or that were changed since,
@@ -152,9 +165,16 @@ class Search(Sequence[dict[str, Any]]):
         rows = self.rows()
         names = list(dict.fromkeys(key for row in rows for key in row))
         chosen = [row for row in rows if row["front"]]
-        for name, some in (("trials.csv", rows), ("front.csv", chosen)):
+        keys = dict.fromkeys(key for entry in self._entries + self.refused for key in entry["point"])
+        why = [*keys, "run", "error_kind", "error"]
+        tables = (
+            ("trials.csv", names, rows),
+            ("front.csv", names, chosen),
+            ("refused.csv", why, self.refused_rows()),
+        )
+        for name, columns, some in tables:
             text = io.StringIO()
-            writer = csv.DictWriter(text, names, lineterminator="\n")
+            writer = csv.DictWriter(text, columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows({key: _cell(value) for key, value in row.items()} for row in some)
             write_whole(folder / name, text.getvalue().encode(), overwrite)
@@ -202,7 +222,10 @@ class Search(Sequence[dict[str, Any]]):
         """How many configurations ran in full, and how many could not run, in words."""
         failed = len(self.failed)
         ran = f"{len(self) - failed} configurations ran in full"
-        return f"{ran}, {failed} could not run (column error of trials.csv)" if failed else ran
+        cheap = sum(one["run"] == "cheap" for one in self.refused)
+        also = f", and {cheap} could not run cheaply" if cheap else ""
+        told = f"{ran}, {failed} could not run" if failed else ran
+        return f"{told}{also} (refused.csv)" if failed or cheap else ran
 
     def __repr__(self) -> str:
         """How many configurations there are, how many failed, and how many are on the front."""
@@ -462,8 +485,24 @@ class _Studied:
         minutes = max(time.monotonic() - begun, 1e-9) / 60
         runs = self.full_runs + self.cheap_runs
         effort = {"full": self.full_runs, "cheap": self.cheap_runs, "per_minute": runs / minutes}
-        entries = [trial.user_attrs["entry"] for trial in self._full()[:trials]]
-        return Search([dict(entry) for entry in entries], self.metrics, self.rules, base, effort)
+        full = self._full()[:trials]
+        entries = [dict(trial.user_attrs["entry"]) for trial in full]
+        refused = self._refused({trial.number for trial in full})
+        return Search(entries, self.metrics, self.rules, base, effort, refused)
+
+    def _refused(self, full: set[int]) -> list[dict[str, Any]]:
+        """The runs that failed: full runs of these trials, and cheap ones."""
+        refused = []
+        for trial in self._trials():
+            runs = {"cheap": trial.user_attrs.get("refused")}
+            if trial.number in full:
+                runs["full"] = trial.user_attrs["entry"]
+            for run, entry in runs.items():
+                if entry is not None and entry["error"] is not None:
+                    kind = entry.get("error_kind")
+                    why = {"run": run, "error_kind": kind, "error": entry["error"]}
+                    refused.append({"point": entry["point"], **why})
+        return refused
 
     def _resumed(self) -> list[tuple[Any, Point]]:
         """The rest of a batch whose best candidates were known when the process was killed."""
@@ -518,6 +557,9 @@ class _Studied:
         entries = [self._entry(point, result) for (_, point), result in zip(batch, results, strict=True)]
         costs = [self._rank(entry, entries) for entry in entries]
         order = sorted(range(len(batch)), key=lambda index: (costs[index], index))
+        for index in order:
+            if entries[index]["error"] is not None:
+                batch[index][0].set_user_attr("refused", entries[index])
         for index in order[:room]:
             batch[index][0].set_user_attr("chosen", True)
         for index in order[room:]:
@@ -544,12 +586,12 @@ class _Studied:
         """What a configuration is worth."""
         entry: dict[str, Any] = {"point": point, "values": None, "violated": None, "error": None}
         if "error" in result:
-            return {**entry, "error": result["error"]}
+            return {**entry, "error": result["error"], "error_kind": result["error_kind"]}
         try:
             entry["values"] = [metric.of(result["summary"]) for metric in self.metrics]
             entry["violated"] = [rule.missed_by(result["summary"]) for rule in self.rules]
         except LookupError as error:
-            return {**entry, "values": None, "error": str(error.args[0])}
+            return {**entry, "values": None, "error": str(error.args[0]), "error_kind": "figure"}
         return entry
 
     def _note_rules(self, trial: Any, entry: dict[str, Any]) -> None:
@@ -649,7 +691,9 @@ def main(arguments: list[str]) -> int:
 def _search(wish: argparse.Namespace) -> None:
     """Search, write what was found, and say it."""
     changes = {} if wish.trials is None else {"trials": wish.trials}
-    _flashlane.refuse_others(wish.out, ["trials.csv", "front.csv", "search.html"], wish.overwrite)
+    _flashlane.refuse_others(
+        wish.out, ["trials.csv", "front.csv", "refused.csv", "search.html"], wish.overwrite
+    )
     found = search_file(
         wish.study,
         folder=wish.out,
@@ -662,7 +706,7 @@ def _search(wish: argparse.Namespace) -> None:
     found.save(wish.out, overwrite=wish.overwrite)
     if not wish.quiet:
         print(found.said())
-        if found.failed:
+        if found.refused:
             print(found.ran(), file=sys.stderr)
         ran = f"{found.effort['full']} full and {found.effort['cheap']} cheap evaluations"
         page = Path(wish.out) / "search.html"

@@ -18,9 +18,12 @@ main{margin:0 auto;max-width:72rem;padding:1rem}
 th,td{border-bottom:1px solid var(--line);padding:.25rem .7rem;text-align:right;white-space:nowrap}
 th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}
 .axis{stroke:var(--soft)}.each{fill:var(--soft);opacity:.5}.front{fill:var(--mark)}.way{fill:none;stroke:var(--mark)}
+.refused td:last-child{text-align:left;white-space:normal;min-width:24rem}
 text{fill:var(--ink);font-size:12px}
 """
 
+#: Columns that say why a configuration could not run, with their heads.
+_WHY = {"run": "run", "error_kind": "kind", "error": "reason"}
 #: Width, height and margin of the picture.
 _WIDTH, _HEIGHT, _MARGIN = 640, 380, 56
 
@@ -43,7 +46,26 @@ def page(found: Search) -> str:
         f'<p class="answer">{escape(found.said())}</p><p>{escape(ran)}</p>{kept}{_picture(found)}'
         f'<h2>The best ones</h2><div class="scroll" tabindex="0"><table><thead><tr>'
         + "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-        + f"</tr></thead><tbody>{rows}</tbody></table></div></main></html>"
+        + f"</tr></thead><tbody>{rows}</tbody></table></div>{_refused(found)}</main></html>"
+    )
+
+
+def _refused(found: Search) -> str:
+    """The runs that failed, with the reasons; nothing where all ran."""
+    rows = found.refused_rows()
+    if not rows:
+        return ""
+    heads = list(dict.fromkeys(key for row in rows for key in row))
+    # The reason is last, whatever keys the rows have.
+    heads = [head for head in heads if head not in _WHY] + [*_WHY]
+    head = "".join(f'<th scope="col">{escape(_WHY.get(name, name))}</th>' for name in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(row.get(name, '')))}</td>" for name in heads) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<h2>What could not run</h2><div class="scroll" tabindex="0"><table class="refused"><thead>'
+        f"<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 

@@ -111,6 +111,24 @@ class Sweep(Sequence[dict[str, Any]]):
         csv, parquet = _flashlane.sweep_table(self._keys, json.dumps(self._entries))
         write_whole(Path(path), csv if Path(path).suffix == ".csv" else parquet, overwrite)
 
+    def report(
+        self, path: str | PathLike[str] | None = None, *, title: str = "Sweep", overwrite: bool = False
+    ) -> str:
+        """Make the page of the sweep: one HTML page that needs nothing else. Writes it if ``path`` is given.
+
+        The page has the axes, small multiples, the best rows, and what failed. Points that differ in the seed
+        are one: a mean, with its 95 % interval.
+
+        Args:
+            path: the file. One that flashlane did not write, or that was changed since, is refused.
+            title: headline of the page.
+            overwrite: replace such a file.
+        """
+        page: str = _flashlane.sweep_page(title, self._keys, json.dumps(self._entries))
+        if path is not None:
+            write_whole(Path(path), page.encode(), overwrite)
+        return page
+
     @property
     def failed(self) -> list[dict[str, Any]]:
         """The entries of the points that failed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -11,7 +11,7 @@ from flashlane import _flashlane
 from flashlane.keys import FlowKeys
 
 if TYPE_CHECKING:
-    from flashlane.keys import CloneFlow, SyntheticFlow, TraceFlow
+    from flashlane.keys import CloneFlow, GroupConfig, SyntheticFlow, TraceFlow
 
 #: Keys of the flow itself; all others of ``Flow`` say where its requests come from.
 _FLOW_KEYS = frozenset(FlowKeys.__annotations__)
@@ -30,9 +30,9 @@ class Flow:
             parameters, as ``Clone.save`` writes it; the other keys are then those of ``[flow.clone]``.
         keys: those of :class:`flashlane.keys.SyntheticFlow`, ``TraceFlow`` or ``CloneFlow``: keys of the flow
             (``priority``, ``cache``, ``channels``, ``chips``, ``dies``, ``planes``,
-            ``occupancy``, ``on_end``, ``starts_after``, ``slo``, ``limit``, ``count``) and of its source
-            (``read_ratio``, ``size``, ``duration``, ``requests``, ``time_scale``, …). Sizes and times are
-            text with a unit: ``"4KiB"``, ``"10ms"``.
+            ``occupancy``, ``on_end``, ``starts_after``, ``slo``, ``limit``, ``weight``, ``count``) and of its
+            source (``read_ratio``, ``size``, ``duration``, ``requests``, ``time_scale``, …). Sizes and times
+            are text with a unit: ``"4KiB"``, ``"10ms"``.
             Every key, with its unit, range and default, is in docs/configuration.md.
 
     Raises:
@@ -104,6 +104,8 @@ class Workload:
         warmup: load that does not count, such as ``"10ms"``, where the run does not say otherwise.
         window: ``"steady"`` (requests that arrive while every flow loads the drive count) or
             ``"whole-run"``.
+        groups: tenants with a limit that they share, as ``[[group]]`` in a file: ``[{"name": "batch",
+            "members": ["a", "b"], "limit": {"iops": 1000}}]``. They come after those of ``flows``.
         set: keys to change, for example ``{"flow.reader.synthetic.queue_depth": 8}``.
 
     Raises:
@@ -117,10 +119,13 @@ class Workload:
         name: str | None = None,
         window: str | None = None,
         warmup: str | None = None,
+        groups: Sequence[GroupConfig] = (),
         set: dict[str, Any] | None = None,
     ) -> None:
         """Resolve and check."""
         if isinstance(flows, (str, PathLike)):
+            if groups:
+                raise TypeError("Workload: found `groups` with a file, allowed: [[group]] in the file")
             scenarios = _flashlane._Workload.from_file(flows, set)
             if len(scenarios) != 1:
                 raise ValueError(
@@ -142,6 +147,8 @@ class Workload:
             keys["window"] = window
         if warmup is not None:
             keys["warmup"] = warmup
+        if groups:
+            keys["group"] = [*keys.get("group", []), *map(dict, groups)]
         self._native = _flashlane._Workload.from_dict(keys, set)
 
     @classmethod

@@ -123,7 +123,7 @@ if result.seeds is not None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["python_keys.py", "python_api.py", "drawings.py"])
+@pytest.mark.parametrize("script", ["python_keys.py", "python_api.py", "drawings.py", "isolation_table.py"])
 def test_what_scripts_write_is_up_to_date(script: str) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / script, "--check"], capture_output=True, text=True, check=False

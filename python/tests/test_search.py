@@ -99,6 +99,18 @@ def test_candidates_run_cheaply_first(cheap: Any) -> None:
     assert found.best is not None
 
 
+def test_candidates_that_cannot_run_cheaply_are_listed_with_the_reason(tmp_path: Path) -> None:
+    space = {"flash.channels": [2, 0], "cache.capacity": ["256KiB", "1MiB", "4MiB"]}
+    work = WORKLOADS["a log beside a scan"]
+    found = fl.search(drive(), work, space, ["waf"], trials=2, cheap="short", folder=tmp_path / "study")
+    cheap = [one for one in found.refused if one["run"] == "cheap"]
+    assert cheap and all(one["point"]["flash.channels"] == 0 for one in cheap)
+    assert all(one["error_kind"] == "config" and "found 0" in one["error"] for one in cheap)
+    assert f"{len(cheap)} could not run cheaply" in found.ran()
+    again = fl.search(drive(), work, space, ["waf"], trials=2, cheap="short", folder=tmp_path / "study")
+    assert again.refused == found.refused, "they are in the study"
+
+
 def test_ranges_are_drawn_from() -> None:
     space = {
         "ftl.over_provisioning": {"from": 0.2, "to": 0.4, "step": 0.05},
@@ -144,6 +156,8 @@ def test_tables_picture_and_page(tmp_path: Path) -> None:
     assert len(lines) == 9 and lines[0] == "scheduler,cache.capacity,p99,waf,front,error"
     assert len((tmp_path / "front.csv").read_text().splitlines()) >= 1 + len(found.front)
     page = (tmp_path / "search.html").read_text()
+    assert "What could not run" not in page and found.refused == []
+    assert len((tmp_path / "refused.csv").read_text().splitlines()) == 1
     assert "<svg" in page and "http" not in page.replace("http-equiv", "")
     found.plot(tmp_path / "front.png")
     assert (tmp_path / "front.png").stat().st_size > 1000
@@ -203,9 +217,14 @@ def test_configurations_that_cannot_run_are_not_counted_among_those_that_did(tmp
     found = fl.search(drive(), WORKLOADS["a log beside a scan"], space, ["waf"], trials=6)
     refused = [entry for entry in found if entry["point"]["flash.channels"] == 0]
     assert len(refused) == 3 and found.failed == refused
-    assert found.ran() == "3 configurations ran in full, 3 could not run (column error of trials.csv)"
+    assert found.ran() == "3 configurations ran in full, 3 could not run (refused.csv)"
     assert "3 failed" in repr(found)
     found.save(tmp_path)
-    assert found.ran() in (tmp_path / "search.html").read_text()
+    page = (tmp_path / "search.html").read_text()
+    assert found.ran() in page and page.count("flash.channels: found 0") == 3
+    lines = (tmp_path / "refused.csv").read_text().splitlines()
+    assert lines[0] == "flash.channels,cache.capacity,run,error_kind,error" and len(lines) == 4
+    assert [one["point"] for one in found.refused] == [entry["point"] for entry in refused]
+    assert all(line.startswith("0,") and ",full,config," in line for line in lines[1:])
     none = fl.search(drive(), WORKLOADS["a log beside a scan"], {"flash.channels": [0]}, ["waf"], trials=1)
     assert none.said().startswith("None of 1 configurations could run; the first one: ")

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import overload
@@ -288,3 +289,42 @@ assert os.cpu_count()
 def test_an_axis_is_a_list_of_values(axis: object) -> None:
     with pytest.raises(TypeError, match=r"sweep: scheduler: found .*, allowed: a list of values"):
         fl.sweep("tiny", [fl.Flow("a", queue_depth=1, requests=9)], {"scheduler": axis})  # type: ignore[dict-item]
+
+
+def test_a_sweep_makes_a_page_with_intervals_over_its_seeds(tmp_path: Path) -> None:
+    work = [fl.Flow("a", queue_depth=2, read_ratio=0.9, requests=200)]
+    grid = {"scheduler": ["fcfs", "out-of-order"], "flash.channels": [1, 2, 0], "seed": [1, 2, 3]}
+    swept = fl.sweep("tiny", work, grid)
+    page = swept.report(tmp_path / "sweep.html", title="Two <schedulers>")
+    assert (tmp_path / "sweep.html").read_text(encoding="utf-8") == page
+    assert "Two &lt;schedulers&gt;" in page
+    assert "18 points: 4 settings with results under up to 3 seeds, 6 points failed." in page
+    text = page.split('id="flashlane-sweep">')[1].split("</script>")[0]
+    data = json.loads(text)
+    assert [axis["key"] for axis in data["axes"]] == ["scheduler", "flash.channels"]
+    assert data["axes"][1]["numbers"] == [1.0, 2.0, 0.0] and data["axes"][0]["numbers"] is None
+    first = data["settings"][0]["flows"][0][0]
+    p99 = [entry["summary"]["flows"][0]["response_time_us"]["p99"] for entry in swept[:3]]
+    assert first["mean"] == pytest.approx(sum(p99) / 3)
+    assert first["low"] <= first["mean"] <= first["high"]
+    with pytest.raises(fl.OutputError):
+        (tmp_path / "mine.html").write_text("mine")
+        swept.report(tmp_path / "mine.html")
+
+
+def test_the_charts_of_a_sweep_are_drawn(browser: Any, tmp_path: Path) -> None:
+    work = [fl.Flow(name, queue_depth=2, read_ratio=0.9, requests=200) for name in ("a", "b")]
+    grid = {"scheduler": ["fcfs", "flin"], "flow.a.synthetic.queue_depth": [1, 2, 4], "seed": [1, 2]}
+    fl.sweep("tiny", work, grid).report(tmp_path / "sweep.html")
+    page = browser.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "sweep.html").as_uri())
+    drawn = page.eval_on_selector_all("#multiples .plot", "all => all.map(one => one.dataset.drawn)")
+    assert drawn == ["2", "2"], "a chart for each scheduler, a line for each tenant"
+    page.select_option('[data-choice="flow"]', "0")
+    page.select_option('[data-choice="facet"]', "")
+    drawn = page.eval_on_selector_all("#multiples .plot", "all => all.map(one => one.dataset.drawn)")
+    assert drawn == ["2"], "one chart, a line for each scheduler"
+    page.close()
+    assert errors == []

@@ -1,13 +1,14 @@
 //! How the cost of a request grows with the problem: random 8 KiB reads of an empty drive, on which
 //! one quantity grows and the rest stays. On the axis `writes` one request in ten is a write, and
-//! reads wait for it.
+//! reads wait for it. On the axis `limits` 1,024 flows have no limits of rates, and then those of
+//! [`LIMITS`].
 
 use std::process::Command;
 
 use crate::cases;
 use crate::child;
 use crate::instructions::{Tool, count_run};
-use crate::workloads::{hot_rewriter, readers, several};
+use crate::workloads::{MANY, hot_rewriter, many, readers, several};
 
 /// Fewest requests of the shorter of two counted runs; the longer one has twice as many.
 const COUNTED: u64 = 20_000;
@@ -27,12 +28,29 @@ const FEW_CHIPS: [&str; 4] = [
     "ftl.over_provisioning=0.28",
 ];
 
+/// What each of 1,024 flows has on the axis `limits`: nothing; two rates that never bind; a rate of
+/// a fifth of what it would get; a group of all with such a rate.
+const LIMITS: [&str; 4] = [
+    "",
+    "limit = { iops = 100000, bandwidth = \"1GB/s\" }",
+    "limit = { iops = 100 }",
+    "# A group follows.",
+];
+/// The group of the last value of [`LIMITS`].
+const GROUP: &str =
+    "[[group]]\nname = \"all\"\nmembers = [\"tenant\"]\nlimit = { iops = 100000 }\n";
+
+/// Keys of a drive with room for the open blocks of 1,024 flows.
+const MANY_BLOCKS: [&str; 3] =
+    ["flash.blocks_per_plane=8192", "flash.pages_per_block=16", "ftl.over_provisioning=0.5"];
+
 /// The quantities that grow, with their values.
-const AXES: [(&str, &[u64]); 5] = [
+const AXES: [(&str, &[u64]); 6] = [
     ("flows", &[1, 4, 16, 64]),
     ("chips", &[1, 32, 256, 1024, 4096]),
     ("depth", &[1, 64, 1024, 65_535]),
     ("writes", &[64, 4096, 8192, 16_384]),
+    ("limits", &[0, 1, 2, 3]),
     ("requests", &[10_000, 100_000, 1_000_000, 10_000_000]),
 ];
 
@@ -68,6 +86,7 @@ impl Point {
                 sets.push(format!("flash.chips_per_channel={}", self.value / channels));
                 sets.extend(FEW_BLOCKS.map(str::to_owned));
             }
+            "limits" => sets.extend(MANY_BLOCKS.map(str::to_owned)),
             "depth" | "writes" => {
                 sets.push(format!("interface.queue_depth={}", self.value + 1));
                 sets.push(format!("interface.queue_fetch_size={}", self.value));
@@ -87,6 +106,10 @@ impl Point {
             "chips" => several(1, DEPTH, requests),
             "depth" => several(1, self.value, requests),
             "writes" => hot_rewriter(self.value, requests),
+            "limits" => {
+                let group = if self.value == 3 { GROUP } else { "" };
+                many(LIMITS[self.value as usize], requests) + group
+            }
             _ => readers((2, requests / 2), (2, requests / 2)),
         }
     }
@@ -95,6 +118,7 @@ impl Point {
     fn requests(self, least: u64) -> u64 {
         match self.axis {
             "depth" | "writes" => least.max(4 * self.value),
+            "limits" => least.max(64 * MANY),
             "requests" => self.value,
             _ => least,
         }

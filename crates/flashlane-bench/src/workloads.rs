@@ -4,6 +4,9 @@
 const STOP: &str = "stop";
 const REPEAT: &str = "repeat";
 
+/// Most flows of a drive.
+pub(crate) const MANY: u64 = 1024;
+
 fn flow(name: &str, on_end: &str, cache: &str, kind: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\ncache = \"{cache}\"\non_end = \"{on_end}\"\n{kind}\n")
 }
@@ -27,6 +30,14 @@ pub(crate) fn readers(first: (u32, u64), second: (u32, u64)) -> String {
 pub(crate) fn several(flows: u64, depth: u64, requests: u64) -> String {
     let kind = synthetic(depth as u32, 1.0, "8KiB", "8KiB", requests / flows);
     (0..flows).map(|reader| flow(&format!("reader-{reader}"), STOP, "off", &kind)).collect()
+}
+
+/// As many flows as a drive accepts, each a closed loop of random reads at depth 4, with a line for
+/// every flow, such as its limits.
+pub(crate) fn many(each: &str, requests: u64) -> String {
+    let kind = synthetic(4, 1.0, "8KiB", "8KiB", requests / MANY);
+    let head = format!("[[flow]]\nname = \"tenant\"\ncount = {MANY}\ncache = \"off\"\n{each}");
+    format!("{head}\n{kind}\n")
 }
 
 /// A closed loop of random page reads and one write in ten, nearly all in a hot hundredth of the

@@ -85,6 +85,16 @@ fn table(folder: &Path, out: &str) -> (String, Vec<u8>) {
     (text(&read("results.csv")), read("results.parquet"))
 }
 
+/// The page of the sweep has axes, charts, the best rows and what failed.
+fn check_page(folder: &Path, out: &str) {
+    let page = std::fs::read(folder.join(out).join("sweep.html")).expect("it was written");
+    let page = text(&page);
+    let parts = ["Small multiples", "Best rows", "What failed", "uPlot", "flashlane-sweep"];
+    assert!(parts.iter().all(|part| page.contains(part)), "{page}");
+    assert!(page.contains("under up to 125 seeds"), "seeds are aggregated");
+    assert!(page.len() < 150_000 && !page.contains("src=\"http"), "{} bytes", page.len());
+}
+
 #[test]
 fn a_sweep_that_is_killed_three_times_gives_the_table_of_an_undisturbed_one() {
     let folder = folder();
@@ -92,6 +102,7 @@ fn a_sweep_that_is_killed_three_times_gives_the_table_of_an_undisturbed_one() {
     let output = flashlane(folder, &arguments("one", &["--jobs", "1"]));
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
     let undisturbed = table(folder, "one");
+    check_page(folder, "one");
     let mut random = u64::from(std::process::id());
     let mut share = |from: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

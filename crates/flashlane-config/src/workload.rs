@@ -106,6 +106,14 @@ impl WorkloadConfig {
         self.flows.iter().map(|flow| flow.priority as u8).collect()
     }
 
+    /// The weights of the queue pairs, flow by flow.
+    pub fn queue_weights(&self) -> Vec<u32> {
+        let of = |flow: &FlowConfig| {
+            std::iter::repeat_n(flow.weight.unwrap_or(1), flow.queue_pairs().into())
+        };
+        self.flows.iter().flat_map(of).collect()
+    }
+
     /// The number of queue pairs of each flow.
     pub fn queue_pairs(&self) -> Vec<u16> {
         self.flows.iter().map(FlowConfig::queue_pairs).collect()

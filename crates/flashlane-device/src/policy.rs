@@ -33,6 +33,7 @@ pub use crate::ftl::gc::{PlaneView, SteadyState, Victim, VictimConfig, VictimPol
 pub use crate::ftl::moving::{IsolationSummary, IsolationWindow, MovingSets};
 pub use crate::ftl::separation::{Frontiers, Separation, SeparationConfig, SeparationPolicy};
 pub use crate::interface::arbitration::{Arbiter, Arbitration, ArbitrationConfig, QueueSet};
+pub use crate::interface::costs::COST_UNIT;
 pub use crate::isolation::{Isolation, IsolationConfig};
 pub use crate::layout::{FlowSpace, Geometry};
 pub use crate::scheduler::overhead::SchedulerOverhead;
@@ -51,7 +52,7 @@ pub mod parameters {
         RandomPlusPlusConfig, RgaConfig,
     };
     pub use crate::ftl::separation::{CountsConfig, NoSeparationConfig, TwoFrontiersConfig};
-    pub use crate::interface::arbitration::{RoundRobinConfig, WeightedConfig};
+    pub use crate::interface::arbitration::{RoundRobinConfig, StrideConfig, WeightedConfig};
     pub use crate::isolation::{
         FewestReads, PartitionBy, PartitionShares, PartitionedConfig, PastReads, UnifiedConfig,
         UpiConfig,

@@ -196,20 +196,34 @@ pub(crate) fn sweep_table<'py>(
     entries: &str,
 ) -> PyResult<(String, Bound<'py, PyBytes>)> {
     let made = || -> Result<(String, Vec<u8>), Error> {
-        let wrong = |what: String| Error::config("sweep", what);
-        let entries: Vec<Map<String, Value>> =
-            serde_json::from_str(entries).map_err(|error| wrong(error.to_string()))?;
-        let read = |mut entry: Map<String, Value>| {
-            let point = entry.remove("point").and_then(|point| point.as_object().cloned());
-            let point: Point = point?.into_iter().collect();
-            Some((point, Outcome::from_json(Value::Object(entry))?))
-        };
-        let entries: Option<Vec<(Point, Outcome)>> = entries.into_iter().map(read).collect();
-        let entries = entries.ok_or_else(|| wrong("no entry of a sweep".to_owned()))?;
+        let entries = read_entries(entries)?;
         let table = Table::of(&keys, entries.iter().map(|(point, outcome)| (point, outcome)));
         let parquet = table.parquet().map_err(|error| Error::Output(error.to_string()))?;
         Ok((table.csv(), parquet))
     };
     let (csv, parquet) = made().or_raise()?;
     Ok((csv, PyBytes::new(py, &parquet)))
+}
+
+/// The entries of a sweep.
+fn read_entries(entries: &str) -> Result<Vec<(Point, Outcome)>, Error> {
+    let wrong = |what: String| Error::config("sweep", what);
+    let entries: Vec<Map<String, Value>> =
+        serde_json::from_str(entries).map_err(|error| wrong(error.to_string()))?;
+    let read = |mut entry: Map<String, Value>| {
+        let point = entry.remove("point").and_then(|point| point.as_object().cloned());
+        let point: Point = point?.into_iter().collect();
+        Some((point, Outcome::from_json(Value::Object(entry))?))
+    };
+    let entries: Option<Vec<(Point, Outcome)>> = entries.into_iter().map(read).collect();
+    entries.ok_or_else(|| wrong("no entry of a sweep".to_owned()))
+}
+
+/// The page of a sweep. `entries`: as JSON, each with its `point`.
+#[pyfunction]
+pub(crate) fn sweep_page(title: &str, keys: Vec<String>, entries: &str) -> PyResult<String> {
+    let entries = read_entries(entries).or_raise()?;
+    let points: Vec<_> =
+        entries.into_iter().map(|(point, outcome)| (point, outcome.to_json())).collect();
+    flashlane_report::render_sweep(title, &keys, &points).or_raise()
 }

@@ -18,6 +18,7 @@ mod page;
 mod side_by_side;
 mod spark;
 mod spending;
+mod sweep;
 mod tradeoff;
 mod view;
 
@@ -26,4 +27,5 @@ pub use chip_heat::ChipHeat;
 pub use data::{Curve, RunData, SeriesColumn, SeriesData};
 pub use names::name_columns;
 pub use page::render;
+pub use sweep::{SweptPoint, render_sweep};
 pub use tradeoff::tradeoffs;

@@ -27,18 +27,6 @@ const CHART_STYLE: &str = include_str!("../vendor/uPlot/uPlot.min.css");
 pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
     assert!(!runs.is_empty(), "a page is about a run");
     let failed = |error: &dyn std::fmt::Display| Error::Output(format!("report: {error}"));
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // Names of users may contain HTML, which is shown as text, and control characters, which are
-    // written out.
-    environment.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible(text))),
-        _ => escape_formatter(out, state, value),
-    });
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
-    environment.add_template("page", TEMPLATE).expect("the template is constant and tested");
-    let template = environment.get_template("page").expect("it was added above");
     let module = module.filter(|_| runs.iter().all(RunData::runs_again));
     let view = view::page(runs, module.is_some()).map_err(|error| failed(&error))?;
     let page = context! {
@@ -51,5 +39,39 @@ pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
         data => island(runs).map_err(|error| failed(&error))?,
         view => Value::from(Serde(view)),
     };
-    template.render(page).map_err(|error| failed(&error))
+    filled(TEMPLATE, page).map_err(|error| failed(&error))
+}
+
+/// A page with charts. `data`: the numbers of the charts as JSON.
+pub(crate) fn fill(
+    template: &str,
+    charts: &str,
+    view: impl serde::Serialize,
+    data: &str,
+) -> Result<String, minijinja::Error> {
+    let page = context! {
+        style => STYLE,
+        chart_style => CHART_STYLE,
+        chart_library => CHART_LIBRARY,
+        charts,
+        data,
+        view => Value::from(Serde(view)),
+    };
+    filled(template, page)
+}
+
+/// Fills a template.
+fn filled(template: &str, page: Value) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // Names of users may contain HTML, which is shown as text, and control characters, which are
+    // written out.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(visible(text))),
+        _ => escape_formatter(out, state, value),
+    });
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    environment.add_template("page", template).expect("the template is constant and tested");
+    environment.get_template("page").expect("it was added above").render(page)
 }

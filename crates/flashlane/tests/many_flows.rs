@@ -50,4 +50,5 @@ fn a_drive_serves_1024_tenants() {
         run(scheduler, "round-robin");
     }
     run("fcfs", "weighted-round-robin");
+    run("fcfs", "stride");
 }

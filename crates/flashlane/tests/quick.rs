@@ -46,6 +46,7 @@ mod separation;
 mod slc_cache;
 mod starved;
 mod steady;
+mod stride;
 mod superblocks;
 mod suspension;
 mod theory;

@@ -13,8 +13,8 @@ pub(crate) struct SearchArgs {
     /// `objectives`, and optionally `constraints`.
     #[arg(value_name = "STUDY.toml")]
     pub(crate) study: PathBuf,
-    /// Folder for trials.csv, front.csv, search.html, the study and the results of the points; made
-    /// if it does not exist. A study in this folder is continued.
+    /// Folder for trials.csv, front.csv, refused.csv, search.html, the study and the results of the
+    /// points; made if it does not exist. A study in this folder is continued.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -193,6 +193,7 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
             rules.range(format!("{key}.medium"), c.medium, &WEIGHT);
             rules.range(format!("{key}.low"), c.low, &WEIGHT);
         }
+        Arbitration::Stride(_) => {}
         // The configuration from outside checks its parameters when they are read.
         Arbitration::Outside(_) => {}
     }

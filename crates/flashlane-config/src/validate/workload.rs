@@ -114,6 +114,9 @@ fn check_flow(rules: &mut Rules, key: &str, flow: &FlowConfig, allowed: fn(usize
     if let Some(start) = flow.starts_after {
         rules.span(format!("{key}.starts_after"), start, &(0..=7 * 24 * HOUR_PS));
     }
+    if let Some(weight) = flow.weight {
+        rules.range(format!("{key}.weight"), weight, &(1..=10_000));
+    }
     if let Some(limit) = &flow.limit {
         limits::check(rules, &format!("{key}.limit"), limit);
     }

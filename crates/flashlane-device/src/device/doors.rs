@@ -61,6 +61,11 @@ impl Device {
         self.interface.nvme_mut().limit(limits, flows);
     }
 
+    /// Sets the weights of the flows' queue pairs, in their order. The drive must be idle.
+    pub fn weigh_queues(&mut self, weights: &[u32]) {
+        self.interface.nvme_mut().weigh(weights);
+    }
+
     /// No event after this time may be handled while another event is handled.
     #[inline]
     pub fn set_horizon(&mut self, horizon: Time) {

@@ -44,15 +44,15 @@ use crate::ftl::Ftl;
 use crate::grain::Grain;
 use crate::host::Host;
 use crate::interface::Interface;
-use crate::interface::config::InterfaceConfig;
+use crate::interface::costs::Costs;
 use crate::interface::processors::PageSpace;
 use crate::layout::{Geometry, Layout};
-use crate::link::{Link, QueueEntries};
+use crate::link::Link;
 use crate::scheduler::Scheduler;
 use decoding::Decoders;
 use flashlane_reading::Error;
 use idle::IdleWatch;
-use queue_pairs::Ringing;
+use queue_pairs::{Ringing, costs, entry_sizes};
 use reading::TransactionTimes;
 use translation::Translation;
 use watcher::Watcher;
@@ -103,6 +103,8 @@ pub struct Device {
     /// What a bit of a mask of sectors stands for.
     grain: Grain,
     check: bool,
+    /// What commands cost before the fetch.
+    costs: Costs,
     /// Decoders of read data; `None` where bit errors are not modelled.
     decoders: Option<Decoders>,
     /// Idle time; `None` if collection does not use it.
@@ -110,11 +112,6 @@ pub struct Device {
     /// Set from outside: the run then ends at the next look around.
     stop: Option<Arc<AtomicBool>>,
     failure: Option<Error>,
-}
-
-/// The sizes of the queue entries of a device.
-fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
-    QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
 }
 
 /// The idle scheduler of a device.
@@ -187,6 +184,7 @@ impl Device {
             page_sectors: Divisor::new(geometry.sectors_per_page),
             grain: geometry.grain(),
             check,
+            costs: costs(device, geometry),
             decoders: Decoders::new(device),
             idle: IdleWatch::new(device),
             stop: None,

@@ -7,10 +7,16 @@
 use flashlane_engine::{Sequence, Time};
 
 use super::Device;
+use crate::config::DeviceConfig;
 use crate::context::Context;
 use crate::event::{Event, Up};
 use crate::host::queues::Gathered;
-use flashlane_units::{QueueId, RequestId, RequestOp};
+use crate::interface::config::InterfaceConfig;
+use crate::interface::costs::Costs;
+use crate::layout::Geometry;
+use crate::link::QueueEntries;
+use crate::request::Request;
+use flashlane_units::{QueueId, RequestId, RequestOp, Span};
 
 /// A submission doorbell on its way to the device, with its place in the order of events.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +26,21 @@ pub(super) struct Ringing {
     queue: QueueId,
     /// Entries that it announces.
     entries: u16,
+}
+
+/// The sizes of the queue entries of a device.
+pub(super) fn entry_sizes(interface: &InterfaceConfig) -> QueueEntries {
+    QueueEntries { submission: interface.submission_entry, completion: interface.completion_entry }
+}
+
+/// The costs of commands. The times of the data sheet are means over the types of pages.
+pub(super) fn costs(device: &DeviceConfig, geometry: Geometry) -> Costs {
+    let mean = |times: &[Span]| {
+        let sum: u64 = times.iter().map(|time| time.0).sum();
+        sum / (times.len() as u64).max(1)
+    };
+    let nominal = [mean(&device.flash.read_time), mean(&device.flash.program_time)];
+    Costs::new(device.interface.cost, geometry.sectors_per_page, nominal)
 }
 
 impl Device {
@@ -111,8 +132,8 @@ impl Device {
     }
 
     fn fetch_ready(&mut self) {
-        if self.interface.nvme().is_limited() {
-            return self.fetch_within_limits();
+        if self.interface.nvme().weighs() {
+            return self.fetch_weighed();
         }
         while let Some(id) = self.interface.nvme_mut().next_fetch() {
             if self.observer.is_some() {
@@ -122,12 +143,17 @@ impl Device {
         }
     }
 
-    /// Fetches entries whose flows keep to their limits of rates.
+    /// Fetches entries by their costs, whose flows keep to their limits of rates.
     #[cold]
-    fn fetch_within_limits(&mut self) {
+    fn fetch_weighed(&mut self) {
         loop {
             let Context { now, events, requests, .. } = &mut self.context;
-            let next = self.interface.nvme_mut().next_within_limits(*now, events, requests);
+            let (costs, times, flows) = (&self.costs, &self.transaction_times, &self.layout.flows);
+            let cost = |request: &Request| {
+                let phase = flows[request.flow.index()].page_phase;
+                costs.of(request, phase, |kind| times[request.flow][kind].mean())
+            };
+            let next = self.interface.nvme_mut().next_weighed(*now, events, requests, cost);
             let Some((id, was_held)) = next else { return };
             if self.observer.is_some() {
                 self.observe_fetch(id);

@@ -36,6 +36,12 @@ impl TransactionTimes {
         self.execution += u128::from(tr.chain.array);
     }
 
+    /// Mean time on bus and in the array; `None` without a transaction. Unit: picoseconds.
+    pub(super) fn mean(&self) -> Option<u64> {
+        let time = (self.transfer + self.execution).checked_div(u128::from(self.count))?;
+        Some(u64::try_from(time).expect("a transaction takes less than months"))
+    }
+
     /// Adds the transactions of `more`.
     pub fn add(&mut self, more: Self) {
         self.count += more.count;

@@ -31,6 +31,10 @@ pub struct InterfaceConfig {
     pub queue_fetch_size: u32,
     /// How the device picks the next queue to fetch from.
     pub arbitration: Arbitration,
+    /// What a command costs, for shares by weight (`arbitration = "stride"`) and for limits of
+    /// commands per second. NVMe only.
+    #[serde(skip_serializing_if = "CostModel::is_commands")]
+    pub cost: CostModel,
     /// Commands of all queues together that may be between fetch and the end of their firmware
     /// time. Small values let arbitration decide; range: 1..=65535.
     pub fetch_ahead: u32,
@@ -65,6 +69,7 @@ impl Default for InterfaceConfig {
             doorbell_limit: Span(1_000_000),
             queue_fetch_size: 512,
             arbitration: Arbitration::by_name("round-robin").expect("registered"),
+            cost: CostModel::Commands,
             fetch_ahead: 16,
             firmware_time: Span(1_000_000),
             write_firmware_time: None,
@@ -75,6 +80,28 @@ impl Default for InterfaceConfig {
             max_transfer: ByteSize(16 << 20),
             sata: SataConfig::default(),
         }
+    }
+}
+
+/// The cost of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostModel {
+    /// Every command costs 1.
+    #[default]
+    Commands,
+    /// A read or write costs 1 for each page of flash that it touches, and other commands cost 1.
+    Pages,
+    /// As `pages`, but a page costs the time that reads of pages, or programs, of the flow took so
+    /// far on die and bus in the mean. A read of a page by `flash.read_time` costs 1.
+    DeviceTime,
+}
+
+impl CostModel {
+    /// True for the default.
+    #[must_use]
+    pub fn is_commands(&self) -> bool {
+        *self == Self::Commands
     }
 }
 

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use flashlane_engine::{EventQueue, Time};
 use flashlane_units::{FlowId, QueueId, RequestOp};
 
+use super::costs::COST_UNIT;
 use crate::event::Event;
 
 /// A limit for some flows together.
@@ -22,7 +23,7 @@ pub struct RateLimit {
     pub reads: bool,
     /// True if writes count. Trims and flushes count where both do.
     pub writes: bool,
-    /// Cost of a command. Unit: picoseconds of the bucket.
+    /// Cost of a plain command. Unit: picoseconds of the bucket.
     pub per_command: u64,
     /// Cost of a sector. Unit: picoseconds of the bucket.
     pub per_sector: u64,
@@ -39,11 +40,27 @@ impl RateLimit {
         }
     }
 
-    fn cost(&self, op: RequestOp, sectors: u32) -> u64 {
+    fn cost(&self, command: Passing) -> u64 {
+        let Passing { op, sectors, cost, .. } = command;
         let moves_data = matches!(op, RequestOp::Read | RequestOp::Write);
-        self.per_command
-            + if moves_data { self.per_sector.saturating_mul(u64::from(sectors)) } else { 0 }
+        let data = if moves_data { self.per_sector.saturating_mul(u64::from(sectors)) } else { 0 };
+        if cost == COST_UNIT || self.per_command == 0 {
+            return self.per_command.saturating_add(data);
+        }
+        let weighed = u128::from(self.per_command) * u128::from(cost);
+        let weighed = weighed.div_ceil(u128::from(COST_UNIT));
+        u64::try_from(weighed).unwrap_or(u64::MAX).saturating_add(data)
     }
+}
+
+/// A command that wants to pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Passing {
+    pub(super) flow: FlowId,
+    pub(super) op: RequestOp,
+    pub(super) sectors: u32,
+    /// By the model of costs; a plain command has [`COST_UNIT`].
+    pub(super) cost: u64,
 }
 
 /// A limit at work. Either nobody waits, or an event is ahead at which the first one that waits may
@@ -106,9 +123,10 @@ impl Limits {
         now: Time,
         events: &mut EventQueue<Event>,
         queue: QueueId,
-        (flow, op, sectors): (FlowId, RequestOp, u32),
+        command: Passing,
     ) -> bool {
         let Self { buckets, of_flow } = self;
+        let Passing { flow, op, .. } = command;
         let holds = |index: &u16| {
             let bucket = &buckets[usize::from(*index)];
             bucket.limit.counts(op) && bucket.holds(now, queue)
@@ -128,7 +146,7 @@ impl Limits {
         for &index in &of_flow[flow.index()] {
             let bucket = &mut buckets[usize::from(index)];
             if latest.is_none() && bucket.limit.counts(op) {
-                let cost = bucket.limit.cost(op, sectors);
+                let cost = bucket.limit.cost(command);
                 bucket.paid = bucket.paid.max(now.0).saturating_add(cost);
             }
             if bucket.first == Some(queue) {

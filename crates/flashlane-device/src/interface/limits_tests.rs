@@ -18,7 +18,11 @@ impl Door {
     }
 
     fn pass(&mut self, flow: u16, op: RequestOp, sectors: u32) -> bool {
-        let command = (FlowId::new(flow), op, sectors);
+        self.pass_at(flow, op, sectors, COST_UNIT)
+    }
+
+    fn pass_at(&mut self, flow: u16, op: RequestOp, sectors: u32, cost: u64) -> bool {
+        let command = Passing { flow: FlowId::new(flow), op, sectors, cost };
         self.limits.pass(self.now, &mut self.events, QueueId::new(flow), command)
     }
 
@@ -122,13 +126,18 @@ fn random(rng: &mut Rng) -> RateLimit {
     RateLimit { flows, reads, writes, per_command, per_sector, burst: rng.below(5000) }
 }
 
+/// A command whose cost grows with its length.
+fn command(flow: u16, op: RequestOp, sectors: u32) -> Passing {
+    Passing { flow: FlowId::new(flow), op, sectors, cost: COST_UNIT / 2 * u64::from(sectors) }
+}
+
 /// Commands of four queues pass limits. Returns what passed: time, flow, kind, sectors.
 fn passed(door: &mut Door, rng: &mut Rng) -> Vec<(u64, u16, RequestOp, u32)> {
     let ops = [RequestOp::Read, RequestOp::Write, RequestOp::Flush];
     let mut waiting: [Option<(RequestOp, u32)>; 4] = [None; 4];
     let mut passed = Vec::new();
     let go = |door: &mut Door, flow: u16, (op, sectors), passed: &mut Vec<_>| {
-        let goes = door.pass(flow, op, sectors);
+        let goes = door.pass_at(flow, op, sectors, command(flow, op, sectors).cost);
         if goes {
             passed.push((door.now.0, flow, op, sectors));
         }
@@ -172,7 +181,7 @@ fn a_thousand_random_configurations_keep_their_bounds() {
             let of: Vec<(u64, u64)> = passed
                 .iter()
                 .filter(counts)
-                .map(|&(at, _, op, sectors)| (at, limit.cost(op, sectors)))
+                .map(|&(at, flow, op, sectors)| (at, limit.cost(command(flow, op, sectors))))
                 .collect();
             for (first, &(begin, _)) in of.iter().enumerate() {
                 let mut sum = 0;
@@ -183,4 +192,17 @@ fn a_thousand_random_configurations_keep_their_bounds() {
             }
         }
     }
+}
+
+#[test]
+fn a_rate_of_commands_counts_what_they_cost() {
+    let mut door = Door::new(&[limit(&[0], true, true)]);
+    assert!(door.pass_at(0, RequestOp::Write, 128, 16 * COST_UNIT));
+    assert!(!door.pass(0, RequestOp::Read, 8));
+    assert_eq!((door.turn().get(), door.now), (0, Time(1600)));
+    assert!(door.pass(0, RequestOp::Read, 8));
+    // Half a picosecond is rounded up, so that no rate is exceeded.
+    let half = RateLimit { per_command: 1, ..limit(&[0], true, true) };
+    let command = Passing { cost: COST_UNIT / 2, ..command(0, RequestOp::Read, 8) };
+    assert_eq!(half.cost(command), 1);
 }

@@ -7,6 +7,7 @@
 
 pub mod arbitration;
 pub mod config;
+pub mod costs;
 mod firmware;
 pub(crate) mod fitted;
 pub mod limits;

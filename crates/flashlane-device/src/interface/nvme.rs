@@ -8,9 +8,9 @@ use flashlane_engine::{Array, EventQueue, Ring, Time};
 use flashlane_units::{QueueId, RequestId};
 
 use super::arbitration::{self, Arbiter, QueueSet};
-use super::config::InterfaceConfig;
+use super::config::{CostModel, InterfaceConfig};
 use super::fitted::fitted;
-use super::limits::{Limits, RateLimit};
+use super::limits::{Limits, Passing, RateLimit};
 use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::request::{Request, Requests};
@@ -61,6 +61,8 @@ pub(crate) struct Nvme {
     arbiter: Box<dyn Arbiter>,
     /// Limits of rates, if there are any.
     limits: Option<Box<Limits>>,
+    /// True if commands are not all alike before the fetch: rates are limited, or costs differ.
+    weighs: bool,
     /// Queues that may be fetched from.
     ready: QueueSet,
     queue_fetch_size: u32,
@@ -93,6 +95,7 @@ impl Nvme {
             queues: Array::of(pair, queues),
             arbiter: arbitration::build(&config.arbitration, classes),
             limits: None,
+            weighs: config.cost != CostModel::Commands,
             ready: QueueSet::default(),
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
@@ -168,31 +171,50 @@ impl Nvme {
     /// Limits the rates of flows.
     pub(crate) fn limit(&mut self, limits: &[RateLimit], flows: usize) {
         self.limits = Limits::new(limits, flows).map(Box::new);
+        self.weighs |= self.limits.is_some();
     }
 
-    /// True if rates are limited, so that [`Nvme::next_within_limits`] takes the place of
-    /// [`Nvme::next_fetch`].
-    #[inline(always)]
+    /// True if rates are limited.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.is_some()
     }
 
-    /// As [`Nvme::next_fetch`], where rates are limited. A queue whose oldest entry has to wait for
-    /// a limit is held back until then, and the others go on. The turn that it had is lost. Also
-    /// returns whether the entry was held back.
+    /// Tells the arbiter the weights of the queues.
+    pub(crate) fn weigh(&mut self, weights: &[u32]) {
+        assert_eq!(weights.len(), self.queues.len(), "each queue has a weight");
+        self.arbiter.weigh(weights);
+    }
+
+    /// True if rates are limited or costs differ, so that [`Nvme::next_weighed`] takes the place of
+    /// [`Nvme::next_fetch`].
+    #[inline(always)]
+    pub(crate) fn weighs(&self) -> bool {
+        self.weighs
+    }
+
+    /// As [`Nvme::next_fetch`], where rates are limited or costs differ. A queue whose oldest entry
+    /// has to wait for a limit is held back until then, and the others go on. The turn that it had
+    /// is lost, unless turns are charged by their cost. Also returns whether the entry was held
+    /// back.
     #[cold]
-    pub(crate) fn next_within_limits(
+    pub(crate) fn next_weighed(
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
         requests: &Requests,
+        cost: impl Fn(&Request) -> u64,
     ) -> Option<(RequestId, bool)> {
         while !self.ready.is_empty() && self.before_firmware < self.fetch_ahead {
             let queue = QueueId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
             let head = *self.queues[queue].submission.front().expect("announced entries exist");
-            let Request { flow, op, sectors, .. } = requests[head];
-            let limits = self.limits.as_mut().expect("rates are limited");
-            if limits.pass(now, events, queue, (flow, op, sectors)) {
+            let request = &requests[head];
+            let cost = cost(request);
+            let Request { flow, op, sectors, .. } = *request;
+            let command = Passing { flow, op, sectors, cost };
+            let limits = self.limits.as_mut();
+            let passes = limits.is_none_or(|limits| limits.pass(now, events, queue, command));
+            self.arbiter.charge(queue.index(), if passes { cost } else { 0 });
+            if passes {
                 let was_held = std::mem::take(&mut self.queues[queue].held_back);
                 return Some((self.take(queue), was_held));
             }
@@ -316,6 +338,9 @@ impl Nvme {
             before_firmware += fetched.checked_sub(pair.arrived).expect("an entry arrives once");
             in_device += pair.in_device;
         }
+        // No arbiter idles while a command waits that may be fetched.
+        let room = self.before_firmware < self.fetch_ahead;
+        assert!(!room || self.ready.is_empty(), "a command is fetched as soon as it may be");
         if let Some(limits) = &self.limits {
             let held = self.queues.iter().enumerate().filter(|(_, pair)| pair.fetch_limit == 0);
             limits.audit(held.map(|(queue, _)| queue).collect());
@@ -409,6 +434,14 @@ mod tests {
         assert!(nvme.serve(Time(1), QueueId::new(0)));
         assert_eq!(nvme.in_device(QueueId::new(0)), 1);
         assert_eq!(fetch_all(&mut nvme), [3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a command is fetched as soon as it may be")]
+    fn an_idle_arbiter_is_a_fault_while_a_command_waits() {
+        let mut nvme = nvme(&InterfaceConfig::default(), 1);
+        announce(&mut nvme, QueueId::new(0), &[RequestId::new(1)]);
+        nvme.audit(std::iter::once(1));
     }
 
     #[test]

@@ -52,6 +52,10 @@ pub struct FlowConfig {
     /// NVMe class of the submission queue.
     #[serde(default)]
     pub priority: Priority,
+    /// Share beside the other flows, with `interface.arbitration = "stride"`; no effect with
+    /// others. Each queue pair of the flow has this weight. Range: 1..=10000. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
     /// The use of the data cache by this flow.
     #[serde(default)]
     pub cache: CacheMode,
@@ -112,6 +116,7 @@ impl FlowConfig {
         Self {
             name: name.into(),
             priority: Priority::default(),
+            weight: None,
             cache: CacheMode::default(),
             channels: None,
             chips: None,

@@ -231,8 +231,8 @@ impl<'a> Prepared<'a> {
             self.options.check,
         );
         ssd.limit_rates(&self.limits);
-        // The tenants limit the outstanding requests themselves.
-        ssd.limit_outstanding(usize::MAX);
+        ssd.weigh_queues(&self.workload.queue_weights());
+        ssd.limit_outstanding(usize::MAX); // The tenants limit them themselves.
         let drive = Metered::new(ssd.with_stop(self.options.stop.clone()), recorder);
         Ok(Run { drive, tenants, recorder: None })
     }

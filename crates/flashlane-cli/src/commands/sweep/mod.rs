@@ -44,7 +44,7 @@ pub(crate) fn sweep(arguments: &SweepArgs) -> Result<(), Error> {
     let whole = arguments.shard.is_none() && !arguments.merge;
     let prepare = if whole { OutFolder::prepare } else { OutFolder::shared };
     let folder = prepare(&arguments.out, arguments.overwrite.overwrite)?;
-    folder.expect(["results.parquet", "results.csv"])?;
+    folder.expect(["results.parquet", "results.csv", "sweep.html"])?;
     let kept = arguments.out.join("points");
     let store = Store::open(&kept)?;
     // A part of a sweep tries no fault again, because other parts may look for its note.
@@ -207,6 +207,7 @@ fn write(
     folder.write([
         (PathBuf::from("results.parquet"), crate::output::Content::Bytes(parquet)),
         (PathBuf::from("results.csv"), table.csv().into()),
+        (PathBuf::from("sweep.html"), page(arguments, grid, &outcomes)?.into()),
     ])?;
     match arguments.format {
         SweepFormat::Text => Ok(()),
@@ -226,6 +227,14 @@ fn write(
             Ok(())
         }
     }
+}
+
+/// The page of the sweep.
+fn page(arguments: &SweepArgs, grid: &Grid, outcomes: &[Outcome]) -> Result<String, Error> {
+    let name = arguments.grid.file_stem().unwrap_or_default().to_string_lossy();
+    let points = grid.points.iter().zip(outcomes);
+    let points: Vec<_> = points.map(|(point, one)| (point.clone(), one.to_json())).collect();
+    flashlane_report::render_sweep(&format!("Sweep {name}"), &grid.keys, &points)
 }
 
 /// The numbers of points that ran, that had a result, and that failed, with the first failures.

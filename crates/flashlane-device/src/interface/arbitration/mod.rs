@@ -2,10 +2,12 @@
 
 mod queue_set;
 mod round_robin;
+mod stride;
 mod weighted;
 
 pub use queue_set::QueueSet;
 pub use round_robin::RoundRobinConfig;
+pub use stride::StrideConfig;
 pub use weighted::WeightedConfig;
 
 use crate::rule::{Rule, ensure};
@@ -15,6 +17,7 @@ flashlane_units::policies! {
     pub enum Arbitration at "interface.arbitration" open to ArbitrationConfig {
         "round-robin" => RoundRobin(RoundRobinConfig),
         "weighted-round-robin" => Weighted(WeightedConfig),
+        "stride" => Stride(StrideConfig),
     }
 }
 
@@ -29,6 +32,15 @@ pub trait Arbiter: Send + dyn_clone::DynClone {
     /// The next of the queues that may be fetched from, or `None` if there is none. The queue's
     /// turn counts as taken.
     fn next(&mut self, ready: &QueueSet) -> Option<usize>;
+
+    /// Tells the weights of the flows, by queue, before the first turn. Policies without weights
+    /// need not know.
+    fn weigh(&mut self, _weights: &[u32]) {}
+
+    /// Tells what the command costs that the last turn is for, in parts of which a plain command
+    /// has [`COST_UNIT`](super::costs::COST_UNIT); 0 if a limit of rates keeps it waiting. Without
+    /// this call a turn costs a plain command. Policies that count turns need not know.
+    fn charge(&mut self, _queue: usize, _cost: u64) {}
 }
 
 dyn_clone::clone_trait_object!(Arbiter);
@@ -38,6 +50,7 @@ pub(crate) fn build(config: &Arbitration, classes: &[u8]) -> Box<dyn Arbiter> {
     match config {
         Arbitration::RoundRobin(config) => Box::new(round_robin::RoundRobin::new(config)),
         Arbitration::Weighted(config) => Box::new(weighted::Weighted::new(config, classes)),
+        Arbitration::Stride(StrideConfig {}) => Box::new(stride::Stride::new(classes.len())),
         Arbitration::Outside(policy) => policy.config().build(classes),
     }
 }

@@ -162,6 +162,19 @@ impl QueueSet {
         self.next_of_both(self, queue)
     }
 
+    /// Calls `found` with every queue of this set that the other one lacks, in order.
+    #[inline]
+    pub fn each_without(&self, other: &Self, mut found: impl FnMut(usize)) {
+        places(self.first & !other.first).for_each(&mut found);
+        for group in places(u64::from(self.groups)) {
+            let here = &self.more[group];
+            for at in places(here.used) {
+                let word = here.words[at] & !other.word(group * BITS + at);
+                places(word).for_each(|bit| found((group * BITS + at) * BITS + bit));
+            }
+        }
+    }
+
     /// The queues in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         let words = 0..(self.more.len() * BITS).max(1);
@@ -225,6 +238,9 @@ mod tests {
                 let next = |of: &BTreeSet<usize>| of.range(from + 1..).chain(of).next().copied();
                 assert_eq!(sets[0].next_of_both(&sets[1], from), next(&both));
                 assert_eq!(sets[0].next(from), next(&plain[0]));
+                let mut without = BTreeSet::new();
+                sets[0].each_without(&sets[1], |queue| assert!(without.insert(queue)));
+                assert_eq!(without, &plain[0] - &plain[1]);
             }
             assert!(sets[0].iter().eq(plain[0].iter().copied()));
             assert_eq!(plain[0].iter().copied().collect::<QueueSet>(), sets[0]);
