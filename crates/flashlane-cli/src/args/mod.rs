@@ -1,5 +1,6 @@
 //! Command-line arguments.
 
+mod advise;
 mod compare;
 mod examples;
 mod fit;
@@ -29,6 +30,7 @@ use flashlane::{Error, Warmup, visible};
 use crate::commands::Command;
 use crate::output;
 use crate::watch::WatchArgs;
+pub(crate) use advise::AdviseArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use fit::FitArgs;
 pub(crate) use format::{Format, TextOrJson};
