@@ -140,7 +140,7 @@ fn text(advice: &Advice) -> String {
     for line in advice.warnings.iter().chain(&advice.said) {
         text += &format!("{}\n", wrapped(&visible_line(line)));
     }
-    let better: Vec<&Tried> = advice.candidates.iter().filter(|one| one.is_better()).collect();
+    let better: Vec<&Tried> = advice.candidates.iter().filter(|one| one.is_worth_a_row()).collect();
     if !better.is_empty() {
         text += &format!("\n{}", table(advice, &better));
     }
@@ -201,6 +201,15 @@ fn shortened(label: &str) -> String {
     format!("{start}…")
 }
 
+/// The start of a reason. The files have all of it.
+fn first_part(why: &str) -> String {
+    const MOST: usize = 120;
+    match why.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &why[..end]),
+        None => why.to_owned(),
+    }
+}
+
 /// A line with the names of the single candidates of this verdict, and the first reason.
 fn names(advice: &Advice, verdict: Verdict, what: &str) -> String {
     let all: Vec<&Tried> = advice
@@ -217,7 +226,8 @@ fn names(advice: &Advice, verdict: Verdict, what: &str) -> String {
         named.push(format!("{} more", all.len() - NAMES));
     }
     let reason = all.iter().find_map(|one| one.reason.as_deref());
-    let reason = reason.map(|why| format!(" ({})", visible_line(why))).unwrap_or_default();
+    let reason = reason.map(|why| format!(" ({})", first_part(&visible_line(why))));
+    let reason = reason.unwrap_or_default();
     format!("{}\n", wrapped(&format!("{what}: {}{reason}.", named.join(", "))))
 }
 

@@ -105,6 +105,8 @@ pub struct Tried {
     pub change: Option<Span>,
     /// The largest part of its rate that a tenant loses.
     pub loss: Option<f64>,
+    /// Of a pair: the half that is as good without the other one.
+    pub as_good: Option<String>,
     /// True if nothing else gains as much and costs less.
     pub on_front: bool,
     /// What it does to each tenant.
@@ -158,6 +160,12 @@ impl Tried {
     pub fn is_better(&self) -> bool {
         matches!(self.verdict, Verdict::Winner | Verdict::RunnerUp | Verdict::Helps)
     }
+
+    /// True if it was better, and is no pair of which one half is as good.
+    #[must_use]
+    pub fn is_worth_a_row(&self) -> bool {
+        self.is_better() && self.as_good.is_none()
+    }
 }
 
 /// The figures of a candidate over some of its seeds.
@@ -191,6 +199,7 @@ fn tried(field: &Field<'_>, at: usize, seeds: &[u64], verdict: Verdict) -> Tried
         before: Span::of(runs().map(|one| before(one.0))),
         change: Span::of(runs().map(|one| one.1.value - before(one.0))),
         loss: losses.reduce(f64::max),
+        as_good: None,
         on_front: false,
         effects,
     }
@@ -224,7 +233,9 @@ pub(super) fn judged(field: &Field<'_>, choice: &Choice) -> (Tried, Vec<Tried>, 
             None if gain > -some => Verdict::NoEffect,
             None => Verdict::Worse,
         };
-        let one = Tried { reason: barred, ..tried(field, *at, seeds, verdict) };
+        let as_good = field.as_good_part(*at).filter(|_| verdict == Verdict::Helps);
+        let as_good = as_good.map(|part| field.entries[part].candidate.label.clone());
+        let one = Tried { reason: barred, as_good, ..tried(field, *at, seeds, verdict) };
         order.push((gain, one));
     }
     order.sort_by(|a, b| place(&a.1).cmp(&place(&b.1)).then(b.0.total_cmp(&a.0)));
@@ -239,6 +250,7 @@ pub(super) fn judged(field: &Field<'_>, choice: &Choice) -> (Tried, Vec<Tried>, 
         before: None,
         change: None,
         loss: None,
+        as_good: None,
         on_front: false,
         effects: Vec::new(),
     }));
@@ -292,7 +304,7 @@ fn mark_front(candidates: &mut [Tried], goal: &Goal) {
     };
     let points: Vec<Option<(f64, f64)>> = candidates
         .iter()
-        .map(|one| one.is_better().then(|| (gain(one), one.loss.unwrap_or(0.0))))
+        .map(|one| one.is_worth_a_row().then(|| (gain(one), one.loss.unwrap_or(0.0))))
         .collect();
     for (at, one) in candidates.iter_mut().enumerate() {
         let Some(own) = points[at] else { continue };
@@ -318,6 +330,7 @@ mod tests {
             before: span(4.0),
             change: span(change),
             loss: Some(loss),
+            as_good: None,
             on_front: false,
             effects: Vec::new(),
         }

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(found[0].families, ["one"]);
         assert_eq!((found[1].families[0].as_str(), found[1].sets.len()), ("x", 2));
         for (text, part) in [
-            ("", "c.toml: found no candidate; allowed: [[candidate]]"),
+            ("# nothing\n", "c.toml: found no candidate; allowed: [[candidate]]"),
             ("[[candidate]]\nlabel = 'a'\n", "missing field `set`"),
             ("[[candidate]]\nlabel = 'a'\nset = ['b']\n", "c.toml: candidate[0].set: allowed"),
             ("[[candidate]]\nlabel = 'a'\nset = []\n", "candidate[0].set: allowed: a list of KEY"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use flashlane::config::{DeviceConfig, WorkloadConfig};
 use flashlane::metrics::{Baseline, Summary};
 use flashlane::{Error, RunOptions, partial_runs};
 
@@ -11,7 +12,7 @@ use super::figures::{Figures, Tenant};
 use super::goal::Goal;
 use super::keep::Keeps;
 use super::kinds::{Kind, kind_of};
-use super::race::Scores;
+use super::race::{self, Scores};
 use crate::base::Scenario;
 use crate::sweep::{Found, Outcome, Point, Sweep};
 
@@ -25,6 +26,8 @@ pub(super) struct Entry {
     pub(super) runs: BTreeMap<u64, Run>,
     /// Why a run of it has no result.
     pub(super) failed: Option<String>,
+    /// The whole configuration, to tell candidates that come to the same.
+    pub(super) resolved: (DeviceConfig, WorkloadConfig),
 }
 
 /// A run of a candidate.
@@ -86,8 +89,8 @@ impl<'a> Field<'a> {
         let slowdown =
             flows.iter().any(|flow| flow.slo.as_ref().is_some_and(|slo| slo.slowdown.is_some()));
         let needs_alone = goal.needs_alone() || slowdown;
-        let unchanged =
-            Entry { candidate: Candidate::unchanged(), runs: BTreeMap::new(), failed: None };
+        let resolved = (scenario.device.config.clone(), scenario.workload.config.clone());
+        let unchanged = Entry::new(Candidate::unchanged(), resolved);
         Self {
             sweep,
             goal,
@@ -117,29 +120,22 @@ impl<'a> Field<'a> {
         !self.cut
     }
 
-    /// Takes a candidate into the race, unless it is there already, changes nothing, or is refused.
-    /// Returns its number.
+    /// Takes a candidate into the race, unless it is refused. Returns its number, or that of an
+    /// earlier one that comes to the same: 0 if it changes nothing.
     pub(super) fn enter(&mut self, candidate: Candidate) -> Option<usize> {
-        let same = |entry: &Entry| entry.candidate.sets == candidate.sets;
-        if let Some(known) = self.entries.iter().position(same) {
-            return Some(known);
-        }
-        match self.sweep.source.scenario(&super::candidate::point(&candidate.sets)) {
-            Ok(changed) => {
-                let (device, workload) = (&changed.device.config, &changed.workload.config);
-                let own = &self.scenario;
-                if *device == own.device.config && *workload == own.workload.config {
-                    return None;
-                }
-            }
+        let resolved = match self.sweep.source.scenario(&super::candidate::point(&candidate.sets)) {
+            Ok(changed) => (changed.device.config, changed.workload.config),
             Err(error) => {
                 let why = error.to_string();
                 let reason = why.lines().next().unwrap_or_default().to_owned();
                 self.left_out.push(LeftOut { candidate, reason, refused: true });
                 return None;
             }
+        };
+        if let Some(known) = self.entries.iter().position(|entry| entry.resolved == resolved) {
+            return Some(known);
         }
-        self.entries.push(Entry { candidate, runs: BTreeMap::new(), failed: None });
+        self.entries.push(Entry::new(candidate, resolved));
         Some(self.entries.len() - 1)
     }
 
@@ -271,6 +267,21 @@ impl<'a> Field<'a> {
         !entry.runs.is_empty() && entry.runs.iter().all(same)
     }
 
+    /// The part of a pair that is as good as the pair, by the seeds that both have.
+    pub(super) fn as_good_part(&self, at: usize) -> Option<usize> {
+        let pair = &self.entries[at].candidate;
+        let scores = self.scores(at);
+        let some = race::TIE * race::level(&scores);
+        let is_part = |one: &Candidate| one.sets.iter().all(|set| pair.sets.contains(set));
+        (1..self.entries.len()).find(|&one| {
+            let part = &self.entries[one].candidate;
+            pair.is_pair()
+                && !part.is_pair()
+                && is_part(part)
+                && race::mean_difference(&scores, &self.scores(one)) <= some
+        })
+    }
+
     /// The largest mean part of its rate that a tenant loses.
     pub(super) fn loss(&self, at: usize) -> f64 {
         let entry = &self.entries[at];
@@ -287,6 +298,10 @@ impl<'a> Field<'a> {
 }
 
 impl Entry {
+    fn new(candidate: Candidate, resolved: (DeviceConfig, WorkloadConfig)) -> Self {
+        Self { candidate, runs: BTreeMap::new(), failed: None, resolved }
+    }
+
     /// The number of tenants, by the first run.
     pub(super) fn candidate_tenants(&self) -> usize {
         self.runs.values().next().map_or(0, |run| run.figures.tenants.len())

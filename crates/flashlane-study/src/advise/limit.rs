@@ -16,7 +16,7 @@ pub(super) const PARTS: [f64; 18] = [
 /// The parts that leave a tenant what it has to keep.
 pub(super) fn parts(least: f64) -> &'static [f64] {
     // A limit holds a tenant slightly below its rate.
-    let last = PARTS.iter().take_while(|&&part| part >= least + 0.02).count();
+    let last = PARTS.iter().take_while(|&&part| part + 1e-9 >= least + 0.02).count();
     &PARTS[..last]
 }
 
