@@ -14,7 +14,7 @@ use flashlane_study::advise::{
 use flashlane_study::sweep::{Found, Source, Store, Sweep, fault, usual_limit};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{AdviseArgs, TextOrJson};
+use crate::args::{AdviseArgs, RunArgs, TextOrJson};
 use crate::execute::{pretty, progress_bar, to_json};
 use crate::fault::started_again;
 use crate::output::{Content, OutFolder, note, print_data, show};
@@ -46,7 +46,6 @@ pub(crate) fn advise(arguments: &AdviseArgs) -> Result<(), Error> {
     let folder = OutFolder::prepare(&arguments.out, arguments.overwrite.overwrite)?;
     folder.expect(FILES)?;
     sweep.store = Some(store(&arguments.out.join("points"))?);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let question = Question {
         goal,
         keeps,
@@ -54,7 +53,7 @@ pub(crate) fn advise(arguments: &AdviseArgs) -> Result<(), Error> {
         seed: arguments.seed,
         seeds: arguments.seeds,
         budget: arguments.budget,
-        jobs: if arguments.jobs == 0 { cores } else { usize::from(arguments.jobs) },
+        jobs: jobs(arguments.jobs),
     };
     let bar = Bar(progress_bar(0, "advise", arguments.quiet));
     let advice = ask(&question, &sweep, &bar);
@@ -76,8 +75,59 @@ pub(crate) fn advise(arguments: &AdviseArgs) -> Result<(), Error> {
     }
 }
 
+/// Tries what helps the tenants of a run, for `run --advise`. The results of the runs are in
+/// `points` below its folder.
+pub(crate) fn beside_run(
+    arguments: &RunArgs,
+    workload: &Path,
+    options: &RunOptions,
+) -> Result<Advice, Error> {
+    let base = Base {
+        device: arguments.device.clone(),
+        workload: workload.to_owned(),
+        overrides: arguments.overrides(),
+        ..Base::default()
+    };
+    let common = &arguments.common;
+    let options = RunOptions {
+        states: options.states.clone(),
+        warmup: options.warmup,
+        ..RunOptions::default()
+    };
+    let mut sweep = sweep(base, options, None)?;
+    let folder = common.out.as_deref().unwrap_or(Path::new(""));
+    sweep.store = Some(store(&folder.join("points"))?);
+    let question = Question {
+        goal: None,
+        keeps: Vec::new(),
+        candidates: None,
+        seed: common.seed,
+        seeds: SEEDS,
+        budget: None,
+        jobs: jobs(common.threads),
+    };
+    let bar = Bar(progress_bar(0, "advise", common.quiet));
+    let advice = ask(&question, &sweep, &bar);
+    bar.0.finish_and_clear();
+    advice
+}
+
+/// The sentences of an advice, for the page of a run and for the screen.
+pub(crate) fn sentences(advice: &Advice) -> Vec<String> {
+    advice.said.iter().map(|line| visible_line(line).into_owned()).collect()
+}
+
+/// Runs at a time; 0 stands for one on each core.
+fn jobs(wanted: u16) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    if wanted == 0 { cores } else { usize::from(wanted) }
+}
+
+/// Seeds of `run --advise`: the default of `advise`.
+const SEEDS: u64 = 5;
+
 /// The files of an advice.
-const FILES: [&str; 2] = ["advice.json", "advice.csv"];
+const FILES: [&str; 3] = ["advice.json", "advice.csv", "advice.html"];
 
 /// The sweep whose engine runs the candidates.
 fn sweep(base: Base, options: RunOptions, memory: Option<u64>) -> Result<Sweep, Error> {
@@ -104,12 +154,13 @@ fn store(folder: &Path) -> Result<Store, Error> {
     Ok(store)
 }
 
-/// The files: the whole advice, and its table.
-fn files(advice: &Advice) -> Result<Vec<(PathBuf, Content)>, Error> {
+/// The files: the whole advice, its table, and its page.
+pub(crate) fn files(advice: &Advice) -> Result<Vec<(PathBuf, Content)>, Error> {
     let json = pretty(&to_json(advice)?);
     Ok(vec![
         (PathBuf::from(FILES[0]), json.into()),
         (PathBuf::from(FILES[1]), flashlane_study::advise::csv(advice).into()),
+        (PathBuf::from(FILES[2]), flashlane_study::advise::page(advice)?.into()),
     ])
 }
 

@@ -9,6 +9,7 @@ mod goal;
 mod keep;
 mod kinds;
 mod limit;
+mod page;
 mod race;
 mod space;
 mod table;
@@ -26,6 +27,7 @@ pub use field::Told;
 pub use goal::Goal;
 use keep::Keeps;
 pub use keep::{Keep, RATE_KEPT};
+pub use page::page;
 pub use table::csv;
 
 use crate::sweep::Sweep;

@@ -33,7 +33,7 @@ fn times(values: &[f64]) -> (Vec<String>, &'static str) {
 }
 
 /// Figures of the goal, and their unit.
-fn figures(goal: &Goal, values: &[f64]) -> (Vec<String>, &'static str) {
+pub(super) fn figures(goal: &Goal, values: &[f64]) -> (Vec<String>, &'static str) {
     match goal.is_time() {
         true => times(values),
         false => (values.iter().map(|value| number(*value)).collect(), ""),
