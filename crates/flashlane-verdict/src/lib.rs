@@ -190,7 +190,7 @@ pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) ->
     if summary.starved {
         return "Not tried: another arbitration or class (interface.arbitration, priority of the \
                 flow), a limit on waiting where the scheduler has one, or less load of the others. \
-                `flashlane advise` tries what the drive can do."
+                flashlane advise tries what the drive can do."
             .to_owned();
     }
     if summary.saturated {
@@ -204,7 +204,7 @@ pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) ->
     let Some((culprit, own)) = found else { return String::new() };
     if own > culprit.share {
         return "Not tried: a lower queue depth of its own, or more dies for it (isolation = \
-                \"partitioned\" gives it chips of its own). `flashlane advise` tries what the drive \
+                \"partitioned\" gives it chips of its own). flashlane advise tries what the drive \
                 can do."
             .to_owned();
     }
@@ -234,7 +234,7 @@ pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) ->
         _ => return String::new(),
     };
     format!(
-        "Not tried: {advice}. `flashlane advise` tries what the drive can do, and says by how much."
+        "Not tried: {advice}. flashlane advise tries what the drive can do, and says by how much."
     )
 }
 

@@ -79,7 +79,8 @@ pub struct Effect {
     pub rate_change: Option<f64>,
     /// The 99th percentile of the time from arrival to completion. Unit: microseconds.
     pub p99_us: f64,
-    /// The change of this time, as a part of that on the unchanged drive.
+    /// The change of this time, as a part of that on the unchanged drive. Null where a limit holds
+    /// the tenant back, so that its times grow with the length of the run.
     pub p99_change: Option<f64>,
     /// The slowdown against the tenant alone on the unchanged drive. Null where nothing ran alone.
     pub slowdown: Option<f64>,
@@ -183,7 +184,8 @@ fn tried(field: &Field<'_>, at: usize, seeds: &[u64], verdict: Verdict) -> Tried
             iops: now.iops,
             rate_change: change(now.iops, had.iops),
             p99_us: now.p99,
-            p99_change: change(now.p99, had.p99),
+            // Times of a tenant that is held back grow with the length of the run.
+            p99_change: change(now.p99, had.p99).filter(|_| had.grows || !now.grows),
             slowdown: now.slowdown,
         }
     };

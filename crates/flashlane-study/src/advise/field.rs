@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use flashlane::config::{DeviceConfig, WorkloadConfig};
+use flashlane::config::{DeviceConfig, FlowConfig, WindowRule, WorkloadConfig};
 use flashlane::metrics::{Baseline, Summary};
 use flashlane::{Error, RunOptions, partial_runs};
 
@@ -193,7 +193,10 @@ impl<'a> Field<'a> {
         {
             self.alone.insert(seed, alone);
         }
-        let figures = Figures::of(summary, self.alone.get(&seed));
+        let mut figures = Figures::of(summary, self.alone.get(&seed));
+        if at > 0 {
+            self.keep_rates(at, seed, &mut figures);
+        }
         let limited = &self.entries[at].candidate.limited;
         let before = if at == 0 { &figures } else { &self.entries[0].runs[&seed].figures };
         match self.goal.value(&figures, before, limited) {
@@ -210,6 +213,23 @@ impl<'a> Field<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Where the whole run counts, its length is that of the slowest tenant, and the rates of others
+    /// fall with it. An open loop that is neither limited nor saturated has the rate that it had.
+    fn keep_rates(&self, at: usize, seed: u64, figures: &mut Figures) {
+        let workload = &self.scenario.workload.config;
+        if workload.window != WindowRule::WholeRun {
+            return;
+        }
+        let limited = &self.entries[at].candidate.limited;
+        for (tenant, flow) in workload.flows.iter().enumerate() {
+            let now = &mut figures.tenants[tenant];
+            if is_open(flow) && !limited.contains(&tenant) && !now.grows {
+                let before = &self.before(seed).tenants[tenant];
+                (now.iops, now.bandwidth) = (before.iops, before.bandwidth);
+            }
+        }
     }
 
     /// The figures of the unchanged drive under a seed.
@@ -295,6 +315,14 @@ impl<'a> Field<'a> {
         };
         (0..self.entries[0].candidate_tenants()).map(of).fold(0.0, f64::max)
     }
+}
+
+/// True if the requests of a flow come by the clock.
+fn is_open(flow: &FlowConfig) -> bool {
+    let synthetic = flow.synthetic.as_ref();
+    let by_rate = synthetic.is_some_and(|one| one.iops.is_some() || one.bandwidth.is_some());
+    let by_trace = flow.trace.as_ref().is_some_and(|trace| trace.queue_depth.is_none());
+    by_rate || by_trace || flow.clone.is_some()
 }
 
 impl Entry {

@@ -109,6 +109,8 @@ pub(super) struct Means {
     pub(super) bandwidth: f64,
     pub(super) p99: f64,
     pub(super) slowdown: Option<f64>,
+    /// True if the drive keeps up with the tenant in none of the runs.
+    pub(super) grows: bool,
 }
 
 impl Means {
@@ -121,6 +123,7 @@ impl Means {
             bandwidth: mean(|one| one.bandwidth),
             p99: mean(|one| one.latency.p99),
             slowdown: slowdowns.map(|sum| sum / count),
+            grows: runs.clone().all(|one| one.grows),
         }
     }
 }

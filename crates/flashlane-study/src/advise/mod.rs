@@ -13,6 +13,8 @@ mod page;
 mod race;
 mod space;
 mod table;
+#[cfg(test)]
+mod truth;
 pub mod words;
 
 use std::time::Duration;
