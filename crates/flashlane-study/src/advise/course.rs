@@ -2,7 +2,7 @@
 //!
 //! 1. Every candidate alone, with one seed; those with an effect with a second one.
 //! 2. Limits: for each other tenant, the level at which the goal is reached best.
-//! 3. The best ones in pairs.
+//! 3. The best ones in pairs, and the very best one with everything else.
 //! 4. A limit that is half of the best pair is searched again, beside the other half.
 //! 5. The leaders race: each gets seed after seed until the others are told apart from the best.
 //! 6. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
@@ -184,8 +184,9 @@ impl Course<'_, '_> {
         ranking
     }
 
-    /// The best candidates in pairs: one seed for all pairs, and a second one for those in reach.
-    fn pairs(&mut self) -> Result<(), Error> {
+    /// The candidates that are tried in pairs: the best ones with each other, and the very best one
+    /// with everything, since some settings only matter beside it.
+    fn parents(&self) -> Vec<(usize, usize)> {
         let mut parents: Vec<usize> = Vec::new();
         for at in self.ranking(|one| !one.is_pair()) {
             let family = |at: usize| &self.field.entries[at].candidate.families[0];
@@ -194,15 +195,31 @@ impl Course<'_, '_> {
                 parents.push(at);
             }
         }
-        let mut entered = Vec::new();
+        let Some(&best) = parents.first() else { return Vec::new() };
+        let singles = (1..self.field.entries.len()).filter(|&at| {
+            let entry = &self.field.entries[at];
+            let limited = entry.candidate.families[0].starts_with(space::LIMIT);
+            !entry.candidate.is_pair() && entry.failed.is_none() && !limited
+        });
+        let mut pairs: Vec<(usize, usize)> = singles.map(|at| (best, at)).collect();
         for (number, &one) in parents.iter().enumerate() {
-            for &other in &parents[number + 1..] {
-                let of = |at: usize| &self.field.entries[at].candidate;
-                // The order of the space, whatever the ranking.
-                let (first, second) = (one.min(other), one.max(other));
-                if let Some(pair) = of(first).with(of(second)) {
-                    entered.extend(self.field.enter(pair));
-                }
+            pairs.extend(parents[number + 1..].iter().map(|&other| (one, other)));
+        }
+        // The order of the space, whatever the ranking.
+        let mut pairs: Vec<(usize, usize)> =
+            pairs.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// The pairs: one seed for all of them, and a second one for the best.
+    fn pairs(&mut self) -> Result<(), Error> {
+        let mut entered = Vec::new();
+        for (first, second) in self.parents() {
+            let of = |at: usize| &self.field.entries[at].candidate;
+            if let Some(pair) = of(first).with(of(second)) {
+                entered.extend(self.field.enter(pair).filter(|&at| at > 0));
             }
         }
         for number in 0..FIRST_SEEDS.min(self.seeds) {
