@@ -262,11 +262,24 @@ impl Course<'_, '_> {
         part.sets.iter().all(|set| whole.sets.contains(set))
     }
 
+    /// The best ones without pairs of which one half is as good, and the halves of the pairs among
+    /// them: whether a second setting is worth it, only as many seeds of both show.
+    fn leaders(&self) -> Vec<usize> {
+        let ranking = self.ranking(|_| true);
+        let worth = ranking.iter().filter(|&&at| self.field.as_good_part(at).is_none());
+        let best: Vec<usize> = worth.take(LEADERS).copied().collect();
+        let is_half = |at: usize| {
+            let one = &self.field.entries[at].candidate;
+            !one.is_pair() && best.iter().any(|&pair| self.is_part(one, pair))
+        };
+        let leads = |at: &usize| best.contains(at) || is_half(*at);
+        ranking.into_iter().filter(leads).collect()
+    }
+
     /// Gives the leaders seed after seed, and drops those that cannot win. Returns them, the best
     /// first.
     fn race(&mut self) -> Result<Vec<usize>, Error> {
-        let mut leaders = self.ranking(|_| true);
-        leaders.truncate(LEADERS);
+        let mut leaders = self.leaders();
         for number in 0..self.seeds {
             if !self.field.has_time() {
                 break;
@@ -275,9 +288,8 @@ impl Course<'_, '_> {
             self.field.run("the leaders", &with(&leaders, seed))?;
             leaders.retain(|&at| self.field.barred(at).is_none());
             if number + 1 >= FIRST_SEEDS {
-                let reach = self.in_reach(&leaders);
                 // One that is alone needs no further seed to be chosen.
-                leaders = reach;
+                leaders = self.in_reach(&leaders);
             }
             if leaders.len() <= 1 {
                 break;
