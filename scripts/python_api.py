@@ -18,7 +18,8 @@ PAGE = ROOT / "docs/api.md"
 GROUPS = {
     "Run": ["simulate", "Device", "Flow", "Workload"],
     "Results": ["Result", "FlowResult", "Seeds", "Estimate", "Table", "compare", "plot_compare"],
-    "Many runs": ["sweep", "sweep_grid", "Sweep", "search", "search_file", "Search"],
+    "Many runs": ["sweep", "sweep_grid", "Sweep", "search", "search_file", "Search",
+                  "advise", "Advice", "Tried"],
     "Traces and clones": ["read_trace", "clone_trace", "clone_names", "Clone"],
     "A drive that your program steps": ["Drive", "Completion", "Snapshot", "US", "MS", "S"],
     "Policies": [

@@ -44,7 +44,8 @@ class Tried:
         loss: the largest part of its rate that a tenant loses.
         on_front: true if nothing else gains as much and costs less.
         seeds: the seeds of these figures.
-        effects: for each tenant ``tenant``, ``iops``, ``rate_change``, ``p99_us``, ``p99_change``, ``slowdown``.
+        effects: for each tenant ``tenant``, ``iops``, ``rate_change``, ``p99_us``, ``p99_change``
+            and ``slowdown``.
     """
 
     label: str
@@ -82,7 +83,8 @@ class Advice(Sequence[Tried]):
     """What helps: one entry for each candidate, the best first. A notebook shows it as a table.
 
     Attributes:
-        answer: ``helps``, ``met-already``, ``nothing-helps``, or ``missed`` where a goal of ``slo`` cannot be met.
+        answer: ``helps``, ``met-already``, ``nothing-helps``, or ``missed`` where a goal of ``slo``
+            cannot be met.
         said: the answer in sentences.
         goal: the goal, as it was asked for.
         victim: the tenant for whom the goal is.
@@ -144,7 +146,8 @@ class Advice(Sequence[Tried]):
         head = ["what", "verdict", self.goal, "from", "to", "largest loss", "reason"]
         cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
         rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._rows()
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
         )
         return f"{said}<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -166,8 +169,8 @@ def _program(program: str | PathLike[str] | None) -> str:
     named = program or os.environ.get("FLASHLANE") or shutil.which("flashlane")
     if named is None:
         raise ConfigError(
-            "advise: the command flashlane was not found; allowed: on the PATH, in the variable FLASHLANE, or "
-            "program="
+            "advise: the command flashlane was not found; allowed: on the PATH, in the variable "
+            "FLASHLANE, or program="
         )
     return os.fspath(named)
 

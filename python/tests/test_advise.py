@@ -6,8 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
-import flashlane as fl
 import pytest
+
+import flashlane as fl
 
 _MADE = Path(__file__).parents[2] / "target" / "release" / "flashlane"
 _PROGRAM = os.environ.get("FLASHLANE") or shutil.which("flashlane") or (_MADE if _MADE.exists() else None)
@@ -16,8 +17,8 @@ needs_program = pytest.mark.skipif(_PROGRAM is None, reason="the command flashla
 
 DEVICE = fl.Device("tiny", set={"flash.blocks_per_plane": 256, "ftl.unwritten_read": "flash"})
 FLOWS = [
-    fl.Flow("reader", queue_depth=2, read_ratio=1.0, duration="10ms", set={"cache": "off"}),
-    fl.Flow("writer", queue_depth=16, read_ratio=0.0, duration="10ms", set={"cache": "off"}),
+    fl.Flow("reader", queue_depth=2, read_ratio=1.0, duration="10ms", cache="off"),
+    fl.Flow("writer", queue_depth=16, read_ratio=0.0, duration="10ms", cache="off"),
 ]
 
 
@@ -48,7 +49,7 @@ def test_candidates_goals_and_refusals() -> None:
 
 
 def test_another_schema_is_refused() -> None:
-    with pytest.raises(fl.ConfigError, match="flashlane.advice/1"):
+    with pytest.raises(fl.ConfigError, match=r"flashlane\.advice/1"):
         fl.Advice({"schema": "flashlane.advice/9"})
 
 

@@ -256,7 +256,7 @@ pub(super) fn judged(field: &Field<'_>, choice: &Choice) -> (Tried, Vec<Tried>, 
         on_front: false,
         effects: Vec::new(),
     }));
-    let seeds = if choice.winner.is_some() { &choice.fresh } else { &own };
+    let seeds = if choice.fresh.is_empty() { &own } else { &choice.fresh };
     let unchanged = tried(field, 0, seeds, Verdict::NoEffect);
     let answer = answer(field.goal, &unchanged, candidates.first());
     (unchanged, candidates, answer)

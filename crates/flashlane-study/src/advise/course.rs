@@ -2,7 +2,7 @@
 //!
 //! 1. Every candidate alone, with one seed; those with an effect with a second one.
 //! 2. Limits: for each other tenant, the level at which the goal is reached best.
-//! 3. The best ones in pairs, and the very best one with everything else.
+//! 3. The best ones in pairs, and the best of the first three kinds with everything else.
 //! 4. A limit that is half of the best pair is searched again, beside the other half.
 //! 5. The leaders race: each gets seed after seed until the others are told apart from the best.
 //! 6. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
@@ -23,8 +23,10 @@ const FIRST_SEEDS: u64 = 2;
 const PARENTS: usize = 8;
 /// The number of them of the same kind.
 const OF_A_KIND: usize = 2;
+/// The number of kinds whose best candidate is tried with everything.
+const BESIDE_ALL: usize = 3;
 /// The number of candidates that race for the first place.
-const LEADERS: usize = 6;
+const LEADERS: usize = 10;
 /// Most tenants for whose rates limits are searched: those that move most data.
 const LIMITED: usize = 6;
 
@@ -184,8 +186,8 @@ impl Course<'_, '_> {
         ranking
     }
 
-    /// The candidates that are tried in pairs: the best ones with each other, and the very best one
-    /// with everything, since some settings only matter beside it.
+    /// The candidates that are tried in pairs: the best ones with each other, and the best of the first
+    /// kinds with everything, since some settings only matter beside these.
     fn parents(&self) -> Vec<(usize, usize)> {
         let mut parents: Vec<usize> = Vec::new();
         for at in self.ranking(|one| !one.is_pair()) {
@@ -195,13 +197,21 @@ impl Course<'_, '_> {
                 parents.push(at);
             }
         }
-        let Some(&best) = parents.first() else { return Vec::new() };
+        let family = |at: usize| &self.field.entries[at].candidate.families[0];
+        let mut beside: Vec<usize> = Vec::new();
+        for &at in &parents {
+            if beside.len() < BESIDE_ALL && beside.iter().all(|&one| family(one) != family(at)) {
+                beside.push(at);
+            }
+        }
         let singles = (1..self.field.entries.len()).filter(|&at| {
             let entry = &self.field.entries[at];
             let limited = entry.candidate.families[0].starts_with(space::LIMIT);
             !entry.candidate.is_pair() && entry.failed.is_none() && !limited
         });
-        let mut pairs: Vec<(usize, usize)> = singles.map(|at| (best, at)).collect();
+        let singles: Vec<usize> = singles.collect();
+        let with_all = |&best: &usize| singles.iter().map(move |&at| (best, at));
+        let mut pairs: Vec<(usize, usize)> = beside.iter().flat_map(with_all).collect();
         for (number, &one) in parents.iter().enumerate() {
             pairs.extend(parents[number + 1..].iter().map(|&other| (one, other)));
         }
@@ -229,7 +239,7 @@ impl Course<'_, '_> {
             let seed = self.seed(number);
             self.field.run("the best in pairs", &with(&entered, seed))?;
             let ranking = self.ranking(Candidate::is_pair);
-            entered.retain(|at| ranking.iter().take(PARENTS).any(|one| one == at));
+            entered.retain(|at| ranking.iter().take(2 * PARENTS).any(|one| one == at));
         }
         Ok(())
     }
@@ -323,6 +333,8 @@ impl Course<'_, '_> {
         let fresh: Vec<u64> =
             (self.seeds..2 * self.seeds.max(2)).map(|number| self.seed(number)).collect();
         let chosen: Vec<usize> = winner.into_iter().chain(runner_up).collect();
+        // The drive as it is comes along, and is the answer where nothing else is.
+        let chosen = if chosen.is_empty() { vec![0] } else { chosen };
         let wanted: Vec<(usize, u64)> =
             fresh.iter().flat_map(|&seed| with(&chosen, seed)).collect();
         self.field.run("the answer with fresh seeds", &wanted)?;

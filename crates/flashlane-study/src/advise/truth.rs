@@ -18,7 +18,6 @@ use super::candidate::Candidate;
 use super::field::{Field, Told};
 use super::goal::Goal;
 use super::keep::Keeps;
-use super::race;
 use super::{Question, Tried, advise, kinds, limit, space};
 use crate::sweep::{Found, Source, Sweep};
 
@@ -221,8 +220,9 @@ fn outcome(drawn: &Drawn) -> Outcome {
     let behind = if drawn.goal.more_is_better() { best_is / found } else { found / best_is } - 1.0;
     let span = winner.value.expect("a figure");
     let [low, high] = span.interval.expect("several seeds");
-    let digits = 1e-9 * race::level(&field.scores(0));
-    let held = (low - digits..=high + digits).contains(&found);
+    // As they are printed.
+    let printed = |value: f64| -> f64 { super::words::number(value).parse().expect("a number") };
+    let held = (printed(low)..=printed(high)).contains(&printed(found));
     println!(
         "{:<58} {:>5} of {:>5} runs, {:>6.1} % behind, {found:.3} {} {low:.3} to {high:.3}: {} | {}",
         drawn.name,
