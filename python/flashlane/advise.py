@@ -87,7 +87,7 @@ class Advice(Sequence[Tried]):
             cannot be met.
         said: the answer in sentences.
         goal: the goal, as it was asked for.
-        victim: the tenant for whom the goal is.
+        victim: the tenant that the goal protects.
         unchanged: the drive as it is.
         simulations: how many simulations it took.
         data: the whole content of ``advice.json``.

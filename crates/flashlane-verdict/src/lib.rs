@@ -183,8 +183,9 @@ pub fn own_share(blame: &Blame, victim: &str) -> f64 {
     sum(true) / sum(false).max(1.0)
 }
 
-/// What could be tried for the one that suffers, by the largest cause of its waiting; empty where
-/// nothing is known. It says that it was not tried: only runs show what helps.
+/// Settings that could be tried for the one that suffers, by the largest cause of its waiting.
+/// Empty where nothing is known. The sentence says that they were not tried: only runs show what
+/// helps.
 #[must_use]
 pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) -> String {
     if summary.starved {

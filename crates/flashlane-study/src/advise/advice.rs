@@ -31,23 +31,23 @@ pub enum Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It is the answer.
+    /// The answer.
     Winner,
-    /// It is the best one without a setting of the answer.
+    /// The best one that shares no kind of setting with the answer.
     RunnerUp,
-    /// It is better than the unchanged drive.
+    /// Better than the unchanged drive.
     Helps,
-    /// It cannot be told from the unchanged drive.
+    /// Not to be told from the unchanged drive.
     NoEffect,
-    /// It is worse than the unchanged drive.
+    /// Worse than the unchanged drive.
     Worse,
-    /// It takes from a tenant what that has to keep.
+    /// A tenant loses something that it has to keep.
     Breaks,
     /// A run of it has no result.
     Failed,
     /// The configuration is refused.
     Refused,
-    /// It cannot have an effect here, and was not run.
+    /// Without a possible effect here, and not run.
     LeftOut,
 }
 
@@ -89,7 +89,7 @@ pub struct Effect {
 /// A candidate with what was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
-    /// What is done, and the settings.
+    /// The label, and the settings.
     #[serde(flatten)]
     pub candidate: Candidate,
     /// The judgement.
@@ -106,7 +106,7 @@ pub struct Tried {
     pub change: Option<Span>,
     /// The largest part of its rate that a tenant loses.
     pub loss: Option<f64>,
-    /// Of a pair: the half that is as good without the other one.
+    /// The half of a pair that is as good without the other one.
     pub as_good: Option<String>,
     /// True if nothing else gains as much and costs less.
     pub on_front: bool,
@@ -125,7 +125,7 @@ pub struct Advice {
     pub workload: String,
     /// The goal, as `--goal` takes it.
     pub goal: Goal,
-    /// The tenant for whom the goal is, on the unchanged drive.
+    /// The tenant that the goal protects, on the unchanged drive.
     pub victim: String,
     /// The answer in a word.
     pub answer: Answer,
@@ -140,7 +140,7 @@ pub struct Advice {
     /// True if the time (`--budget`) was over before everything was tried. The advice then depends
     /// on the speed of the machine.
     pub cut_short: bool,
-    /// What is to be known first: tenants with which the drive does not keep up.
+    /// Warnings that come first: tenants with which the drive does not keep up.
     pub warnings: Vec<String>,
     /// How many of the runs were found in the folder.
     #[serde(skip)]

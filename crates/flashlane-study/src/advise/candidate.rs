@@ -1,4 +1,4 @@
-//! What can be tried: settings of the drive and of its tenants, with a name in plain words.
+//! Candidates: settings of the drive and of its tenants, with a name in plain words.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::sweep::Point;
 /// Settings that may help.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Candidate {
-    /// What is done, in plain words.
+    /// The change in plain words.
     pub label: String,
     /// The kinds of settings among them. Settings of the same kind exclude each other.
     pub families: Vec<String>,
@@ -44,7 +44,7 @@ impl Candidate {
         self.families.len() > 1
     }
 
-    /// Both together. `None` if they exclude each other, or give a key two values.
+    /// Makes a pair of two candidates. `None` if they exclude each other, or give a key two values.
     pub(super) fn with(&self, other: &Self) -> Option<Self> {
         let shared = self.families.iter().any(|family| other.families.contains(family));
         let differs = |set: &String| {

@@ -44,7 +44,7 @@ pub(super) struct Course<'f, 'a> {
     pub(super) field: &'f mut Field<'a>,
     pub(super) first_seed: u64,
     pub(super) seeds: u64,
-    /// The place of the tenant for whom the goal is.
+    /// The place of the tenant that the goal protects.
     pub(super) victim: usize,
     /// False if only listed candidates are tried.
     pub(super) with_limits: bool,
@@ -186,8 +186,8 @@ impl Course<'_, '_> {
         ranking
     }
 
-    /// The candidates that are tried in pairs: the best ones with each other, and the best of the first
-    /// kinds with everything, since some settings only matter beside these.
+    /// The candidates that are tried in pairs: the best ones with each other, and the best of the
+    /// first kinds with everything, since some settings only matter beside these.
     fn parents(&self) -> Vec<(usize, usize)> {
         let mut parents: Vec<usize> = Vec::new();
         for at in self.ranking(|one| !one.is_pair()) {

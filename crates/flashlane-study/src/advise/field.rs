@@ -47,7 +47,7 @@ pub(super) struct LeftOut {
 
 /// What the caller wants to know while it waits: what is done, and runs that are over.
 pub trait Told: Sync {
-    /// A round begins with so many runs.
+    /// A round begins. `runs`: the number of its runs.
     fn round(&self, what: &str, runs: usize);
     /// A run is over, or was found.
     fn run(&self, found: &Found);
@@ -215,8 +215,8 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// Where the whole run counts, its length is that of the slowest tenant, and the rates of others
-    /// fall with it. An open loop that is neither limited nor saturated has the rate that it had.
+    /// Where the whole run counts, its length is that of the slowest tenant, and the rates of
+    /// others fall with it. An open loop that is neither limited nor saturated has the rate that it had.
     fn keep_rates(&self, at: usize, seed: u64, figures: &mut Figures) {
         let workload = &self.scenario.workload.config;
         if workload.window != WindowRule::WholeRun {

@@ -96,7 +96,7 @@ impl Goal {
         matches!(self, Self::Fairness | Self::Speedup)
     }
 
-    /// The tenant for whom the goal is, on the unchanged drive.
+    /// The tenant that the goal protects, on the unchanged drive.
     pub(super) fn victim(&self, before: &Figures) -> Option<usize> {
         match self {
             Self::Fairness | Self::Speedup => before.slowest(),
@@ -120,8 +120,8 @@ impl Goal {
         }
     }
 
-    /// What candidates are ranked by: small is good. With [`Goal::Slo`] it is 2 and the strain while
-    /// a promise is broken, and else 1 and the largest part of its rate that a tenant loses.
+    /// The figure by which candidates are ranked: small is good. With [`Goal::Slo`] it is 2 and the
+    /// strain while a promise is broken, and else 1 and the largest part of its rate that a tenant loses.
     pub(super) fn score(&self, value: f64, now: &Figures, before: &Figures) -> f64 {
         match self {
             Self::Fairness | Self::Time { .. } => value,

@@ -34,15 +34,15 @@ pub use table::csv;
 
 use crate::sweep::Sweep;
 
-/// What is asked.
+/// A question for the best settings.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What is to be reached. `None`: the promises to tenants if there are any, else the largest
+    /// The goal. `None`: the promises to tenants if there are any, else the largest
     /// slowdown.
     pub goal: Option<Goal>,
     /// What tenants have to keep.
     pub keeps: Vec<Keep>,
-    /// What is tried. `None` for everything that the drive can do.
+    /// The candidates. `None` for everything that the drive can do.
     pub candidates: Option<Vec<Candidate>>,
     /// The first seed.
     pub seed: u64,
@@ -81,8 +81,8 @@ pub fn advise(question: &Question, sweep: &Sweep, told: &dyn Told) -> Result<Adv
     let promises = flows.iter().any(|flow| flow.slo.as_ref().is_some_and(|slo| !slo.is_empty()));
     let goal = match &question.goal {
         Some(Goal::Slo) if !promises => {
-            let message = "found slo, but no tenant has a goal (`slo`); allowed: a workload with one, \
-                           or --slo NAME:p99=1ms";
+            let message = "found slo, but no tenant has a goal (`slo`); allowed: a workload with \
+                           one, or --slo NAME:p99=1ms";
             return Err(Error::config("--goal", message));
         }
         Some(goal) => goal.clone(),
@@ -123,7 +123,8 @@ fn written(field: &Field<'_>, choice: &Choice, victim: usize, question: &Questio
     let grow = before.tenants.iter().filter(|one| one.grows);
     let warnings = grow.map(|one| {
         format!(
-            "The drive as it is does not keep up with {}, whose times grow with the length of the run.",
+            "The drive as it is does not keep up with {}, whose times grow with the length of \
+             the run.",
             one.name
         )
     });

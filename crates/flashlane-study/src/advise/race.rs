@@ -70,8 +70,8 @@ impl Race<'_> {
         self.runners.iter().find(|one| one.0 == at).expect("a runner").1
     }
 
-    /// The runners that may still be the best, the leader first. Others are worse than the leader by
-    /// more than the spread of the differences explains, and by more than a tie.
+    /// The runners that may still be the best, the leader first. Others are worse than the leader
+    /// by more than the spread of the differences explains, and by more than a tie.
     pub(super) fn in_reach(&self) -> Vec<usize> {
         let ranking = self.ranking();
         let Some(&leader) = ranking.first() else { return Vec::new() };
@@ -92,8 +92,8 @@ impl Race<'_> {
         all.iter().filter(|one| stays(one)).map(|one| one.0).collect()
     }
 
-    /// True if the second is no better than the first, as far as the seeds tell: their difference is
-    /// a tie, or its interval reaches over 0 while it is small.
+    /// True if the second is no better than the first, as far as the seeds tell: their difference
+    /// is a tie, or its interval reaches over 0 while it is small.
     pub(super) fn is_tie(&self, best: usize, other: usize) -> bool {
         let (best, other) = (self.scores(best), self.scores(other));
         let difference = mean_difference(best, other);

@@ -13,10 +13,10 @@ pub(super) const COLLECTION: &str = "collection";
 pub(super) const LIMIT: &str = "limit of ";
 
 /// Largest number of tenants that are each put first in turn. Where there are more, only the one
-/// for which the goal is.
+/// that the goal protects.
 const FIRST_MAX: usize = 6;
 
-/// The candidates apart from limits. `victim` is the place of the tenant for whom the goal is.
+/// The candidates apart from limits. `victim` is the place of the tenant that the goal protects.
 pub(super) fn all(device: &DeviceConfig, kinds: &[Kind], victim: usize) -> Vec<Candidate> {
     let mut all = Vec::new();
     let names = |list: Vec<flashlane::policy::PolicyInfo>| {
@@ -136,7 +136,7 @@ pub(super) fn pointless(candidate: &Candidate, before: &Figures) -> Option<&'sta
     None
 }
 
-/// A limit of the rate of a kind's tenants, at a part of what they have. Each of them has the limit.
+/// A limit of the rate of a kind's tenants, at a part of their rate. Each of them has the limit.
 pub(super) fn limit(kind: &Kind, part: f64, before: &Figures) -> Candidate {
     let sum: f64 = kind.members.iter().map(|&at| before.tenants[at].bandwidth).sum();
     let rate = rounded(part * sum / kind.members.len() as f64);

@@ -49,11 +49,13 @@ const DRIVES: [(&str, &str); 3] = [
     ("tiny", "base = 'tiny'\n[flash]\nblocks_per_plane = 256\n[ftl]\nunwritten_read = 'flash'\n"),
     (
         "fast18",
-        "base = 'fast18'\n[ftl.mapping]\nideal = true\n[flash]\nchannels = 2\nchips_per_channel = 2\nblocks_per_plane = 128\npages_per_block = 64\n",
+        "base = 'fast18'\n[ftl.mapping]\nideal = true\n[flash]\nchannels = 2\n\
+         chips_per_channel = 2\nblocks_per_plane = 128\npages_per_block = 64\n",
     ),
     (
         "flin",
-        "base = 'flin'\n[ftl.mapping]\nideal = true\n[flash]\nchannels = 4\nchips_per_channel = 2\nblocks_per_plane = 128\npages_per_block = 64\n",
+        "base = 'flin'\n[ftl.mapping]\nideal = true\n[flash]\nchannels = 4\n\
+         chips_per_channel = 2\nblocks_per_plane = 128\npages_per_block = 64\n",
     ),
 ];
 
@@ -134,7 +136,7 @@ fn space(field: &Field<'_>, victim: usize) -> Vec<Candidate> {
 struct Best {
     candidate: Candidate,
     runs: usize,
-    /// The runs that it would take with as many seeds of everything as the advice has for its choice.
+    /// The runs that it would take with [`SEEDS`] seeds of everything.
     whole: usize,
 }
 
@@ -224,7 +226,8 @@ fn outcome(drawn: &Drawn) -> Outcome {
     let printed = |value: f64| -> f64 { super::words::number(value).parse().expect("a number") };
     let held = (printed(low)..=printed(high)).contains(&printed(found));
     println!(
-        "{:<58} {:>5} of {:>5} runs, {:>6.1} % behind, {found:.3} {} {low:.3} to {high:.3}: {} | {}",
+        "{:<58} {:>5} of {:>5} runs, {:>6.1} % behind, {found:.3} {} {low:.3} to {high:.3}: \
+         {} | {}",
         drawn.name,
         advice.simulations,
         best.runs,
@@ -246,8 +249,8 @@ fn advice_is_nearly_as_good_as_an_exhaustive_search() {
     let held = all.iter().filter(|one| one.held).count();
     let runs = [0, 1, 2].map(|at| all.iter().map(|one| one.runs[at]).sum::<usize>());
     println!(
-        "{near} of {count} within 5 %, {held} of {count} intervals hold the mean of 20 fresh seeds; {} \
-         runs, the exhaustive search {} runs, and {} with {SEEDS} seeds of everything",
+        "{near} of {count} within 5 %, {held} of {count} intervals hold the mean of 20 fresh \
+         seeds; {} runs, the exhaustive search {} runs, and {} with {SEEDS} seeds of everything",
         runs[0], runs[1], runs[2]
     );
     assert!(15 * near >= 14 * count, "{near} of {count} within 5 %");

@@ -88,7 +88,7 @@ fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part.abs())
 }
 
-/// What a candidate costs whom: `backup loses 9 % of its rate`.
+/// The costs of a candidate, tenant by tenant: `backup loses 9 % of its rate`.
 #[must_use]
 pub fn cost(one: &Tried) -> String {
     let loses = |effect: &Effect| {
