@@ -19,7 +19,7 @@ pub(crate) struct AdviseArgs {
     /// TOML file, MQSim workload XML of one scenario, or fio job file.
     #[arg(long, value_name = "FILE")]
     pub(crate) workload: PathBuf,
-    /// What is to become better: `fairness` (the largest slowdown), `slo` (all goals of the
+    /// The goal: `fairness` (the largest slowdown), `slo` (all goals of the
     /// workload are met), `speedup` (the weighted speedup), or a time of a tenant such as
     /// `p99:NAME`. Default: `slo` if a tenant has a goal, else `fairness`.
     #[arg(long, value_name = "GOAL")]

@@ -216,7 +216,7 @@ impl<'a> Field<'a> {
     }
 
     /// Where the whole run counts, its length is that of the slowest tenant, and the rates of
-    /// others fall with it. An open loop that is neither limited nor saturated has the rate that it had.
+    /// others fall with it. An open loop that is neither limited nor saturated keeps its rate.
     fn keep_rates(&self, at: usize, seed: u64, figures: &mut Figures) {
         let workload = &self.scenario.workload.config;
         if workload.window != WindowRule::WholeRun {

@@ -121,7 +121,8 @@ impl Goal {
     }
 
     /// The figure by which candidates are ranked: small is good. With [`Goal::Slo`] it is 2 and the
-    /// strain while a promise is broken, and else 1 and the largest part of its rate that a tenant loses.
+    /// strain while a promise is broken, and else 1 and the largest part of its rate that a tenant
+    /// loses.
     pub(super) fn score(&self, value: f64, now: &Figures, before: &Figures) -> f64 {
         match self {
             Self::Fairness | Self::Time { .. } => value,
