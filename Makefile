@@ -1,7 +1,7 @@
 # The commands of the project.
 
 .PHONY: help demo fast quick check test long times release outside outside-alone tools test-rust test-python lint \
-    dependencies minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz
+    dependencies minimum-rust browser-small miri memcheck install programs swarm planted-faults bench bench-check bench-record docs site screenshots fuzz advice
 
 help:
 	@echo 'make demo    two tenants on one drive, under three policies; results in out/demo'
@@ -15,6 +15,7 @@ help:
 	@echo 'make fast    the fastest program for this machine, built with a profile: target/profile-guided/flashlane'
 	@echo 'make programs  what `flashlane exec` runs, for its processor, in out/programs; see docs/exec.md'
 	@echo 'make install the library for C and C++ in PREFIX, /usr/local without it; see docs/c.md'
+	@echo 'make advice  advise against exhaustive searches in 30 scenarios, an hour'
 	@echo 'make swarm   random configurations that nobody chose, SWARM_SEEDS=10000 of them'
 	@echo 'make planted-faults  slips in the simulator, one at a time, that its assertions have to catch'
 	@echo 'make fuzz    coverage-guided fuzzing of all parsers, FUZZ_SECONDS=600 for each target'
@@ -77,7 +78,7 @@ quick: $(PROGRAMS)
 
 # All of that, and what takes longer: the oldest Rust, the smallest module for browsers, new random configurations, fuzzing,
 # and the papers at full size.
-long: check test minimum-rust browser-small outside-alone swarm fuzz
+long: check test minimum-rust browser-small outside-alone swarm fuzz advice
 	WAF_ONLY=all cargo test -p flashlane-tests --test waf_only_policies -- --quiet
 	ORACLE=all cargo test -p flashlane-tests --test slow -- --quiet oracle::the_released_mqsim_is_met
 	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::
@@ -114,6 +115,10 @@ memcheck:
 # As releases have it.
 browser-small:
 	CARGO_PROFILE_WASM_LTO=fat scripts/what-if.sh
+
+# Advice against exhaustive searches, in scenarios that a script draws; TRUTH=5 takes five of the 30.
+advice:
+	cargo test -q --release -p flashlane-study --lib advise::truth -- --ignored --nocapture
 
 # What the checks of speed need of a release. The whole program is built by `make demo` and by `make long`.
 release:

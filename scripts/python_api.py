@@ -20,8 +20,8 @@ GROUPS = {
     "Results": ["Result", "FlowResult", "Seeds", "Estimate", "Table", "compare", "plot_compare"],
     "Many runs": ["sweep", "sweep_grid", "Sweep", "search", "search_file", "Search"],
     "Questions to the command": [
-        "plan", "Plan", "PlanAnswer", "PlanTrial", "PlanGoal", "probe", "Probe", "ProbeSeries",
-        "fit", "Fit", "FitKey", "FitPoint",
+        "advise", "Advice", "Tried", "plan", "Plan", "PlanAnswer", "PlanTrial", "PlanGoal",
+        "probe", "Probe", "ProbeSeries", "fit", "Fit", "FitKey", "FitPoint",
     ],
     "Traces and clones": ["read_trace", "clone_trace", "clone_names", "Clone"],
     "A drive that your program steps": ["Drive", "Completion", "Snapshot", "US", "MS", "S"],

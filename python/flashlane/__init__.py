@@ -23,6 +23,7 @@ from flashlane._flashlane import (
     Work,
     __version__,
 )
+from flashlane.advise import Advice, Tried, advise
 from flashlane.drive import MS, US, Drive, S
 from flashlane.errors import ConfigError, Error, OutputError, RefusedError, StuckError, TraceError
 from flashlane.papers import papers, reproduce
@@ -60,6 +61,7 @@ from flashlane.workload import Flow, Workload
 __all__ = [
     "MS",
     "US",
+    "Advice",
     "Clone",
     "Completion",
     "ConfigError",
@@ -95,11 +97,13 @@ __all__ = [
     "Sweep",
     "Table",
     "TraceError",
+    "Tried",
     "Verdict",
     "VictimPolicy",
     "Work",
     "Workload",
     "__version__",
+    "advise",
     "clone_names",
     "clone_trace",
     "compare",

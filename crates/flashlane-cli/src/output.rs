@@ -245,7 +245,7 @@ fn of_refusal(refusal: Refusal) -> Error {
 }
 
 /// The files that a run may leave in the folder of a scenario.
-pub(crate) const RESULTS: [&str; 8] = [
+pub(crate) const RESULTS: [&str; 11] = [
     "summary.json",
     "seeds.json",
     "steady.json",
@@ -254,6 +254,9 @@ pub(crate) const RESULTS: [&str; 8] = [
     "requests.parquet",
     "timeseries.parquet",
     "timeline.pftrace",
+    "advice.json",
+    "advice.csv",
+    "advice.html",
 ];
 
 /// The paths of results in a folder and in folders below it.

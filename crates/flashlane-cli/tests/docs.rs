@@ -281,6 +281,7 @@ fn how_to_pages_run_as_printed() {
     follow(clone.path(), "docs/howto.md", "");
     follow(clone.path(), "docs/blame.md", "");
     follow(clone.path(), "docs/incident.md", "");
+    follow(clone.path(), "docs/advise.md", "");
     follow(clone.path(), "docs/energy.md", "");
     follow(clone.path(), "docs/results.md", "import pandas, pyarrow");
     follow(clone.path(), "docs/adding-a-policy.md", "");

@@ -120,6 +120,21 @@ fn the_tutorial_holds_under_other_seeds() {
 }
 
 #[test]
+fn advice_for_the_tutorial_names_suspension_and_not_flin() {
+    let tutorial = page("docs/tutorial.md");
+    let tenants = block(&tutorial, "name = \"database and backup\"");
+    let folder = crate::common::folder_with("tenants.toml", tenants);
+    let command = "advise --device fast18 --workload tenants.toml --states states --out advice \
+                   --format json --quiet";
+    let output = flashlane(folder.path(), &command.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let advice: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let said = advice["said"].to_string();
+    assert!(said.to_lowercase().contains("suspend programs"), "{said}");
+    assert!(!said.contains("flin"), "{said}");
+}
+
+#[test]
 fn the_tasks_hold_under_other_seeds() {
     let tasks = page("docs/tasks.md");
     let tenants = block(&tasks, "[[flow]]\nname = \"shop\"");

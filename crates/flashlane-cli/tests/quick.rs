@@ -1,5 +1,6 @@
 //! Tests of the command that take seconds at most, as one program. `slow.rs` has the others.
 
+mod advise;
 mod bad_input;
 mod commands;
 mod common;

@@ -44,6 +44,9 @@ pub struct RunData {
     pub series: Option<SeriesData>,
     /// Which tenant delays which, if that was asked for.
     pub blame: Option<Blame>,
+    /// What helps, in sentences, if that was tried (`run --advise`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
 }
 
 /// Distribution of the response times of a flow.
@@ -107,6 +110,7 @@ impl RunData {
             curves: curves.collect(),
             series: details.time_series.as_ref().map(|series| SeriesData::new(series, summary)),
             blame: details.blame.clone(),
+            advice: Vec::new(),
         }
     }
 
@@ -129,6 +133,7 @@ impl RunData {
             baseline: None,
             series: None,
             blame: None,
+            advice: Vec::new(),
         }
     }
 

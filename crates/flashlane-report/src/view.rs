@@ -215,7 +215,12 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
 /// The part of a run for the template. `summary`: means, if the run has several seeds.
 fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let verdict = verdict::of(summary, run.blame.as_ref());
-    let remedy = verdict::remedy(summary, run.blame.as_ref(), verdict.sufferer.as_deref());
+    let not_tried = || verdict::remedy(summary, run.blame.as_ref(), verdict.sufferer.as_deref());
+    let remedy = if run.advice.is_empty() {
+        not_tried()
+    } else {
+        format!("Tried: {}", run.advice.join(" "))
+    };
     let sufferer = verdict.sufferer.as_deref();
     let flows = (0..summary.flows.len()).map(|index| flow_card(run, summary, index, sufferer));
     let flows = flows.collect();

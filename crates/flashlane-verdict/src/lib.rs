@@ -1,4 +1,5 @@
-//! What a run shows, in sentences: who suffers, by how much, who causes it, and what would help.
+//! What a run shows, in sentences: who suffers, by how much, who causes it, and what
+//! could be tried.
 //!
 //! Reports and the playground say the same of the same numbers.
 
@@ -182,18 +183,20 @@ pub fn own_share(blame: &Blame, victim: &str) -> f64 {
     sum(true) / sum(false).max(1.0)
 }
 
-/// What would help the one that suffers, by the largest cause of its waiting; empty where nothing
-/// is known.
+/// Settings that could be tried for the one that suffers, by the largest cause of its waiting.
+/// Empty where nothing is known. The sentence says that they were not tried: only runs show what
+/// helps.
 #[must_use]
 pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) -> String {
     if summary.starved {
-        return "What would help: another arbitration or class (interface.arbitration, priority of the \
-                flow), a limit on waiting where the scheduler has one, or less load of the others."
+        return "Not tried: another arbitration or class (interface.arbitration, priority of the \
+                flow), a limit on waiting where the scheduler has one, or less load of the others. \
+                flashlane advise tries what the drive can do."
             .to_owned();
     }
     if summary.saturated {
-        return "What would help: less load, or a faster drive. Where work piles up, no policy \
-                makes room for it."
+        return "Not tried: less load, or a faster drive. Where work piles up, no policy makes room \
+                for it."
             .to_owned();
     }
     let found = victim
@@ -201,8 +204,9 @@ pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) ->
         .and_then(|(victim, blame)| Some((culprit_of(blame, victim)?, own_share(blame, victim))));
     let Some((culprit, own)) = found else { return String::new() };
     if own > culprit.share {
-        return "What would help: a lower queue depth of its own, or more dies for it \
-                (isolation = \"partitioned\" gives it chips of its own)."
+        return "Not tried: a lower queue depth of its own, or more dies for it (isolation = \
+                \"partitioned\" gives it chips of its own). flashlane advise tries what the drive \
+                can do."
             .to_owned();
     }
     let advice = match culprit.cause.as_str() {
@@ -230,7 +234,9 @@ pub fn remedy(summary: &Summary, blame: Option<&Blame>, victim: Option<&str>) ->
         "firmware" => "more processors in the drive (interface.firmware_servers)",
         _ => return String::new(),
     };
-    format!("What may help: {advice}. The playground and compare show by how much.")
+    format!(
+        "Not tried: {advice}. flashlane advise tries what the drive can do, and says by how much."
+    )
 }
 
 /// The share of the time of a flow's requests in which they wait for others.

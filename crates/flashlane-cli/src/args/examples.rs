@@ -40,6 +40,11 @@ const EXAMPLES: &[(&str, &str)] = &[
         "plan",
         "flashlane plan --device 980-pro --workload tenants.toml --slo reader:p99=1ms --count reader",
     ),
+    (
+        "advise",
+        "flashlane advise --device fast18 --workload tenants.toml --goal p99:shop --out advice\n\
+         flashlane advise --device 980-pro --workload tenants.toml --keep backup:iops=90% --out advice",
+    ),
     ("compare", "flashlane compare fcfs flin --report compared.html --format markdown"),
     ("states list", "flashlane states list"),
     ("states clear", "flashlane states clear"),

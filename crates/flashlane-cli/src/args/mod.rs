@@ -1,5 +1,6 @@
 //! Command-line arguments.
 
+mod advise;
 mod compare;
 mod examples;
 mod fit;
@@ -29,6 +30,7 @@ use flashlane::{Error, Warmup, visible};
 use crate::commands::Command;
 use crate::output;
 use crate::watch::WatchArgs;
+pub(crate) use advise::AdviseArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use fit::FitArgs;
 pub(crate) use format::{Format, TextOrJson};
@@ -127,6 +129,11 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
+    /// Also try what helps the tenants, as `flashlane advise` does with its defaults. The answer is in
+    /// the report and in advice.json, advice.csv and advice.html.
+    #[arg(long, requires = "out", conflicts_with_all = ["waf_only", "until_steady", "compat",
+        "dry_run", "arrivals"])]
+    pub(crate) advise: bool,
     /// The part of the drive that a flow has in its run alone.
     #[arg(long, value_name = "BASIS", default_value = "whole-drive", requires = "alone")]
     pub(crate) alone_basis: Basis,

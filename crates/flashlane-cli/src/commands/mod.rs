@@ -1,6 +1,7 @@
 //! The commands of the whole program, one file or folder each, and what only they need.
 //! `demo_only.rs` takes the place of this module in a program with the demonstration alone.
 
+mod advise;
 mod against;
 mod check;
 mod compare;
@@ -31,8 +32,9 @@ use clap::Subcommand;
 use flashlane::Error;
 
 use crate::args::{
-    CheckArgs, CompareArgs, ConformanceArgs, DemoArgs, FitArgs, PlanArgs, PresetArgs, ProbeArgs,
-    ReproduceArgs, RunArgs, SchemaArgs, SearchArgs, StatesArgs, SweepArgs, TraceArgs, ValidateArgs,
+    AdviseArgs, CheckArgs, CompareArgs, ConformanceArgs, DemoArgs, FitArgs, PlanArgs, PresetArgs,
+    ProbeArgs, ReproduceArgs, RunArgs, SchemaArgs, SearchArgs, StatesArgs, SweepArgs, TraceArgs,
+    ValidateArgs,
 };
 use crate::{demo, states};
 pub(crate) use flashlane_study::sweep::fault::note as note_fault;
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Find how many tenants, or how much load, fit on a drive while all goals (`slo`) are met.
     Plan(PlanArgs),
+    /// Find what helps the tenants of a drive, by trying what the drive can do; can be resumed.
+    Advise(Box<AdviseArgs>),
     /// Show results of several runs side by side.
     Compare(CompareArgs),
     /// List or remove the states of drives that are kept for later runs.
@@ -103,6 +107,7 @@ pub(crate) fn dispatch(command: &Command) -> Result<(), Error> {
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Search(arguments) => search::search(arguments),
         Command::Plan(arguments) => plan::plan(arguments),
+        Command::Advise(arguments) => advise::advise(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::States(arguments) => states::manage(arguments),
         Command::Completions(arguments) => pages::completions(arguments),

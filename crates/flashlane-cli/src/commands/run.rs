@@ -11,7 +11,7 @@ use flashlane_results::fio;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::commands::trace::split;
-use crate::commands::{against, dry_run, removal_table, replay};
+use crate::commands::{advise, against, dry_run, removal_table, replay};
 use crate::execute::{Outcome, Scenario, execute, pretty};
 use crate::flow_rows::print_rows;
 use crate::output::{Content, OutFolder, RUN, note, places_of_results, print, print_data, show};
@@ -47,6 +47,10 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     let workloads = load::workloads(tenants.workload(), &overrides);
     let (device, workloads) = both(device, workloads)?;
     check_all(&device, &workloads)?;
+    if arguments.advise && workloads.len() != 1 {
+        let found = format!("found {} scenarios, allowed: one", workloads.len());
+        return Err(Error::config("--advise", found));
+    }
     if !arguments.common.quiet {
         warn(&device, &workloads);
     }
@@ -79,6 +83,10 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
     if let Some(baseline) = &baseline {
         outcomes.iter_mut().for_each(|outcome| baseline.apply(outcome));
     }
+    let advice = arguments
+        .advise
+        .then(|| advise::beside_run(arguments, tenants.workload(), &scenarios[0].options));
+    let advice = advice.transpose()?;
     let mut documents = Vec::new();
     if arguments.common.format == Format::MqsimXml {
         for (outcome, workload) in outcomes.iter().zip(&workloads) {
@@ -93,6 +101,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
             if watch.report {
                 let mut run = report::data(outcome, &device.config, &workload.config)?;
                 run.baseline = baseline.as_ref().map(|baseline| baseline.label.clone());
+                run.advice = advice.as_ref().map(advise::sentences).unwrap_or_default();
                 files.push((watched.folder().join("report.html"), report::page(&[run])?));
             }
             files.extend(watched.files(watch, &outcome.details)?);
@@ -100,12 +109,18 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<(), Error> {
         files.extend(documents.iter().enumerate().map(|(index, document)| {
             (mqsim_file(&arguments.workload, index), document.clone().into())
         }));
+        if let Some(advice) = &advice {
+            files.extend(advise::files(advice)?);
+        }
         folder.write(files)?;
     }
     if tenants.are_split() {
         tell_cause(&outcomes, common)?;
     }
     tell(&outcomes, common)?;
+    for line in advice.iter().flat_map(advise::sentences) {
+        show(&line, common.format != Format::Text)?;
+    }
     if let Some(baseline) = &baseline {
         show(&baseline.sentence(), common.format != Format::Text)?;
     }
