@@ -51,8 +51,9 @@ CHECKS := lint bench-check miri site outside memcheck dependencies
 check: tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
-# All tests of all languages. Python before Rust: what it builds, the Rust tests use.
-test: tools
+# All tests of all languages. The Python tests use the command that is built for the Rust tests, and these the Python package.
+test: tools $(PROGRAMS)
+	$(NEXTEST) --tests --no-run
 	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-rust
 

@@ -6,9 +6,6 @@ import csv
 import html
 import io
 import json
-import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from flashlane._flashlane import Device
-from flashlane.errors import ConfigError, Error, OutputError, StuckError
+from flashlane.errors import ConfigError
 from flashlane.optional import needed
+from flashlane.program import asked, files
 from flashlane.workload import Flow, Workload
 
 #: The judgement on a candidate.
@@ -165,37 +163,9 @@ class Advice(Sequence[Tried]):
         return pandas.DataFrame([{key: getattr(one, key) for key in keys} for one in self])
 
 
-def _program(program: str | PathLike[str] | None) -> str:
-    named = program or os.environ.get("FLASHLANE") or shutil.which("flashlane")
-    if named is None:
-        raise ConfigError(
-            "advise: the command flashlane was not found; allowed: on the PATH, in the variable "
-            "FLASHLANE, or program="
-        )
-    return os.fspath(named)
-
-
-def _device(device: Device | str | PathLike[str], folder: Path) -> str:
-    if not isinstance(device, Device):
-        return os.fspath(device)
-    path = folder / "device.toml"
-    path.write_text(device.to_toml())
-    return os.fspath(path)
-
-
-def _workload(workload: Workload | Sequence[Flow] | str | PathLike[str], folder: Path) -> str:
-    if isinstance(workload, str | PathLike):
-        return os.fspath(workload)
-    if not isinstance(workload, Workload):
-        workload = Workload(list(workload))
-    path = folder / "workload.toml"
-    path.write_text(workload.to_toml())
-    return os.fspath(path)
-
-
 def advise(
-    device: Device | str | PathLike[str],
-    workload: Workload | Sequence[Flow] | str | PathLike[str],
+    device: Device | str | PathLike[str] | dict[str, Any],
+    workload: Workload | list[Flow] | str | PathLike[str] | dict[str, Any],
     *,
     goal: str | None = None,
     keep: Sequence[str] = (),
@@ -205,15 +175,15 @@ def advise(
     budget: str | None = None,
     jobs: int = 0,
     folder: str | PathLike[str] | None = None,
-    program: str | PathLike[str] | None = None,
 ) -> Advice:
     """Find what helps the tenants of a drive, by trying what the drive can do.
 
-    It runs the command ``flashlane advise``.
+    Runs the command ``flashlane advise`` (docs/advise.md), which has to be on the path or in
+    ``FLASHLANE_COMMAND``.
 
     Args:
-        device: a preset, a file, or a device.
-        workload: a file, a workload, or flows.
+        device: the drive, or what ``Device`` takes.
+        workload: the tenants, or what ``Workload`` takes; goals may be in it (``slo``).
         goal: ``fairness``, ``slo``, ``speedup``, or a time of a tenant such as ``p99:shop``.
         keep: what tenants keep, each such as ``backup:iops=90%``.
         candidates: what is tried, by its name: a list of settings such as ``flash.suspend.program = true``.
@@ -222,39 +192,27 @@ def advise(
         budget: no round starts after this time, such as ``2min``.
         jobs: runs at a time; 0 for one on each core.
         folder: where results are kept, so that a second call goes on; none are kept without it.
-        program: the command, where it is not on the PATH.
 
     Raises:
-        flashlane.errors.ConfigError: if the input is refused, with what was found and what is allowed.
+        flashlane.errors.ConfigError: the question is refused, or there is no command.
         flashlane.errors.StuckError: if the drive as it is cannot finish its work.
     """
-    with tempfile.TemporaryDirectory() as temporary:
-        place = Path(temporary)
-        out = Path(folder) if folder is not None else place / "out"
-        command = [_program(program), "advise", "--device", _device(device, place)]
-        command += ["--workload", _workload(workload, place), "--out", os.fspath(out), "--quiet"]
-        command += ["--format", "json", "--seeds", str(seeds), "--seed", str(seed), "--jobs", str(jobs)]
-        if goal is not None:
-            command += ["--goal", goal]
-        if budget is not None:
-            command += ["--budget", budget]
-        for one in keep:
-            command += ["--keep", one]
+    with tempfile.TemporaryDirectory(prefix="flashlane-") as temporary, files(device, workload) as given:
+        drive, tenants = given
+        out = Path(folder) if folder is not None else Path(temporary) / "out"
+        call: list[str | PathLike[str]] = ["advise", "--device", drive, "--workload", tenants, "--out", out]
+        call += ["--quiet", "--format", "json", "--seeds", str(seeds), "--seed", str(seed)]
+        call += ["--jobs", str(jobs)]
+        call += ["--goal", goal] if goal is not None else []
+        call += ["--budget", budget] if budget is not None else []
+        call += [part for one in keep for part in ("--keep", one)]
         if candidates is not None:
-            written = place / "candidates.toml"
+            written = Path(temporary) / "candidates.toml"
             entries = (
                 f"[[candidate]]\nlabel = {json.dumps(label)}\nset = {json.dumps(sets)}\n"
                 for label, sets in candidates.items()
             )
-            written.write_text("\n".join(entries))
-            command += ["--candidates", os.fspath(written)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise OutputError(f"advise: {command[0]}: {error}") from error
-    why = done.stderr.strip().removeprefix("error: ")
-    # A goal that cannot be met is an answer, too.
-    if done.returncode in (0, 4):
-        return Advice(json.loads(done.stdout))
-    kinds: dict[int, type[Error]] = {2: ConfigError, 3: StuckError}
-    raise kinds.get(done.returncode, Error)(why)
+            written.write_text("\n".join(entries), encoding="utf-8")
+            call += ["--candidates", written]
+        # A goal that cannot be met is an answer, too.
+        return Advice(json.loads(asked(call, answers=(0, 4))))

@@ -31,15 +31,15 @@ def command() -> str:
     return found
 
 
-def asked(arguments: Sequence[str | PathLike[str]]) -> str:
-    """Run the command; what it printed.
+def asked(arguments: Sequence[str | PathLike[str]], answers: Sequence[int] = (0,)) -> str:
+    """Run the command; what it printed where it ends with a status of ``answers``.
 
     Raises:
         flashlane.errors.Error: it ended with an error, which is the message.
     """
     called = [command(), *(fspath(argument) for argument in arguments)]
     done = subprocess.run(called, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode == 0:
+    if done.returncode in answers:
         return done.stdout
     said = done.stderr.strip().removeprefix("error: ") or f"ended with status {done.returncode}"
     kinds: dict[int, type[Error]] = {2: ConfigError, 3: StuckError}

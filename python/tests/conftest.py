@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import flashlane as fl
+from flashlane.program import VARIABLE
 
 # Tests of states name a folder of their own; the others leave the user's caches alone.
 os.environ["FLASHLANE_STATES"] = "off"
@@ -76,3 +78,16 @@ def overload(iops: float = 200_000.0) -> fl.Workload:
             fl.Flow("calm", queue_depth=1, read_ratio=1.0, duration="20ms"),
         ]
     )
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The command of this tree, or the one that is named."""
+    root = Path(__file__).resolve().parents[2]
+    built = [root / "target" / kind / "flashlane" for kind in ("debug", "release")]
+    built = sorted((path for path in built if path.is_file()), key=lambda path: path.stat().st_mtime)
+    found = os.environ.get(VARIABLE) or (str(built[-1]) if built else shutil.which("flashlane"))
+    if found is None:
+        pytest.skip("the command flashlane is not built: cargo build -p flashlane-cli")
+    monkeypatch.setenv(VARIABLE, found)
+    return found

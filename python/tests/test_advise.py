@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 import flashlane as fl
-
-_MADE = Path(__file__).parents[2] / "target" / "release" / "flashlane"
-_PROGRAM = os.environ.get("FLASHLANE") or shutil.which("flashlane") or (_MADE if _MADE.exists() else None)
-
-needs_program = pytest.mark.skipif(_PROGRAM is None, reason="the command flashlane is not there")
 
 DEVICE = fl.Device("tiny", set={"flash.blocks_per_plane": 256, "ftl.unwritten_read": "flash"})
 FLOWS = [
@@ -22,9 +15,8 @@ FLOWS = [
 ]
 
 
-@needs_program
-def test_the_answer_is_typed_and_a_table(tmp_path: Path) -> None:
-    found = fl.advise(DEVICE, FLOWS, seeds=2, folder=tmp_path / "out", program=_PROGRAM)
+def test_the_answer_is_typed_and_a_table(command: str, tmp_path: Path) -> None:
+    found = fl.advise(DEVICE, FLOWS, seeds=2, folder=tmp_path / "out")
     assert found.answer == "helps" and found.goal == "fairness" and found.victim == "reader"
     winner = found.winner
     assert winner is not None and winner.value is not None and winner.before is not None
@@ -38,23 +30,15 @@ def test_the_answer_is_typed_and_a_table(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "advice.html").exists()
 
 
-@needs_program
-def test_candidates_goals_and_refusals() -> None:
+def test_candidates_goals_and_refusals(command: str) -> None:
     tried = {"interrupt <programs>": ["flash.suspend.program = true"]}
-    found = fl.advise(DEVICE, FLOWS, candidates=tried, goal="p99:reader", seeds=2, program=_PROGRAM)
+    found = fl.advise(DEVICE, FLOWS, candidates=tried, goal="p99:reader", seeds=2)
     assert [one.label for one in found] == ["interrupt <programs>"]
     assert "interrupt &lt;programs&gt;" in found._repr_html_()
     with pytest.raises(fl.ConfigError, match="no tenant `nobody`"):
-        fl.advise(DEVICE, FLOWS, goal="p99:nobody", program=_PROGRAM)
+        fl.advise(DEVICE, FLOWS, goal="p99:nobody")
 
 
 def test_another_schema_is_refused() -> None:
     with pytest.raises(fl.ConfigError, match=r"flashlane\.advice/1"):
         fl.Advice({"schema": "flashlane.advice/9"})
-
-
-def test_the_command_has_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv("FLASHLANE", raising=False)
-    with pytest.raises(fl.ConfigError, match="the command flashlane was not found"):
-        fl.advise(DEVICE, FLOWS)

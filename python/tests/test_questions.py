@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 import flashlane as fl
 from flashlane.program import VARIABLE
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The command of this tree, or the one that is named."""
-    built = [ROOT / "target" / kind / "flashlane" for kind in ("debug", "release")]
-    built = sorted((path for path in built if path.is_file()), key=lambda path: path.stat().st_mtime)
-    found = os.environ.get(VARIABLE) or (str(built[-1]) if built else shutil.which("flashlane"))
-    if found is None:
-        pytest.skip("the command flashlane is not built: cargo build -p flashlane-cli")
-    monkeypatch.setenv(VARIABLE, found)
-    return found
-
 
 TENANTS = [fl.Flow("reader", iops=800, read_ratio=1.0, size="4KiB", requests=300)]
 
