@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::hint;
 use super::places::{Places, at, join, join_index};
-use super::refuse;
+use super::{refuse, values};
 use crate::shortened;
 use crate::{Error, Problem};
 
@@ -72,9 +72,8 @@ impl Draft {
 
     /// Reads the structure that the values describe.
     pub fn finish<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_path_to_error::deserialize(Value::Table(self.value.clone())).map_err(|error| {
-            let message = error.inner().message().to_owned();
-            Error::Config(vec![refuse::problem(error.path(), &message, &self.places)])
+        values::read(&Value::Table(self.value.clone())).map_err(|stop| {
+            Error::Config(vec![refuse::problem(stop.key, &stop.message, &self.places)])
         })
     }
 }

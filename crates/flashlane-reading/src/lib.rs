@@ -11,6 +11,7 @@ mod places;
 mod refuse;
 mod rules;
 mod source;
+mod values;
 mod visible;
 
 pub use draft::{Draft, LEVELS_MAX, parse_value};

@@ -2,16 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_path_to_error::{Path, Segment};
-
 use super::hint;
-use super::places::{Places, join, join_index};
+use super::places::{Places, join};
 use crate::Problem;
 use crate::shortened;
 
-/// The problem for a deserialisation error at `path`.
-pub(crate) fn problem(path: &Path, message: &str, places: &Places) -> Problem {
-    let mut key = key_path(path);
+/// The problem for a deserialisation error at `key`.
+pub(crate) fn problem(mut key: String, message: &str, places: &Places) -> Problem {
     let (word, text) = explain(message.trim());
     let place = if let Some(word) = word {
         // The deserialiser may or may not have entered the offending key already.
@@ -31,20 +28,6 @@ fn with_word(place: String, word: &str) -> String {
         Cow::Borrowed(_) => place,
         Cow::Owned(short) => place.replace(word, &short),
     }
-}
-
-/// `flash.read_time[0]`.
-fn key_path(path: &Path) -> String {
-    let mut key = String::new();
-    for segment in path {
-        key = match segment {
-            Segment::Seq { index } => join_index(&key, *index),
-            Segment::Map { key: name } => join(&key, name),
-            Segment::Enum { variant } => join(&key, variant),
-            Segment::Unknown => key,
-        };
-    }
-    key
 }
 
 /// Our words for the deserialiser's message, and the key that it is about, if it names one.

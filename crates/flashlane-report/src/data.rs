@@ -86,6 +86,11 @@ pub struct SeriesColumn {
 }
 
 impl RunData {
+    /// The changes that were tried for the tenants, if some were.
+    pub(crate) fn tried(&self) -> Option<String> {
+        (!self.advice.is_empty()).then(|| format!("Tried: {}", self.advice.join(" ")))
+    }
+
     /// The data of a run. `configuration`: device and workload as TOML.
     #[must_use]
     pub fn new(

@@ -215,13 +215,9 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
 /// The part of a run for the template. `summary`: means, if the run has several seeds.
 fn run_view(run: &RunData, summary: &Summary) -> RunView {
     let verdict = verdict::of(summary, run.blame.as_ref());
-    let not_tried = || verdict::remedy(summary, run.blame.as_ref(), verdict.sufferer.as_deref());
-    let remedy = if run.advice.is_empty() {
-        not_tried()
-    } else {
-        format!("Tried: {}", run.advice.join(" "))
-    };
     let sufferer = verdict.sufferer.as_deref();
+    let remedy = run.tried();
+    let remedy = remedy.unwrap_or_else(|| verdict::remedy(summary, run.blame.as_ref(), sufferer));
     let flows = (0..summary.flows.len()).map(|index| flow_card(run, summary, index, sufferer));
     let flows = flows.collect();
     let compat = summary.compat.as_ref().map(|mode| format!(", compat {mode}"));

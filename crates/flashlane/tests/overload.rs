@@ -1,6 +1,6 @@
 //! The verdict about saturation on runs of known load: open loops at fractions of the rate that a
-//! closed loop completes. `cargo test -p flashlane-tests --test slow overload:: -- --ignored --nocapture`
-//! prints the table of docs/model-measures.md.
+//! closed loop completes. `cargo test -p flashlane-tests --test slow overload:: -- --ignored
+//! --nocapture` prints the table of docs/model-measures.md.
 
 use crate::common::Scenario;
 

@@ -129,8 +129,8 @@ pub(crate) struct RunArgs {
     /// Also run every flow alone, and report slowdowns and fairness.
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Also try what helps the tenants, as `flashlane advise` does with its defaults. The answer is in
-    /// the report and in advice.json, advice.csv and advice.html.
+    /// Also try what helps the tenants, as `flashlane advise` does with its defaults. The answer is
+    /// in the report and in advice.json, advice.csv and advice.html.
     #[arg(long, requires = "out", conflicts_with_all = ["waf_only", "until_steady", "compat",
         "dry_run", "arrivals"])]
     pub(crate) advise: bool,

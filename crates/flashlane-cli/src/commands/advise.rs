@@ -228,7 +228,7 @@ fn table(advice: &Advice, better: &[&Tried]) -> String {
     table.row(vec!["as it is".to_owned(), now.unwrap_or_default(), "-".to_owned(), seeds]);
     for one in better.iter().take(ROWS) {
         let value = one.value.as_ref().map(|value| words::span(goal, value));
-        let loss = one.loss.map_or("-".to_owned(), |loss| format!("{:.0} %", 100.0 * loss));
+        let loss = one.loss.map_or("-".to_owned(), words::loss);
         table.row(vec![
             shortened(&visible_line(&one.candidate.label)),
             value.unwrap_or_default(),

@@ -66,7 +66,7 @@ impl Row {
             verdict: if is_change { said(one.verdict) } else { "as it is" },
             value: one.value.map(|value| words::span(&advice.goal, &value)).unwrap_or_default(),
             seeds: one.seeds.len(),
-            loss: one.loss.map(|loss| format!("{:.0} %", 100.0 * loss)).unwrap_or_default(),
+            loss: one.loss.map(words::loss).unwrap_or_default(),
             costs,
             sets: one.candidate.sets.join("; "),
         }
@@ -123,17 +123,17 @@ impl Chart {
             y: y(value),
             front: one.on_front,
             title: format!(
-                "{}: {}, {:.0} %",
+                "{}: {}, {}",
                 one.candidate.label,
                 one.value.map(|value| words::span(&advice.goal, &value)).unwrap_or_default(),
-                100.0 * loss
+                words::loss(loss)
             ),
         };
         let ends = words::figures(&advice.goal, &[0.0, high]);
         Self {
             marks: if shown.len() > 1 { shown.iter().map(mark).collect() } else { Vec::new() },
             front: front.join(" "),
-            x: format!("{:.0} %", 100.0 * most),
+            x: words::loss(most),
             y: ["0".to_owned(), format!("{}{}", ends.0[1], ends.1)],
         }
     }

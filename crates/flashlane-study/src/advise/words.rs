@@ -88,6 +88,13 @@ fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part.abs())
 }
 
+/// What a candidate costs the tenant that pays most. A small gain rounds to 0 %, not to -0 %.
+#[must_use]
+pub fn loss(part: f64) -> String {
+    // -0 + 0 is 0.
+    format!("{:.0} %", (100.0 * part).round() + 0.0)
+}
+
 /// The costs of a candidate, tenant by tenant: `backup loses 9 % of its rate`.
 #[must_use]
 pub fn cost(one: &Tried) -> String {
@@ -160,8 +167,8 @@ pub(super) fn said(advice: &Advice) -> Vec<String> {
     said
 }
 
-/// The one on the front that gains at least half of what the winner gains, for the least cost, if it
-/// costs clearly less and is not named yet.
+/// The one on the front that gains at least half of what the winner gains, for the least cost, if
+/// it costs clearly less and is not named yet.
 fn cheaper(advice: &Advice) -> Option<&Tried> {
     let winner = advice.of(Verdict::Winner)?;
     let gain = |one: &Tried| one.change.map_or(0.0, |change| change.mean.abs());
