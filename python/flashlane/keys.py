@@ -1484,8 +1484,12 @@ class RatesConfig(TypedDict, total=False):
     """Most bytes per second."""
 
 
+LimitPlace: TypeAlias = Literal["device", "host"]
+"""Where a limit holds commands back."""
+
+
 class LimitConfig(TypedDict, total=False):
-    """Largest rates. The device fetches a command when its rates allow it."""
+    """Largest rates. The device fetches a command, or the host submits it, when its rates allow it."""
 
     iops: float
     """Most commands per second, of all kinds. Range: 0.001..=1000000000."""
@@ -1503,6 +1507,9 @@ class LimitConfig(TypedDict, total=False):
     """After a pause, as much may pass at once as the rates give in this time. In any window of length
     ``w``, a rate is kept to what it gives in ``w + burst``, and one command more. Range: 0s..=3600s.
     Default: 1ms."""
+
+    at: LimitPlace
+    """Where commands are held back."""
 
 
 ThinkTimes: TypeAlias = Literal["constant", "exponential"]

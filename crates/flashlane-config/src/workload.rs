@@ -13,9 +13,10 @@ use flashlane_device::interface::limits::RateLimit;
 pub use flashlane_workload::config::{
     AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig, FioDirection,
     FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew, FioThink, FioZones, FlowConfig,
-    GroupConfig, HotColdConfig, LimitConfig, MixedConfig, MqsimAddress, MqsimFlowConfig,
-    MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange, RatesConfig,
-    SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig, WarpsConfig, ZipfConfig,
+    GroupConfig, HotColdConfig, LimitConfig, LimitPlace, MixedConfig, MqsimAddress,
+    MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange,
+    RatesConfig, SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig, WarpsConfig,
+    ZipfConfig,
 };
 
 /// A workload: one or more flows.

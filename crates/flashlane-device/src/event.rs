@@ -54,6 +54,9 @@ pub enum Event {
     CompletionRoom { queue: QueueId },
     /// A limit of rates lets the next command pass that waits for it. `limit`: its index.
     LimitRoom { limit: u16 },
+    /// A limit of rates in the host lets the next request pass that waits for it. `limit`: its
+    /// index.
+    HostLimitRoom { limit: u16 },
     /// The time at which the scheduling policy wants to be woken, unless it has changed its mind.
     #[default]
     Alarm,

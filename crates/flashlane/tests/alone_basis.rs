@@ -68,3 +68,30 @@ fn lists_of_a_flow_do_not_bind_it_alone() {
     let single = run(&listed, "isolation=unified", AloneBasis::WholeDrive);
     assert!(single.flows[0].slowdown.expect("it ran alone") > 1.2);
 }
+
+/// Chips of their own leave a tenant's planes few open blocks. With the data of all tenants on all
+/// planes, blocks of each of them are open on each plane.
+#[test]
+fn a_whole_drive_without_room_for_everybody_is_refused_before_the_run() {
+    let device = "base = 'tiny'\nisolation = 'partitioned'\n[flash]\nblocks_per_plane = 10\n\
+                  [ftl]\nover_provisioning = 3.0\ngc.threshold = '3 blocks'\n";
+    let device =
+        load::device_from_toml(device, "test", &Overrides::default()).expect("valid").config;
+    let flows: String = (0..4)
+        .map(|flow| {
+            format!("[[flow]]\nname = '{flow}'\nsynthetic = {{ queue_depth = 1, requests = 20 }}\n")
+        })
+        .collect();
+    let workload =
+        load::workload_from_toml(&flows, "test", &Overrides::default()).expect("valid").config;
+    assert_eq!(validate(&device, &workload), []);
+    let run = |alone_basis| {
+        let options = RunOptions { alone: true, alone_basis, check: true, ..RunOptions::default() };
+        simulate(&device, &workload, &options, &|_| {})
+    };
+    let error = run(AloneBasis::WholeDrive).expect_err("no room").to_string();
+    for part in ["--alone-basis: found whole-drive", "must hold", "same-isolation"] {
+        assert!(error.contains(part), "{error}");
+    }
+    run(AloneBasis::SameIsolation).expect("it runs");
+}

@@ -47,6 +47,40 @@ fn a_tenant_gets_its_rate_and_the_others_the_rest() {
     assert_eq!(loose, free, "a limit that nobody reaches changes nothing");
 }
 
+/// In the host, a limit keeps the same rate, and the submission queue stays free of what waits.
+#[test]
+fn a_limit_in_the_host_keeps_the_same_rate_outside_of_the_queue() {
+    let pair = |keys: &str| rates(&[reader("a", keys), reader("b", "")].concat());
+    let free = pair("");
+    let (device, host) =
+        (pair("limit = { iops = 1000 }"), pair("limit = { iops = 1000, at = 'host' }"));
+    assert_close(host[0], 1000.0);
+    assert_close(host[1], device[1]);
+    assert_eq!(pair("limit = { iops = 1e8, at = 'host' }"), free, "nobody reaches it");
+    let waits = |at: &str| {
+        let keys = format!("limit = {{ iops = 1000, at = '{at}' }}");
+        let (summary, _) = run(&reader("a", &keys), &RunOptions::default());
+        let flow = &summary.flows[0];
+        (flow.end_to_end_us.mean, flow.response_time_us.mean)
+    };
+    let ((whole, response), (same, all)) = (waits("host"), waits("device"));
+    assert!(whole > 10_000.0 && response < 1000.0, "16 outstanding wait: {whole} {response}");
+    assert_close(same, whole);
+    assert_close(all, whole);
+}
+
+#[test]
+fn a_group_in_the_host_shares_its_rate_beside_limits_of_the_device() {
+    let group =
+        "[[group]]\nname = 'g'\nmembers = ['a', 'b']\nlimit = { iops = 5000, at = 'host' }\n";
+    let own = reader("a", "limit = { iops = 2000 }");
+    let found = rates(&[&*own, &*reader("b", ""), group].concat());
+    assert_close(found[0], 2000.0);
+    // Commands that have passed in the host and wait in the device are paid for already: 16.
+    let both = found[0] + found[1];
+    assert!((5000.0 - 80.0..5050.0).contains(&both), "{found:?}");
+}
+
 #[test]
 fn kinds_have_limits_of_their_own() {
     let mixed = reader("a", "limit = { read.iops = 500, write.bandwidth = '4.096MB/s' }");
@@ -76,21 +110,23 @@ fn members_of_a_group_share_its_rate() {
 
 #[test]
 fn time_for_a_limit_is_charged_to_it() {
-    let pair = [reader("a", "limit = { iops = 1000 }"), reader("b", "")].concat();
     let blaming = RunOptions {
         observe: Observe { blame: true, ..Observe::default() },
         ..RunOptions::default()
     };
-    let (_, blame) = run(&pair, &blaming);
-    let blame = blame.expect("it was asked for");
-    let share = |flow: &str| {
-        let victim = blame.victims.iter().find(|victim| victim.flow == flow).expect("it is there");
-        let cells = victim.cells.iter().filter(|cell| cell.cause == "rate-limit");
-        assert!(cells.clone().all(|cell| cell.culprit == flow));
-        cells.map(|cell| cell.ps as f64).sum::<f64>() / victim.waiting_ps as f64
-    };
-    assert!(share("a") > 0.9, "{}", share("a"));
-    assert!(share("b") == 0.0, "{}", share("b"));
+    for limit in ["limit = { iops = 1000 }", "limit = { iops = 1000, at = 'host' }"] {
+        let (_, blame) = run(&[reader("a", limit), reader("b", "")].concat(), &blaming);
+        let blame = blame.expect("it was asked for");
+        let share = |flow: &str| {
+            let victim = blame.victims.iter().find(|victim| victim.flow == flow);
+            let victim = victim.expect("it is there");
+            let cells = victim.cells.iter().filter(|cell| cell.cause == "rate-limit");
+            assert!(cells.clone().all(|cell| cell.culprit == flow));
+            cells.map(|cell| cell.ps as f64).sum::<f64>() / victim.waiting_ps as f64
+        };
+        assert!(share("a") > 0.9, "{limit}: {}", share("a"));
+        assert!(share("b") == 0.0, "{limit}: {}", share("b"));
+    }
     let (_, blame) = run(&reader("b", ""), &blaming);
     let causes = blame.expect("it was asked for").causes;
     assert!(causes.iter().all(|cause| cause.name != "rate-limit"), "nobody has a limit");
@@ -112,8 +148,10 @@ fn alone_on_the_whole_drive_a_tenant_has_no_limit() {
 fn a_slow_limit_is_no_fault_of_the_device() {
     let slow =
         reader("a", "limit = { iops = 0.01 }").replace("duration = '200ms'", "requests = 20000");
-    let (summary, _) = run(&slow, &RunOptions::default());
-    assert_eq!(summary.requests_completed, 20_000);
+    for slow in [slow.clone(), slow.replace("0.01", "0.01, at = 'host'")] {
+        let (summary, _) = run(&slow, &RunOptions::default());
+        assert_eq!(summary.requests_completed, 20_000);
+    }
     let busy = reader("b", "").replace("duration = '200ms'", "iops = 2000, requests = 100000");
     let busy = busy.replace("queue_depth = 16, ", "");
     let slow = slow.replace("requests = 20000", "requests = 3");

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::whole_run;
 use crate::generate::{Case, case};
-use effort::processor_time;
+use effort::{memory, processor_time};
 use flashlane::config::validate::validate;
 use flashlane::config::{
     CacheMode, DeviceConfig, MappingKind, OnEnd, Pacing, Superblock, Technology, WindowRule,
@@ -33,13 +33,6 @@ const ENDLESS: Duration = Duration::from_secs(180);
 
 /// Memory of all runs together that is too much. Unit: bytes.
 const MEMORY_MAX: u64 = 8 << 30;
-
-/// Memory that the program has now; 0 where the system does not tell it. Unit: bytes.
-fn memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096
-}
 
 /// What came of a seed.
 enum Outcome {
@@ -83,11 +76,12 @@ fn run(seed: u64) -> Outcome {
     }
 }
 
-/// What shows only late in a run: no request arrived before the load ended, the warm-up took all
-/// requests, or a very slow drive has more windows than are allowed.
+/// Problems that only a run shows: no request arrived before the load ended, the warm-up took all
+/// requests, there are too many windows, or the whole drive has no room for the data of all flows.
 fn shows_late(error: &Error) -> bool {
     let shows_late = |p: &Problem| {
         p.place == "--warmup"
+            || p.place == "--alone-basis"
             || p.place == "--series-window"
             || p.place.ends_with(".starts_after")
             || p.place == "workload" && p.message.starts_with("found no request")
@@ -145,6 +139,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
         || compat.collection_per_block
         || compat.unprogrammed_mapping
         || compat.flash_unwritten_reads && compat.unordered_programs
+        || case.workload.limits_rates()
         || case.workload.flows.iter().any(|flow| flow.starts_after.is_some());
     let summary = match simulate(device, &case.workload, &options, progress) {
         Ok(summary) => summary,
@@ -263,7 +258,8 @@ fn check_observed(case: &Case, summary: &Summary, details: &Details) {
     check_timeline(case, details);
     assert_eq!(details.blame.is_some(), observe.blame);
     let Some(blame) = &details.blame else { return };
-    if case.options.alone {
+    // Alone, a tenant has no limits: their share of the difference is nobody else's.
+    if case.options.alone && !case.workload.limits_rates() {
         blame::keep(summary, blame);
     }
     for (victim, flow) in blame.victims.iter().zip(&summary.flows) {

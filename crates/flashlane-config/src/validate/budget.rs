@@ -7,7 +7,7 @@ use flashlane_device::ftl::budget::{self, PlaneBudget, plane_limits};
 use flashlane_device::ftl::hybrid::SPARE_BLOCKS;
 use flashlane_device::isolation::{Isolation, UpiConfig};
 use flashlane_device::layout::Layout;
-use flashlane_reading::Rules;
+use flashlane_reading::{Problem, Rules};
 
 /// The budget of every plane, by flat plane number.
 ///
@@ -51,11 +51,22 @@ fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, 
 /// Refuses the device unless every plane fits. The rest of both configurations must be valid.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
     let layout = workload.layout(device);
-    if device.ftl.mapping.kind == MappingKind::Hybrid {
-        check_hybrid(rules, device, &layout);
-        return;
+    if let Some(Problem { place, message }) = shortage(device, &layout) {
+        rules.refuse(place, message);
+    } else if let (Isolation::Upi(upi), MappingKind::Page) =
+        (&device.isolation, device.ftl.mapping.kind)
+    {
+        check_moving_sets(rules, device, &layout, upi);
     }
-    let budgets = plane_budget(device, &layout);
+}
+
+/// The problem of a plane that has too little room for its data, if there is one.
+#[must_use]
+pub fn shortage(device: &DeviceConfig, layout: &Layout) -> Option<Problem> {
+    if device.ftl.mapping.kind == MappingKind::Hybrid {
+        return shortage_of_hybrid(device, layout);
+    }
+    let budgets = plane_budget(device, layout);
     let shortage = |budget: &PlaneBudget| budget.logical_pages as i64 - budget.room_pages() as i64;
     let worst = budgets
         .iter()
@@ -63,18 +74,13 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &Workloa
         .rev()
         .filter(|(_, budget)| !budget.fits())
         .max_by_key(|(_, budget)| shortage(budget));
-    let Some((plane, worst)) = worst else {
-        if let Isolation::Upi(upi) = &device.isolation {
-            check_moving_sets(rules, device, &layout, upi);
-        }
-        return;
-    };
-    rules.refuse("ftl.over_provisioning", explain(device, plane, worst));
+    let (plane, worst) = worst?;
+    let place = "ftl.over_provisioning".to_owned();
+    Some(Problem { place, message: explain(device, plane, worst) })
 }
 
-/// Refuses hybrid mapping unless every plane has its data blocks, its log blocks and some spare
-/// blocks.
-fn check_hybrid(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
+/// With hybrid mapping, every plane needs its data blocks, its log blocks and some spare blocks.
+fn shortage_of_hybrid(device: &DeviceConfig, layout: &Layout) -> Option<Problem> {
     let geometry = layout.geometry;
     let log_blocks = u64::from(device.ftl.mapping.log_blocks) + 1;
     let mut needed = vec![0; geometry.planes() as usize];
@@ -85,20 +91,16 @@ fn check_hybrid(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
             needed[plane.index()] += blocks;
         }
     }
-    let Some((plane, &most)) = needed.iter().enumerate().rev().max_by_key(|(_, blocks)| **blocks)
-    else {
-        return;
-    };
+    let (plane, &most) = needed.iter().enumerate().rev().max_by_key(|(_, blocks)| **blocks)?;
     let most = most + SPARE_BLOCKS;
     let blocks = u64::from(geometry.blocks_per_plane);
-    rules.require(most <= blocks, "ftl.mapping.log_blocks", || {
-        format!(
-            "found {}: plane {plane} has {blocks} blocks, but needs {most} for data, {log_blocks} log blocks \
-             of each flow (one of them sequential) and {SPARE_BLOCKS} to merge into; allowed: fewer log \
-             blocks, or more over-provisioning",
-            device.ftl.mapping.log_blocks
-        )
-    });
+    let message = format!(
+        "found {}: plane {plane} has {blocks} blocks, but needs {most} for data, {log_blocks} log blocks \
+         of each flow (one of them sequential) and {SPARE_BLOCKS} to merge into; allowed: fewer log \
+         blocks, or more over-provisioning",
+        device.ftl.mapping.log_blocks
+    );
+    (most > blocks).then(|| Problem { place: "ftl.mapping.log_blocks".to_owned(), message })
 }
 
 fn explain(device: &DeviceConfig, plane: usize, budget: &PlaneBudget) -> String {

@@ -26,7 +26,7 @@ use std::ops::RangeInclusive;
 
 use flashlane_engine::Time;
 
-pub use budget::plane_budget;
+pub use budget::{plane_budget, shortage};
 pub use flashlane_device::flash::config::{
     BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, PAGE_BYTES, PAGES_PER_BLOCK,
     PLANES_PER_DIE,

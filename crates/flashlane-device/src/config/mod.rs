@@ -24,7 +24,9 @@ pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, Errors
 use crate::ftl::slc_cache::SlcSettings;
 pub use crate::ftl::slc_cache::config::SlcCacheConfig;
 pub use crate::ftl::superblocks::Superblock;
-pub use crate::interface::config::{InterfaceConfig, InterfaceKind, Priority, SataConfig};
+pub use crate::interface::config::{
+    CostModel, InterfaceConfig, InterfaceKind, Priority, SataConfig,
+};
 pub use crate::interface::processors::ProcessorsConfig;
 use crate::isolation::Isolation;
 use crate::layout::Geometry;

@@ -29,8 +29,8 @@ impl Device {
         }
     }
 
-    /// Checks that every request of an NVMe drive is behind its submission queue, or between its
-    /// entry and its completion.
+    /// Checks that every request of an NVMe drive is held back by a limit, behind its submission
+    /// queue, or between its entry and its completion.
     fn audit_queue_pairs(&self) {
         if self.interface.is_sata() {
             return;
@@ -39,6 +39,7 @@ impl Device {
         for (index, flow) in self.host.flows().enumerate() {
             let of_queue = |queue| self.host.behind_queue(queue) + nvme.under_way(queue);
             let known: u64 = self.host.queues_of(FlowId::at(index)).map(of_queue).sum();
+            let known = known + self.host.held_back(FlowId::at(index));
             assert_eq!(known, flow.outstanding(), "every request of flow {index} is somewhere");
         }
         nvme.audit(self.host.entries());

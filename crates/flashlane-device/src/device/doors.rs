@@ -59,6 +59,7 @@ impl Device {
     pub fn limit_rates(&mut self, limits: &[RateLimit]) {
         let flows = self.layout.flows.len();
         self.interface.nvme_mut().limit(limits, flows);
+        self.host.limit_rates(limits);
     }
 
     /// Sets the weights of the flows' queue pairs, in their order. The drive must be idle.

@@ -7,6 +7,7 @@
 //! `flash`), completions come back as events. A stage never holds a reference to another stage.
 //! Some stages still add methods to [`Device`] in their own folders.
 
+mod host_limits;
 mod queue_pairs;
 mod requests;
 mod sata;
@@ -380,6 +381,7 @@ impl Device {
             Event::Decoded { transaction } => self.on_decoded(transaction),
             Event::CompletionRoom { queue } => self.on_completion_room(queue),
             Event::LimitRoom { limit } => self.on_limit_room(limit),
+            Event::HostLimitRoom { limit } => self.on_host_limit_room(limit),
             Event::Alarm => self.on_alarm(before),
             Event::PagesDue => self.on_pages_due(before),
             Event::PassesDue => self.on_passes_due(before),

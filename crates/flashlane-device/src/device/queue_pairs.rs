@@ -4,19 +4,20 @@
 //! Everything that crosses the link goes through this file. Host memory answers requests that have
 //! arrived before anything else goes down the link (`answer`).
 
-use flashlane_engine::{Sequence, Time};
+use flashlane_engine::{Array, Sequence, Time};
 
 use super::Device;
+use super::reading::TransactionTimes;
 use crate::config::DeviceConfig;
 use crate::context::Context;
 use crate::event::{Event, Up};
 use crate::host::queues::Gathered;
 use crate::interface::config::InterfaceConfig;
 use crate::interface::costs::Costs;
-use crate::layout::Geometry;
+use crate::layout::{Geometry, Layout};
 use crate::link::QueueEntries;
 use crate::request::Request;
-use flashlane_units::{QueueId, RequestId, RequestOp, Span};
+use flashlane_units::{FlowId, QueueId, RequestId, RequestOp, Span};
 
 /// A submission doorbell on its way to the device, with its place in the order of events.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,17 @@ pub(super) fn costs(device: &DeviceConfig, geometry: Geometry) -> Costs {
     };
     let nominal = [mean(&device.flash.read_time), mean(&device.flash.program_time)];
     Costs::new(device.interface.cost, geometry.sectors_per_page, nominal)
+}
+
+/// The cost of a command, by the times that its flow's pages took so far.
+pub(super) fn cost_of(
+    costs: &Costs,
+    layout: &Layout,
+    times: &Array<FlowId, [TransactionTimes; 2]>,
+    request: &Request,
+) -> u64 {
+    let phase = layout.flows[request.flow.index()].page_phase;
+    costs.of(request, phase, |kind| times[request.flow][kind].mean())
 }
 
 impl Device {
@@ -148,18 +160,15 @@ impl Device {
     fn fetch_weighed(&mut self) {
         loop {
             let Context { now, events, requests, .. } = &mut self.context;
-            let (costs, times, flows) = (&self.costs, &self.transaction_times, &self.layout.flows);
-            let cost = |request: &Request| {
-                let phase = flows[request.flow.index()].page_phase;
-                costs.of(request, phase, |kind| times[request.flow][kind].mean())
-            };
+            let (costs, times, layout) = (&self.costs, &self.transaction_times, &self.layout);
+            let cost = |request: &Request| cost_of(costs, layout, times, request);
             let next = self.interface.nvme_mut().next_weighed(*now, events, requests, cost);
             let Some((id, was_held)) = next else { return };
             if self.observer.is_some() {
                 self.observe_fetch(id);
             }
             if let Some(observer) = self.observer.as_mut().filter(|_| was_held) {
-                observer.held_back(id);
+                observer.held_back(id, None);
             }
             self.fetch_entry(id);
         }

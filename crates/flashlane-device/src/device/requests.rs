@@ -71,6 +71,8 @@ impl Device {
         if self.interface.is_sata() {
             self.host.enter(flow);
             self.interface.sata_mut().submit(now, &mut self.context.events, id);
+        } else if self.host.holds_back() {
+            self.submit_limited(flow, queue, id);
         } else if self.host.enter_queue(flow, queue, id) {
             self.announce(id, queue);
         }

@@ -41,7 +41,7 @@ impl Device {
         // SATA has one queue for all flows. A command in it waits for earlier commands, however
         // long that takes. Where rates are limited, a command waits to be fetched as long as its
         // limit says.
-        let limited = self.interface.nvme().is_limited();
+        let limited = self.interface.nvme().is_limited() || self.host.limits(flow);
         let oldest = self
             .context
             .requests

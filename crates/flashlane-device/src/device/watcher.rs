@@ -41,8 +41,9 @@ pub trait Watcher: Any + dyn_clone::DynClone + Send + Sync {
     /// its queue.
     fn fetch(&mut self, id: RequestId, at_limit: bool);
 
-    /// A limit of the flow's rate held the submission entry back that is about to be fetched.
-    fn held_back(&mut self, id: RequestId);
+    /// A limit of the flow's rate held the submission entry back that is about to be fetched, or
+    /// the request in the host for `in_host`. Unit: picoseconds.
+    fn held_back(&mut self, id: RequestId, in_host: Option<u64>);
 
     /// Firmware time of a command, where the processors are modelled. Unit: picoseconds.
     fn firmware(&mut self, id: RequestId, work: u64);

@@ -1,6 +1,7 @@
 //! Stage 2 of 8: the host's side of the drive. Keeps the requests that have not arrived yet, the
 //! submission queues of each flow ([`queues`]) with the requests that wait for room in them, and
-//! the counts of submitted and completed requests.
+//! the counts of submitted and completed requests. A limit of rates may hold requests back
+//! ([`limits`]).
 //!
 //! The host does not know how its requests reach the drive. The driver sends doorbells, and tells
 //! the host which entries the device has fetched and completed.
@@ -9,6 +10,7 @@
 //! wait in a software queue in order of arrival; every generated request completes exactly once.
 
 pub mod counts;
+mod limits;
 pub(crate) mod queues;
 
 use flashlane_engine::{Array, Slab, Time};
@@ -18,6 +20,7 @@ use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
 use crate::request::{Planned, Request};
 use counts::{ByteCounts, RequestCounts};
+use limits::HostLimits;
 use queues::{Gathered, HostQueues};
 
 /// Simulated time without a completion after which a flow with work outstanding counts as starved.
@@ -124,6 +127,8 @@ pub struct Submission {
 pub(crate) struct Host {
     flows: Array<FlowId, HostFlow>,
     queues: HostQueues,
+    /// Limits of rates, if some are in the host.
+    limits: Option<Box<HostLimits>>,
     /// Requests that have not arrived yet.
     upcoming: Slab<SubmissionId, Submission>,
     /// Most requests outstanding: [`OUTSTANDING_MAX`], unless the submitter sets another bound.
@@ -143,6 +148,7 @@ impl Host {
         Self {
             flows: queue_pairs.iter().map(flow).collect(),
             queues: HostQueues::new(config, count),
+            limits: None,
             upcoming: Slab::new(),
             outstanding_max: OUTSTANDING_MAX,
         }
@@ -191,6 +197,9 @@ impl Host {
     /// Shrinks queues to their current size.
     pub(crate) fn fit(&mut self) {
         self.queues.fit();
+        if let Some(limits) = &mut self.limits {
+            limits.fit();
+        }
     }
 
     /// The queue pair with a number inside of a flow.
@@ -303,6 +312,9 @@ impl Host {
 
     /// Checks what must hold between two events. `outstanding`: requests in the system.
     pub(crate) fn audit(&self, outstanding: usize) {
+        if let Some(limits) = &self.limits {
+            limits.audit();
+        }
         for flow in &self.flows {
             assert!(flow.completed() <= flow.submitted, "a request completes once");
         }

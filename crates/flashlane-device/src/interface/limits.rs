@@ -1,4 +1,5 @@
-//! Limits of rates: token buckets that a command passes before it is fetched.
+//! Limits of rates: token buckets that a command passes before the device fetches it, or before the
+//! host writes its entry.
 //!
 //! A bucket is kept as the time at which its debt is paid (the generic cell rate algorithm of ATM,
 //! ITU-T I.371). A command that needs `c` of a rate moves this time by `c / rate`. It may pass
@@ -10,9 +11,31 @@ use std::collections::VecDeque;
 
 use flashlane_engine::{EventQueue, Time};
 use flashlane_units::{FlowId, QueueId, RequestOp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::costs::COST_UNIT;
 use crate::event::Event;
+
+/// Where a limit holds commands back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitPlace {
+    /// In the submission queue: the device does not fetch the command yet. Commands behind it wait
+    /// with it.
+    #[default]
+    Device,
+    /// In the host, as a storage layer does: the command has no entry in a submission queue yet.
+    Host,
+}
+
+impl LimitPlace {
+    /// True if this is [`LimitPlace::Device`].
+    #[must_use]
+    pub fn is_device(&self) -> bool {
+        *self == Self::Device
+    }
+}
 
 /// A limit for some flows together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +52,8 @@ pub struct RateLimit {
     pub per_sector: u64,
     /// How far the bucket may be in debt when a command passes. Unit: picoseconds.
     pub burst: u64,
+    /// Where commands are held back.
+    pub place: LimitPlace,
 }
 
 impl RateLimit {
@@ -55,12 +80,12 @@ impl RateLimit {
 
 /// A command that wants to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Passing {
-    pub(super) flow: FlowId,
-    pub(super) op: RequestOp,
-    pub(super) sectors: u32,
+pub(crate) struct Passing {
+    pub(crate) flow: FlowId,
+    pub(crate) op: RequestOp,
+    pub(crate) sectors: u32,
     /// By the model of costs; a plain command has [`COST_UNIT`].
-    pub(super) cost: u64,
+    pub(crate) cost: u64,
 }
 
 /// A limit at work. Either nobody waits, or an event is ahead at which the first one that waits may
@@ -89,43 +114,55 @@ impl Bucket {
     }
 }
 
-/// The limits of a drive at work.
+/// The limits of one place at work. Where they are in the host, the requests of a flow form a
+/// queue, with the number of the flow.
 #[derive(Clone, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     buckets: Vec<Bucket>,
     /// The limits of each flow.
     of_flow: Vec<Vec<u16>>,
+    place: LimitPlace,
 }
 
 impl Limits {
-    /// Full buckets. `None` without a limit.
-    pub(super) fn new(limits: &[RateLimit], flows: usize) -> Option<Self> {
+    /// Full buckets, of the limits of a place. `None` without one.
+    pub(crate) fn new(limits: &[RateLimit], flows: usize, place: LimitPlace) -> Option<Self> {
         let mut of_flow = vec![Vec::new(); flows];
-        for (index, limit) in limits.iter().enumerate() {
+        let here: Vec<&RateLimit> = limits.iter().filter(|limit| limit.place == place).collect();
+        for (index, limit) in here.iter().enumerate() {
             for flow in &limit.flows {
                 of_flow[flow.index()].push(u16::try_from(index).expect("some thousands at most"));
             }
         }
-        let bucket = |limit: &RateLimit| Bucket {
-            limit: limit.clone(),
+        let bucket = |limit: &&RateLimit| Bucket {
+            limit: (*limit).clone(),
             paid: 0,
             waiting: VecDeque::new(),
             first: None,
         };
-        let buckets = limits.iter().map(bucket).collect();
-        (!limits.is_empty()).then_some(Self { buckets, of_flow })
+        let buckets = here.iter().map(bucket).collect();
+        (!here.is_empty()).then_some(Self { buckets, of_flow, place })
+    }
+
+    /// True if a flow has a limit.
+    pub(crate) fn has(&self, flow: FlowId) -> bool {
+        !self.of_flow[flow.index()].is_empty()
     }
 
     /// Lets the oldest command of a queue pass, and charges it to all limits that count it. False:
     /// it waits for one of them, whose event comes when it may be its turn.
-    pub(super) fn pass(
+    pub(crate) fn pass(
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
         queue: QueueId,
         command: Passing,
     ) -> bool {
-        let Self { buckets, of_flow } = self;
+        let Self { buckets, of_flow, place } = self;
+        let room = |limit| match place {
+            LimitPlace::Device => Event::LimitRoom { limit },
+            LimitPlace::Host => Event::HostLimitRoom { limit },
+        };
         let Passing { flow, op, .. } = command;
         let holds = |index: &u16| {
             let bucket = &buckets[usize::from(*index)];
@@ -140,7 +177,7 @@ impl Limits {
             if alone {
                 let at = bucket.free_at();
                 assert!(at > now, "a limit holds nobody back without a reason");
-                events.schedule(at, Event::LimitRoom { limit: index });
+                events.schedule(at, room(index));
             }
         }
         for &index in &of_flow[flow.index()] {
@@ -153,7 +190,7 @@ impl Limits {
                 bucket.first = None;
                 if !bucket.waiting.is_empty() {
                     let at = bucket.free_at().max(now);
-                    events.schedule(at, Event::LimitRoom { limit: index });
+                    events.schedule(at, room(index));
                 }
             }
         }
@@ -161,7 +198,7 @@ impl Limits {
     }
 
     /// The queue that has waited longest for a limit may go before all others.
-    pub(super) fn turn(&mut self, limit: u16) -> QueueId {
+    pub(crate) fn turn(&mut self, limit: u16) -> QueueId {
         let bucket = &mut self.buckets[usize::from(limit)];
         assert!(bucket.first.is_none(), "one queue at a time goes first");
         let queue = bucket.waiting.pop_front().expect("a queue waits for the limit");
@@ -170,7 +207,7 @@ impl Limits {
     }
 
     /// Checks, with `--check`, that the queues that are held back are those that wait for a limit.
-    pub(super) fn audit(&self, mut held: Vec<usize>) {
+    pub(crate) fn audit(&self, mut held: Vec<usize>) {
         let waiting = self.buckets.iter().flat_map(|bucket| &bucket.waiting);
         let mut waiting: Vec<usize> = waiting.map(|queue| queue.index()).collect();
         waiting.sort_unstable();

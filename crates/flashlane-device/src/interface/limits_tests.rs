@@ -13,7 +13,7 @@ struct Door {
 
 impl Door {
     fn new(limits: &[RateLimit]) -> Self {
-        let limits = Limits::new(limits, 4).expect("there are limits");
+        let limits = Limits::new(limits, 4, LimitPlace::Device).expect("there are limits");
         Self { limits, events: EventQueue::new(), now: Time::ZERO }
     }
 
@@ -52,6 +52,7 @@ fn limit(flows: &[u16], reads: bool, writes: bool) -> RateLimit {
         per_command: 100,
         per_sector: 0,
         burst: 0,
+        place: LimitPlace::Device,
     }
 }
 
@@ -98,7 +99,7 @@ fn members_of_a_group_take_turns_in_the_order_in_which_they_came() {
         order.push((door.now.0, flow));
     }
     assert_eq!(order, [(100, 0), (200, 1), (300, 2), (400, 0), (500, 1), (600, 2)]);
-    assert!(Limits::new(&[], 3).is_none());
+    assert!(Limits::new(&[], 3, LimitPlace::Device).is_none());
 }
 
 #[test]
@@ -123,7 +124,15 @@ fn random(rng: &mut Rng) -> RateLimit {
         0 => (1 + rng.below(1000), 0),
         _ => (0, 1 + rng.below(100)),
     };
-    RateLimit { flows, reads, writes, per_command, per_sector, burst: rng.below(5000) }
+    RateLimit {
+        flows,
+        reads,
+        writes,
+        per_command,
+        per_sector,
+        burst: rng.below(5000),
+        place: LimitPlace::Device,
+    }
 }
 
 /// A command whose cost grows with its length.

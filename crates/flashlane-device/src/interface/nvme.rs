@@ -10,7 +10,7 @@ use flashlane_units::{QueueId, RequestId};
 use super::arbitration::{self, Arbiter, QueueSet};
 use super::config::{CostModel, InterfaceConfig};
 use super::fitted::fitted;
-use super::limits::{Limits, Passing, RateLimit};
+use super::limits::{LimitPlace, Limits, Passing, RateLimit};
 use crate::compat::CompatConfig;
 use crate::event::Event;
 use crate::request::{Request, Requests};
@@ -170,7 +170,7 @@ impl Nvme {
 
     /// Limits the rates of flows.
     pub(crate) fn limit(&mut self, limits: &[RateLimit], flows: usize) {
-        self.limits = Limits::new(limits, flows).map(Box::new);
+        self.limits = Limits::new(limits, flows, LimitPlace::Device).map(Box::new);
         self.weighs |= self.limits.is_some();
     }
 

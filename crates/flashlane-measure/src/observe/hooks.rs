@@ -1,5 +1,4 @@
-//! Calls to an observer. They happen only in a run that is watched, and nothing here changes the
-//! run.
+//! Calls to an observer, only in a run that is watched. Nothing here changes the run.
 
 use flashlane_engine::Time;
 use flashlane_units::{DieId, FlowId, Lpa, RequestId, TransactionId};
@@ -24,11 +23,13 @@ impl Observer {
         account.request(id).at_limit = at_limit;
     }
 
-    /// A limit of the flow's rate held the submission entry back that is about to be fetched.
+    /// A limit of the flow's rate held a request back, `in_host` or else in the device.
     #[cold]
-    pub(crate) fn held_back(&mut self, id: RequestId) {
+    pub(crate) fn held_back(&mut self, id: RequestId, in_host: Option<u64>) {
         let Some(account) = &mut self.account else { return };
-        account.request(id).held_back = true;
+        let waits = account.request(id);
+        waits.held_back |= in_host.is_none();
+        waits.held_in_host += in_host.unwrap_or(0);
     }
 
     /// Firmware time of a command, where the processors are modelled. Unit: picoseconds.

@@ -33,8 +33,8 @@ impl Watcher for Observer {
     }
 
     #[cold]
-    fn held_back(&mut self, id: RequestId) {
-        Self::held_back(self, id);
+    fn held_back(&mut self, id: RequestId, in_host: Option<u64>) {
+        Self::held_back(self, id, in_host);
     }
 
     #[cold]

@@ -1,5 +1,6 @@
 //! Limits of a tenant's rate, or of the rate of several together.
 
+pub use flashlane_device::interface::limits::LimitPlace;
 use flashlane_device::interface::limits::RateLimit;
 use flashlane_units::{Bandwidth, FlowId, SECTOR_BYTES, Span};
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ const SECOND_PS: u128 = 1_000_000_000_000;
 /// Default of [`LimitConfig::burst`]. Unit: picoseconds.
 const BURST_PS: u64 = 1_000_000_000;
 
-/// Largest rates. The device fetches a command when its rates allow it.
+/// Largest rates. The device fetches a command, or the host submits it, when its rates allow it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitConfig {
@@ -31,6 +32,9 @@ pub struct LimitConfig {
     /// 0s..=3600s. Default: 1ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Span>,
+    /// Where commands are held back.
+    #[serde(skip_serializing_if = "LimitPlace::is_device")]
+    pub at: LimitPlace,
 }
 
 /// Largest rates of one kind of command.
@@ -64,7 +68,7 @@ impl LimitConfig {
         })
     }
 
-    /// The limits of the device, for some flows together.
+    /// The limits for some flows together.
     #[must_use]
     pub fn of(&self, flows: &[FlowId]) -> Vec<RateLimit> {
         let burst = self.burst.map_or(BURST_PS, |burst| burst.0);
@@ -78,6 +82,7 @@ impl LimitConfig {
                 per_command,
                 per_sector,
                 burst,
+                place: self.at,
             };
             limits.extend(rates.iops.map(|iops| limit((SECOND_PS as f64 / iops).ceil() as u64, 0)));
             let per_sector = |rate: Bandwidth| {

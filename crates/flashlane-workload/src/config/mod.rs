@@ -21,7 +21,7 @@ use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::config::Priority;
 use flashlane_engine::Time;
 use flashlane_units::{Ratio, Span};
-pub use limit::{GroupConfig, LimitConfig, RatesConfig};
+pub use limit::{GroupConfig, LimitConfig, LimitPlace, RatesConfig};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};
 pub use slo::SloConfig;
 pub use synthetic::{

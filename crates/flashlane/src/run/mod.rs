@@ -11,6 +11,7 @@ pub use crate::options::{Progress, RunOptions, StateProgress, StateStep};
 use crate::parallel;
 use crate::precondition::{self, KeptStates};
 use crate::tenants::{Run, Tenants, mqsim_order};
+use flashlane_config::validate::shortage;
 use flashlane_config::{
     DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
 };
@@ -97,6 +98,14 @@ impl<'a> Prepared<'a> {
         options: &'a RunOptions,
     ) -> Result<Self, Error> {
         let (device, layout) = whole_drive::of(device, workload);
+        if let Some(short) = shortage(&device, &layout) {
+            let message = format!(
+                "found whole-drive: with the data of all flows on all planes, {}: {}, or \
+                 --alone-basis same-isolation",
+                short.place, short.message
+            );
+            return Err(Error::config("--alone-basis", message));
+        }
         let made = Self::of((Cow::Owned(device), layout), workload, options, true)?;
         Ok(Self { limits: Vec::new(), ..made })
     }

@@ -50,8 +50,10 @@ pub(crate) struct RequestWaits {
     pub(super) shadow: ShadowRequest,
     /// True if the request took the last place that its queue has in the device.
     pub(crate) at_limit: bool,
-    /// True if a limit of the flow's rate held the request back.
+    /// True if a limit of the flow's rate held the request back in the device.
     pub(crate) held_back: bool,
+    /// Time for which a limit held the request back in the host. Unit: picoseconds.
+    pub(crate) held_in_host: u64,
     /// The last access to the memory of the cache: when it was asked for, and when it began.
     pub(crate) dram: Option<(u64, u64)>,
     /// Own work in the firmware, where the processors are modelled; otherwise 0. Unit: picoseconds.
@@ -243,10 +245,11 @@ impl Account {
         charges.list().iter().for_each(|&(cell, ps)| fetch.add(cell, ps));
         charges.add(cell(flow, Cause::CompletionQueue), parts.completion);
         let held_back = if record.held_back { parts.submission } else { 0 };
-        charges.add(cell(flow, Cause::RateLimit), held_back);
+        charges.add(cell(flow, Cause::RateLimit), held_back + record.held_in_host);
         charges.list().iter().for_each(|&(cell, ps)| host.add(cell, ps));
         let placed = link + firmware + room + parts.submission + parts.link_out;
         let waiting = inside + parts.flash + parts.completion + placed + parts.host;
+        let in_host = parts.host - record.held_in_host;
         host.add(cell(flow, Cause::HostQueue), parts.whole - waiting);
         if counted {
             let cells = self.matrix.len() / self.flows;
@@ -265,7 +268,7 @@ impl Account {
         self.firmware.wait(flow, firmware, counted);
         let queued = if record.at_limit { &mut self.fetch[queue] } else { &mut self.arbitration };
         queued.wait(flow, parts.submission - held_back, counted);
-        self.host[queue].wait(flow, parts.host, counted);
+        self.host[queue].wait(flow, in_host, counted);
         self.link.held.add(cell(flow, Cause::Link), parts.link_work);
         self.firmware.held.add(cell(flow, Cause::Firmware), parts.firmware_work);
         self.arbitration.held.add(cell(flow, Cause::Arbitration), parts.fetching);

@@ -6,6 +6,7 @@ mod device;
 mod dies;
 mod large_units;
 mod separation;
+mod shares;
 mod slc_cache;
 mod warps;
 mod word_lines;
@@ -157,6 +158,7 @@ pub(crate) fn case(seed: u64) -> Case {
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     warps::warps(seed, &mut device, &mut workload);
+    shares::shares(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {
         0 => Warmup::Time(draw.scale(US, MS)),
         1 => Warmup::Requests(draw.scale(1, 100)),
