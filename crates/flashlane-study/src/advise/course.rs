@@ -342,9 +342,11 @@ impl Course<'_, '_> {
     }
 
     fn simplest(&self, leaders: &[usize]) -> Option<usize> {
-        let &best = leaders.first()?;
+        let ranking = self.ranking(|_| true);
+        // After more seeds, a leader may be no better than the unchanged drive.
+        let best = leaders.iter().copied().find(|at| ranking.contains(at))?;
         let scores: Vec<(usize, Scores)> =
-            self.ranking(|_| true).into_iter().map(|at| (at, self.field.scores(at))).collect();
+            ranking.into_iter().map(|at| (at, self.field.scores(at))).collect();
         let unchanged = self.field.scores(0);
         let runners = scores.iter().map(|one| (one.0, &one.1)).collect();
         let race = Race { unchanged: &unchanged, runners };
