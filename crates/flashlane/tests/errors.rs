@@ -441,7 +441,8 @@ fn a_run_without_time_refuses_to_refresh_and_nothing_else() {
 #[test]
 fn random_drives_with_errors_pass_their_audits() {
     let (mut runs, mut counts) = (0, ErrorSummary::default());
-    for seed in 0..800 {
+    // Few drives refresh a block before their run ends. Three of these seeds do.
+    for seed in 600..1000 {
         let mut case = case(seed);
         // Some of these drives are refused with errors, and some are too large for a quick test.
         let size = Geometry::new(&case.device.flash).pages();
@@ -471,5 +472,5 @@ fn random_drives_with_errors_pass_their_audits() {
     println!("{runs} runs: {counts:?}");
     assert!(runs > 40, "{runs} runs");
     let ErrorSummary { retried_pages, soft_pages, lost_pages, refreshes, .. } = counts;
-    assert!(retried_pages > 1000 && soft_pages > 1000 && lost_pages > 100 && refreshes > 2);
+    assert!(retried_pages > 1000 && soft_pages > 1000 && lost_pages > 100 && refreshes > 10);
 }
