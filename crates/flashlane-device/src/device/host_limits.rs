@@ -11,15 +11,10 @@ impl Device {
     /// Enters a request where limits of rates are in the host.
     #[cold]
     pub(super) fn submit_limited(&mut self, flow: FlowId, queue: QueueId, id: RequestId) {
-        if !self.host.limits(flow) {
-            if self.host.enter_queue(flow, queue, id) {
-                self.announce(id, queue);
-            }
-            return;
-        }
+        self.host.enter(flow);
         let command = self.passing(id);
         let (now, events) = (self.context.now, &mut self.context.events);
-        if self.host.enter_limited(now, events, id, command) {
+        if self.host.limits_mut().pass(now, events, id, command) {
             self.queue_up(queue, id);
         }
     }
@@ -28,12 +23,13 @@ impl Device {
     /// its flow as far as the limits allow it.
     #[cold]
     pub(super) fn on_host_limit_room(&mut self, limit: u16) {
-        let flow = self.host.limit_turn(limit);
-        assert!(self.host.oldest_held(flow).is_some(), "whose turn it is has a request that waits");
-        while let Some(id) = self.host.oldest_held(flow) {
+        let limits = self.host.limits_mut();
+        let flow = limits.turn(limit);
+        assert!(limits.oldest(flow).is_some(), "whose turn it is has a request that waits");
+        while let Some(id) = self.host.limits_mut().oldest(flow) {
             let command = self.passing(id);
             let (now, events) = (self.context.now, &mut self.context.events);
-            if !self.host.pass_oldest(now, events, command) {
+            if !self.host.limits_mut().pass_oldest(now, events, command) {
                 break;
             }
             let request = &mut self.context.requests[id];

@@ -31,41 +31,9 @@ impl Host {
         self.limits.as_ref().is_some_and(|limits| limits.has(flow))
     }
 
-    fn limits_mut(&mut self) -> &mut HostLimits {
+    /// The limits, which must be there.
+    pub(crate) fn limits_mut(&mut self) -> &mut HostLimits {
         self.limits.as_mut().expect("limits are in the host")
-    }
-
-    /// Counts a request. True: its limits let it pass into its queue. False: it is kept until its
-    /// turn comes.
-    pub(crate) fn enter_limited(
-        &mut self,
-        now: Time,
-        events: &mut EventQueue<Event>,
-        id: RequestId,
-        command: Passing,
-    ) -> bool {
-        self.enter(command.flow);
-        self.limits_mut().pass(now, events, id, command)
-    }
-
-    /// The flow whose turn it is at a limit.
-    pub(crate) fn limit_turn(&mut self, limit: u16) -> FlowId {
-        self.limits_mut().turn(limit)
-    }
-
-    /// The oldest request of a flow that a limit holds back.
-    pub(crate) fn oldest_held(&self, flow: FlowId) -> Option<RequestId> {
-        self.limits.as_ref()?.oldest(flow)
-    }
-
-    /// Lets the oldest request of a flow pass, if its limits allow it.
-    pub(crate) fn pass_oldest(
-        &mut self,
-        now: Time,
-        events: &mut EventQueue<Event>,
-        command: Passing,
-    ) -> bool {
-        self.limits_mut().pass_oldest(now, events, command)
     }
 
     /// Puts a request that has passed its limits into a submission queue, as
@@ -82,7 +50,7 @@ impl Host {
 
 /// The limits, and the requests that wait for them.
 #[derive(Clone)]
-pub(super) struct HostLimits {
+pub(crate) struct HostLimits {
     limits: Limits,
     /// The requests of each flow that wait, oldest first.
     waiting: Array<FlowId, Ring<RequestId>>,
@@ -96,7 +64,7 @@ impl HostLimits {
     }
 
     /// Lets a request pass, or keeps it until its turn comes.
-    pub(super) fn pass(
+    pub(crate) fn pass(
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
@@ -115,17 +83,17 @@ impl HostLimits {
     }
 
     /// The flow whose turn it is at a limit.
-    pub(super) fn turn(&mut self, limit: u16) -> FlowId {
+    pub(crate) fn turn(&mut self, limit: u16) -> FlowId {
         FlowId::at(self.limits.turn(limit).index())
     }
 
     /// The oldest request of a flow that waits.
-    pub(super) fn oldest(&self, flow: FlowId) -> Option<RequestId> {
+    pub(crate) fn oldest(&self, flow: FlowId) -> Option<RequestId> {
         self.waiting[flow].front().copied()
     }
 
     /// Lets the oldest request of a flow pass, if its limits allow it.
-    pub(super) fn pass_oldest(
+    pub(crate) fn pass_oldest(
         &mut self,
         now: Time,
         events: &mut EventQueue<Event>,
