@@ -36,8 +36,8 @@ class Tried:
         sets: the settings, as ``set`` of a device or ``--set`` takes them.
         verdict: the judgement.
         reason: why it may not be chosen, or was not run.
-        value: the figure of the goal, a mean over ``seeds``.
-        interval: its 95 % interval; ``None`` for a single seed.
+        value: the figure of the goal, the median over ``seeds``.
+        interval: its 95 % interval; ``None`` for fewer than six seeds.
         before: the figure on the unchanged drive, under the same seeds.
         loss: the largest part of its rate that a tenant loses.
         on_front: true if nothing else gains as much and costs less.
@@ -67,9 +67,9 @@ class Tried:
             sets=entry["sets"],
             verdict=entry["verdict"],
             reason=entry["reason"],
-            value=value.get("mean"),
+            value=value.get("median"),
             interval=(interval[0], interval[1]) if interval else None,
-            before=before.get("mean"),
+            before=before.get("median"),
             loss=entry["loss"],
             on_front=entry["on_front"],
             seeds=entry["seeds"],

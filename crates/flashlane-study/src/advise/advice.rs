@@ -1,13 +1,13 @@
 //! The advice: what helps, what it costs, and what was tried.
 
-use flashlane::metrics::Estimate;
 use serde::Serialize;
 
 use super::candidate::Candidate;
 use super::course::Choice;
 use super::field::Field;
-use super::figures::Means;
+use super::figures::Medians;
 use super::goal::Goal;
+use super::middle;
 use super::race::{self, Scores};
 
 /// Schema name written into `advice.json`.
@@ -51,20 +51,19 @@ pub enum Verdict {
     LeftOut,
 }
 
-/// A figure with its 95 % interval, which is null for a single seed.
+/// A figure with its 95 % interval, which is null for fewer than six seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Span {
-    /// The mean over the seeds.
-    pub mean: f64,
-    /// The ends of the interval.
+    /// The median over the seeds.
+    pub median: f64,
+    /// The ends of the interval: two of the seeds, whatever the distribution.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Span {
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let estimate = Estimate::of(values.map(Some).collect())?;
-        let interval = estimate.ci95_low.zip(estimate.ci95_high).map(|(low, high)| [low, high]);
-        Some(Self { mean: estimate.mean, interval })
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+        let median = middle::median(values.clone())?;
+        Some(Self { median, interval: middle::interval(values) })
     }
 }
 
@@ -176,8 +175,8 @@ fn tried(field: &Field<'_>, at: usize, seeds: &[u64], verdict: Verdict) -> Tried
     let before = |seed: u64| field.entries[0].runs[&seed].value;
     let tenants = field.entries[0].candidate_tenants();
     let effect = |tenant: usize| {
-        let now = Means::of(runs().map(|one| &one.1.figures.tenants[tenant]));
-        let had = Means::of(runs().map(|one| &field.before(one.0).tenants[tenant]));
+        let now = Medians::of(runs().map(|one| &one.1.figures.tenants[tenant]));
+        let had = Medians::of(runs().map(|one| &field.before(one.0).tenants[tenant]));
         let change = |now: f64, had: f64| (had > 0.0).then(|| now / had - 1.0);
         Effect {
             tenant: field.before(seeds[0]).tenants[tenant].name.clone(),
@@ -222,7 +221,7 @@ pub(super) fn judged(field: &Field<'_>, choice: &Choice) -> (Tried, Vec<Tried>, 
         let chosen = Some(*at) == choice.winner || Some(*at) == choice.runner_up;
         let seeds = if chosen { &choice.fresh } else { &own };
         let barred = field.barred(*at);
-        let gain = -race::mean_difference(&unchanged_scores, scores);
+        let gain = -race::difference(&unchanged_scores, scores);
         let some = race::TIE * race::level(&unchanged_scores);
         let helps = race::gains(&unchanged_scores, scores, typical);
         let verdict = match &barred {
@@ -281,7 +280,7 @@ fn place(one: &Tried) -> usize {
 
 /// The answer, by the winner under fresh seeds.
 fn answer(goal: &Goal, unchanged: &Tried, best: Option<&Tried>) -> Answer {
-    let met = |one: &Tried| one.value.is_some_and(|value| value.mean <= 1.0);
+    let met = |one: &Tried| one.value.is_some_and(|value| value.median <= 1.0);
     if *goal == Goal::Slo && met(unchanged) {
         return Answer::MetAlready;
     }
@@ -291,17 +290,17 @@ fn answer(goal: &Goal, unchanged: &Tried, best: Option<&Tried>) -> Answer {
     }
     let gains = |one: &Tried| {
         let Some(change) = one.change else { return false };
-        let [low, high] = change.interval.unwrap_or([change.mean; 2]);
+        let [low, high] = change.interval.unwrap_or([change.median; 2]);
         if goal.more_is_better() { low > 0.0 } else { high < 0.0 }
     };
     if best.is_some_and(gains) { Answer::Helps } else { Answer::NothingHelps }
 }
 
-/// Marks those for which nothing else gains as much and costs less. Both are means, of the seeds
+/// Marks those for which nothing else gains as much and costs less. Both are medians, of the seeds
 /// that each has, against the unchanged drive under the same seeds.
 fn mark_front(candidates: &mut [Tried], goal: &Goal) {
     let gain = |one: &Tried| {
-        let change = one.change.map_or(0.0, |change| change.mean);
+        let change = one.change.map_or(0.0, |change| change.median);
         if goal.more_is_better() { change } else { -change }
     };
     let points: Vec<Option<(f64, f64)>> = candidates
@@ -322,7 +321,7 @@ mod tests {
     use super::*;
 
     fn one(change: f64, loss: f64, verdict: Verdict) -> Tried {
-        let span = |mean| Some(Span { mean, interval: Some([mean - 0.1, mean + 0.1]) });
+        let span = |median| Some(Span { median, interval: Some([median - 0.1, median + 0.1]) });
         Tried {
             candidate: Candidate::default(),
             verdict,

@@ -44,6 +44,11 @@ impl Candidate {
         self.families.len() > 1
     }
 
+    /// True if this limits the rate of a tenant, and does nothing else.
+    pub(super) fn is_limit(&self) -> bool {
+        !self.is_pair() && self.families[0].starts_with(super::space::LIMIT)
+    }
+
     /// Makes a pair of two candidates. `None` if they exclude each other, or give a key two values.
     pub(super) fn with(&self, other: &Self) -> Option<Self> {
         let shared = self.families.iter().any(|family| other.families.contains(family));

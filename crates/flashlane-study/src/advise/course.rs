@@ -3,9 +3,11 @@
 //! 1. Every candidate alone, with one seed; those with an effect with a second one.
 //! 2. Limits: for each other tenant, the level at which the goal is reached best.
 //! 3. The best ones in pairs, and the best of the first three kinds with everything else.
-//! 4. A limit that is half of the best pair is searched again, beside the other half.
-//! 5. The leaders race: each gets seed after seed until the others are told apart from the best.
-//! 6. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
+//! 4. Each half of the best pairs with everything else, until no better pair comes up.
+//! 5. A limit that is half of the best pair is searched again, beside the other half.
+//! 6. The leaders race: each gets seed after seed until the others are told apart from the best.
+//!    Where chance decides, they get up to four times as many seeds as asked for.
+//! 7. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
 //!    chosen flatter it, so that only the fresh ones count for its figures.
 
 use flashlane::Error;
@@ -25,8 +27,20 @@ const PARENTS: usize = 8;
 const OF_A_KIND: usize = 2;
 /// The number of kinds whose best candidate is tried with everything.
 const BESIDE_ALL: usize = 3;
-/// The number of candidates that race for the first place.
-const LEADERS: usize = 10;
+/// The number of kinds whose best candidate is tried with everything although a tenant loses by it
+/// what it has to keep.
+const BROKEN_BESIDE_ALL: usize = 2;
+/// The number of pairs whose halves are tried with everything.
+const CLIMBED: usize = 2;
+/// How often that is repeated at most.
+const CLIMBS: usize = 3;
+/// The number of candidates that race for the first place, with two seeds each at the start, and
+/// the number of those that are left after each further seed.
+const LEADERS: [usize; 4] = [40, 30, 20, 10];
+/// So many times the seeds that were asked for are run where chance decides.
+const MORE_SEEDS: u64 = 4;
+/// The fewest fresh seeds for the winner's figures: as many as an interval of a median needs.
+const FRESH_SEEDS: u64 = 6;
 /// Most tenants for whose rates limits are searched: those that move most data.
 const LIMITED: usize = 6;
 
@@ -62,7 +76,11 @@ impl Course<'_, '_> {
             self.limits(None)?;
         }
         if self.field.has_time() {
-            self.pairs()?;
+            let parents = self.parents();
+            self.pairs("the best in pairs", parents)?;
+        }
+        if self.field.has_time() {
+            self.climb()?;
         }
         if self.with_limits && self.field.has_time() {
             self.limits_beside()?;
@@ -99,7 +117,7 @@ impl Course<'_, '_> {
     /// True if a candidate is clearly worse than the unchanged drive with the first seed.
     fn is_hopeless(&self, at: usize) -> bool {
         let (unchanged, scores) = (self.field.scores(0), self.field.scores(at));
-        let worse = race::mean_difference(&unchanged, &scores);
+        let worse = race::difference(&unchanged, &scores);
         self.field.entries[at].failed.is_some() || worse > 0.25 * race::level(&unchanged)
     }
 
@@ -162,7 +180,7 @@ impl Course<'_, '_> {
             self.field.run("limits", &wanted)?;
             let unchanged = self.field.scores(0);
             for (number, level, at) in asked {
-                let score = race::mean_difference(&unchanged, &self.field.scores(at));
+                let score = race::difference(&unchanged, &self.field.scores(at));
                 searches[number].1.tell(level, score);
             }
             let some = TIE_TO_GO_ON * race::level(&unchanged);
@@ -173,40 +191,49 @@ impl Course<'_, '_> {
 
     /// Candidates that may be chosen and are better than the unchanged drive, the best first.
     fn ranking(&self, among: impl Fn(&Candidate) -> bool) -> Vec<usize> {
-        let all = 1..self.field.entries.len();
-        let fit = all.filter(|&at| {
+        self.ranked(|at| {
             among(&self.field.entries[at].candidate) && self.field.barred(at).is_none()
-        });
+        })
+    }
+
+    /// Candidates that are better than the unchanged drive, the best first.
+    fn ranked(&self, among: impl Fn(usize) -> bool) -> Vec<usize> {
+        let fit = (1..self.field.entries.len()).filter(|&at| among(at));
         let scores: Vec<(usize, Scores)> = fit.map(|at| (at, self.field.scores(at))).collect();
         let unchanged = self.field.scores(0);
         let runners = scores.iter().map(|one| (one.0, &one.1)).collect();
         let mut ranking = Race { unchanged: &unchanged, runners }.ranking();
         let some = -race::TIE * race::level(&unchanged);
-        ranking.retain(|&at| race::mean_difference(&unchanged, &self.field.scores(at)) < some);
+        ranking.retain(|&at| race::difference(&unchanged, &self.field.scores(at)) < some);
         ranking
     }
 
     /// The candidates that are tried in pairs: the best ones with each other, and the best of the
     /// first kinds with everything, since some settings only matter beside these.
     fn parents(&self) -> Vec<(usize, usize)> {
-        let mut parents: Vec<usize> = Vec::new();
-        for at in self.ranking(|one| !one.is_pair()) {
-            let family = |at: usize| &self.field.entries[at].candidate.families[0];
-            let same = parents.iter().filter(|&&one| family(one) == family(at)).count();
-            if same < OF_A_KIND && parents.len() < PARENTS {
-                parents.push(at);
-            }
-        }
         let family = |at: usize| &self.field.entries[at].candidate.families[0];
-        let mut beside: Vec<usize> = Vec::new();
-        for &at in &parents {
-            if beside.len() < BESIDE_ALL && beside.iter().all(|&one| family(one) != family(at)) {
-                beside.push(at);
+        let first = |ranking: Vec<usize>, of_a_kind: usize, count: usize| {
+            let mut first: Vec<usize> = Vec::new();
+            for at in ranking {
+                let same = first.iter().filter(|&&one| family(one) == family(at)).count();
+                if same < of_a_kind && first.len() < count {
+                    first.push(at);
+                }
             }
-        }
+            first
+        };
+        let parents = first(self.ranking(|one| !one.is_pair()), OF_A_KIND, PARENTS);
+        let mut beside = first(parents.clone(), 1, BESIDE_ALL);
+        // What one setting breaks for a tenant, another one may mend.
+        let breaks = self.ranked(|at| {
+            let entry = &self.field.entries[at];
+            let is_whole = entry.failed.is_none() && !entry.runs.is_empty();
+            is_whole && !entry.candidate.is_pair() && self.field.barred(at).is_some()
+        });
+        beside.extend(first(breaks, 1, BROKEN_BESIDE_ALL));
         let singles = (1..self.field.entries.len()).filter(|&at| {
             let entry = &self.field.entries[at];
-            let limited = entry.candidate.families[0].starts_with(space::LIMIT);
+            let limited = entry.candidate.is_limit();
             !entry.candidate.is_pair() && entry.failed.is_none() && !limited
         });
         let singles: Vec<usize> = singles.collect();
@@ -223,10 +250,37 @@ impl Course<'_, '_> {
         pairs
     }
 
-    /// The pairs: one seed for all of them, and a second one for the best.
-    fn pairs(&mut self) -> Result<(), Error> {
+    /// Tries each half of the best pairs with everything, as long as that gives better pairs.
+    fn climb(&mut self) -> Result<(), Error> {
+        let mut before = Vec::new();
+        for _ in 0..CLIMBS {
+            let best = self.ranking(Candidate::is_pair);
+            let best: Vec<usize> = best.into_iter().take(CLIMBED).collect();
+            if best == before || !self.field.has_time() {
+                break;
+            }
+            let singles: Vec<usize> = (1..self.field.entries.len())
+                .filter(|&at| {
+                    let entry = &self.field.entries[at];
+                    !entry.candidate.is_pair() && entry.failed.is_none()
+                })
+                .collect();
+            let halves = singles.iter().filter(|&&half| {
+                best.iter().any(|&pair| self.is_part(&self.field.entries[half].candidate, pair))
+            });
+            let limited = |at: usize| self.field.entries[at].candidate.is_limit();
+            let others = |&half: &usize| singles.iter().map(move |&other| (half, other));
+            let pairs = halves.flat_map(others).filter(|&(_, other)| !limited(other)).collect();
+            self.pairs("the best pairs, half by half", pairs)?;
+            before = best;
+        }
+        Ok(())
+    }
+
+    /// Pairs: one seed for all of them, and a second one for the best.
+    fn pairs(&mut self, what: &str, pairs: Vec<(usize, usize)>) -> Result<(), Error> {
         let mut entered = Vec::new();
-        for (first, second) in self.parents() {
+        for (first, second) in pairs {
             let of = |at: usize| &self.field.entries[at].candidate;
             if let Some(pair) = of(first).with(of(second)) {
                 entered.extend(self.field.enter(pair).filter(|&at| at > 0));
@@ -237,7 +291,7 @@ impl Course<'_, '_> {
                 return Ok(());
             }
             let seed = self.seed(number);
-            self.field.run("the best in pairs", &with(&entered, seed))?;
+            self.field.run(what, &with(&entered, seed))?;
             let ranking = self.ranking(Candidate::is_pair);
             entered.retain(|at| ranking.iter().take(2 * PARENTS).any(|one| one == at));
         }
@@ -276,8 +330,10 @@ impl Course<'_, '_> {
     /// them: whether a second setting is worth it, only as many seeds of both show.
     fn leaders(&self) -> Vec<usize> {
         let ranking = self.ranking(|_| true);
-        let worth = ranking.iter().filter(|&&at| self.field.as_good_part(at).is_none());
-        let best: Vec<usize> = worth.take(LEADERS).copied().collect();
+        let is_worth = |at: &&usize| self.field.as_good_part(**at).is_none();
+        let worth = ranking.iter().filter(is_worth).take(LEADERS[1]);
+        let others = ranking.iter().filter(|at| !is_worth(at)).take(LEADERS[0] - LEADERS[1]);
+        let best: Vec<usize> = worth.chain(others).copied().collect();
         let is_half = |at: usize| {
             let one = &self.field.entries[at].candidate;
             !one.is_pair() && best.iter().any(|&pair| self.is_part(one, pair))
@@ -290,8 +346,9 @@ impl Course<'_, '_> {
     /// first.
     fn race(&mut self) -> Result<Vec<usize>, Error> {
         let mut leaders = self.leaders();
-        for number in 0..self.seeds {
-            if !self.field.has_time() {
+        for number in 0..MORE_SEEDS * self.seeds {
+            let open = number < self.seeds || self.is_open(&leaders);
+            if !open || !self.field.has_time() {
                 break;
             }
             let seed = self.seed(number);
@@ -300,6 +357,8 @@ impl Course<'_, '_> {
             if number + 1 >= FIRST_SEEDS {
                 // One that is alone needs no further seed to be chosen.
                 leaders = self.in_reach(&leaders);
+                let round = ((number + 1 - FIRST_SEEDS) as usize).min(LEADERS.len() - 1);
+                leaders.truncate(LEADERS[round]);
             }
             if leaders.len() <= 1 {
                 break;
@@ -308,12 +367,22 @@ impl Course<'_, '_> {
         Ok(leaders)
     }
 
+    /// The leaders that may still be the best.
     fn in_reach(&self, among: &[usize]) -> Vec<usize> {
+        self.raced(among, |race| race.in_reach())
+    }
+
+    /// True if chance decides who is the best.
+    fn is_open(&self, among: &[usize]) -> bool {
+        self.raced(among, |race| race.is_open())
+    }
+
+    fn raced<R>(&self, among: &[usize], ask: impl Fn(&Race<'_>) -> R) -> R {
         let scores: Vec<(usize, Scores)> =
             among.iter().map(|&at| (at, self.field.scores(at))).collect();
         let unchanged = self.field.scores(0);
         let runners = scores.iter().map(|one| (one.0, &one.1)).collect();
-        Race { unchanged: &unchanged, runners }.in_reach()
+        ask(&Race { unchanged: &unchanged, runners })
     }
 
     /// Chooses: among those as good as the best, the one with the fewest settings, then the one
@@ -321,7 +390,7 @@ impl Course<'_, '_> {
     fn choose(&mut self, leaders: &[usize]) -> Result<Choice, Error> {
         let ranking = self.ranking(|_| true);
         let leaders = if leaders.is_empty() { &ranking[..] } else { leaders };
-        let winner = self.simplest(leaders);
+        let winner = self.simplest(leaders)?;
         let shares = |one: usize, other: usize| {
             let sets = |at: usize| &self.field.entries[at].candidate.sets;
             let kind = |at: usize| &self.field.entries[at].candidate.families;
@@ -330,8 +399,10 @@ impl Course<'_, '_> {
         };
         let others = |winner: usize| ranking.iter().copied().find(|&at| !shares(at, winner));
         let runner_up = winner.and_then(others);
+        // As many as decided, and enough for an interval.
+        let used = self.seeds.max(FIRST_SEEDS).max(self.field.entries[0].runs.len() as u64);
         let fresh: Vec<u64> =
-            (self.seeds..2 * self.seeds.max(2)).map(|number| self.seed(number)).collect();
+            (used..used + used.max(FRESH_SEEDS)).map(|number| self.seed(number)).collect();
         let chosen: Vec<usize> = winner.into_iter().chain(runner_up).collect();
         // The drive as it is comes along, and is the answer where nothing else is.
         let chosen = if chosen.is_empty() { vec![0] } else { chosen };
@@ -341,22 +412,40 @@ impl Course<'_, '_> {
         Ok(Choice { winner, runner_up, fresh })
     }
 
-    fn simplest(&self, leaders: &[usize]) -> Option<usize> {
-        let ranking = self.ranking(|_| true);
+    /// The simplest one that is as good as the best. Each has as many seeds as the best before it
+    /// counts as that good.
+    fn simplest(&mut self, leaders: &[usize]) -> Result<Option<usize>, Error> {
         // After more seeds, a leader may be no better than the unchanged drive.
-        let best = leaders.iter().copied().find(|at| ranking.contains(at))?;
+        let ranking = self.ranking(|_| true);
+        let best = leaders.iter().copied().find(|at| ranking.contains(at));
+        let Some(best) = best else { return Ok(None) };
+        let seeds: Vec<u64> = self.field.entries[best].runs.keys().copied().collect();
+        loop {
+            let found = self.simplest_so_far(best);
+            let runs = &self.field.entries[found].runs;
+            let missing: Vec<(usize, u64)> =
+                seeds.iter().filter(|seed| !runs.contains_key(seed)).map(|&s| (found, s)).collect();
+            if missing.is_empty() || !self.field.has_time() {
+                return Ok(Some(found));
+            }
+            self.field.run("as good with fewer seeds", &missing)?;
+        }
+    }
+
+    fn simplest_so_far(&self, best: usize) -> usize {
         let scores: Vec<(usize, Scores)> =
-            ranking.into_iter().map(|at| (at, self.field.scores(at))).collect();
+            self.ranking(|_| true).into_iter().map(|at| (at, self.field.scores(at))).collect();
         let unchanged = self.field.scores(0);
         let runners = scores.iter().map(|one| (one.0, &one.1)).collect();
         let race = Race { unchanged: &unchanged, runners };
         let as_good = scores.iter().map(|one| one.0);
         let as_good = as_good.filter(|&at| at == best || race.is_tie(best, at));
-        as_good.min_by(|&a, &b| {
+        let simplest = as_good.min_by(|&a, &b| {
             let sets = |at: usize| self.field.entries[at].candidate.families.len();
             let loss = |at: usize| self.field.loss(at);
             sets(a).cmp(&sets(b)).then(loss(a).total_cmp(&loss(b))).then(a.cmp(&b))
-        })
+        });
+        simplest.unwrap_or(best)
     }
 }
 

@@ -12,6 +12,7 @@ use super::figures::{Figures, Tenant};
 use super::goal::Goal;
 use super::keep::Keeps;
 use super::kinds::{Kind, kind_of};
+use super::middle;
 use super::race::{self, Scores};
 use crate::base::Scenario;
 use crate::sweep::{Found, Outcome, Point, Sweep};
@@ -298,19 +299,19 @@ impl<'a> Field<'a> {
             pair.is_pair()
                 && !part.is_pair()
                 && is_part(part)
-                && race::mean_difference(&scores, &self.scores(one)) <= some
+                && race::difference(&scores, &self.scores(one)) <= some
         })
     }
 
-    /// The largest mean part of its rate that a tenant loses.
+    /// The largest part of its rate that a tenant loses, by the medians.
     pub(super) fn loss(&self, at: usize) -> f64 {
         let entry = &self.entries[at];
         let of = |tenant: usize| {
-            let mean = |at: usize| -> f64 {
-                let rates = entry.runs.keys().filter_map(|seed| self.entries[at].runs.get(seed));
-                rates.map(|run| run.figures.tenants[tenant].iops).sum()
+            let rate = |at: usize| -> f64 {
+                let runs = entry.runs.keys().filter_map(|seed| self.entries[at].runs.get(seed));
+                middle::median(runs.map(|run| run.figures.tenants[tenant].iops)).unwrap_or(0.0)
             };
-            let (now, before) = (mean(at), mean(0));
+            let (now, before) = (rate(at), rate(0));
             if before > 0.0 { (1.0 - now / before).max(0.0) } else { 0.0 }
         };
         (0..self.entries[0].candidate_tenants()).map(of).fold(0.0, f64::max)

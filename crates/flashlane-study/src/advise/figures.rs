@@ -2,6 +2,8 @@
 
 use flashlane::metrics::{Baseline, Latency, Summary};
 
+use super::middle;
+
 /// What a run gave each tenant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
@@ -102,9 +104,9 @@ impl Tenant {
     }
 }
 
-/// The means of a tenant's figures over some runs.
+/// The medians of a tenant's figures over some runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Means {
+pub(super) struct Medians {
     pub(super) iops: f64,
     pub(super) bandwidth: f64,
     pub(super) p99: f64,
@@ -113,16 +115,16 @@ pub(super) struct Means {
     pub(super) grows: bool,
 }
 
-impl Means {
+impl Medians {
     pub(super) fn of<'a>(runs: impl Iterator<Item = &'a Tenant> + Clone) -> Self {
-        let count = runs.clone().count().max(1) as f64;
-        let mean = |figure: fn(&Tenant) -> f64| runs.clone().map(figure).sum::<f64>() / count;
-        let slowdowns = runs.clone().map(|one| one.slowdown).sum::<Option<f64>>();
+        let median =
+            |figure: fn(&Tenant) -> f64| middle::median(runs.clone().map(figure)).unwrap_or(0.0);
+        let slowdowns = runs.clone().map(|one| one.slowdown).collect::<Option<Vec<f64>>>();
         Self {
-            iops: mean(|one| one.iops),
-            bandwidth: mean(|one| one.bandwidth),
-            p99: mean(|one| one.latency.p99),
-            slowdown: slowdowns.map(|sum| sum / count),
+            iops: median(|one| one.iops),
+            bandwidth: median(|one| one.bandwidth),
+            p99: median(|one| one.latency.p99),
+            slowdown: slowdowns.and_then(middle::median),
             grows: runs.clone().all(|one| one.grows),
         }
     }

@@ -5,6 +5,7 @@ use flashlane::config::units::{Bandwidth, Span};
 
 use super::figures::Tenant;
 use super::goal::{TIMES, time};
+use super::middle;
 
 /// The part of its rate that a tenant keeps where nothing else is said.
 pub const RATE_KEPT: f64 = 0.5;
@@ -82,10 +83,10 @@ impl Keep {
     /// Why a tenant's figures break this bound. `now` and `before` have the tenant in the runs of
     /// the same seeds.
     fn broken(&self, now: &[&Tenant], before: &[&Tenant]) -> Option<String> {
-        let mean = |runs: &[&Tenant]| {
-            runs.iter().map(|one| self.figure.of(one)).sum::<f64>() / runs.len().max(1) as f64
+        let middle = |runs: &[&Tenant]| {
+            middle::median(runs.iter().map(|one| self.figure.of(one))).unwrap_or(0.0)
         };
-        let (found, had) = (mean(now), mean(before));
+        let (found, had) = (middle(now), middle(before));
         let bound = match self.bound {
             Bound::Value(bound) => bound,
             Bound::Part(part) => part * had,

@@ -9,6 +9,7 @@ mod goal;
 mod keep;
 mod kinds;
 mod limit;
+mod middle;
 mod page;
 mod race;
 mod space;
@@ -46,7 +47,8 @@ pub struct Question {
     pub candidates: Option<Vec<Candidate>>,
     /// The first seed.
     pub seed: u64,
-    /// Most seeds of a candidate for the choice. The answer has as many fresh ones.
+    /// Seeds of a candidate for the choice, and up to four times as many where chance decides. The
+    /// answer has as many fresh ones, and at least six.
     pub seeds: u64,
     /// No round starts after this time.
     pub budget: Option<Duration>,

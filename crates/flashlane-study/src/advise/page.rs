@@ -107,7 +107,7 @@ impl Chart {
     fn of(advice: &Advice) -> Self {
         let shown: Vec<(&Tried, f64, f64)> = std::iter::once(&advice.unchanged)
             .chain(advice.candidates.iter().filter(|one| one.is_worth_a_row()))
-            .filter_map(|one| Some((one, one.loss.unwrap_or(0.0), one.value?.mean)))
+            .filter_map(|one| Some((one, one.loss.unwrap_or(0.0), one.value?.median)))
             .collect();
         let most = shown.iter().map(|one| one.1).fold(0.01, f64::max);
         let high = shown.iter().map(|one| one.2).fold(f64::MIN_POSITIVE, f64::max);

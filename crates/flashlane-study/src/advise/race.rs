@@ -1,13 +1,11 @@
 //! Decides which candidates stay in the race, by their scores under common seeds.
 //!
-//! With two seeds each, the spread of one candidate says nothing. The differences to the leader
-//! of all candidates therefore share one spread, which has as many degrees of freedom as all of
-//! them together.
+//! Candidates are compared by the medians of their differences, seed by seed. With two seeds each,
+//! the spread of one candidate says nothing: the typical one of all candidates stands in for it.
 
 use std::collections::BTreeMap;
 
-use flashlane::metrics::Estimate;
-use flashlane::metrics::seeds::student_t_975;
+use super::middle::{error, median, spread};
 
 /// The score under each seed. Small is good.
 pub(super) type Scores = BTreeMap<u64, f64>;
@@ -24,26 +22,13 @@ pub(super) fn differences(from: &Scores, to: &Scores) -> Vec<f64> {
     from.iter().filter_map(|(seed, from)| Some(to.get(seed)? - from)).collect()
 }
 
-/// The mean of these differences. Infinite if there is none.
-pub(super) fn mean_difference(from: &Scores, to: &Scores) -> f64 {
-    mean(&differences(from, to)).unwrap_or(f64::INFINITY)
+/// The median of these differences. Infinite if there is none.
+pub(super) fn difference(from: &Scores, to: &Scores) -> f64 {
+    median(differences(from, to)).unwrap_or(f64::INFINITY)
 }
 
-/// The differences with their 95 % interval.
-pub(super) fn estimate(from: &Scores, to: &Scores) -> Option<Estimate> {
-    Estimate::of(differences(from, to).into_iter().map(Some).collect())
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The sum of the squares around the mean, and the degrees of freedom.
-fn squares(values: &[f64]) -> (f64, usize) {
-    let mean = mean(values).unwrap_or(0.0);
-    let sum = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (sum, values.len().saturating_sub(1))
-}
+/// Seeds with which the spread of a candidate stands for itself.
+const OWN_SPREAD: usize = 4;
 
 /// A race.
 pub(super) struct Race<'a> {
@@ -60,7 +45,7 @@ impl Race<'_> {
         let mut order: Vec<(usize, f64)> = self
             .runners
             .iter()
-            .map(|&(at, scores)| (at, mean_difference(self.unchanged, scores)))
+            .map(|&(at, scores)| (at, difference(self.unchanged, scores)))
             .collect();
         order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         order.into_iter().map(|one| one.0).collect()
@@ -82,54 +67,61 @@ impl Race<'_> {
         let typical = typical_spread(all.iter().skip(1).map(|one| &one.1[..]));
         let tie = TIE * level(of_leader);
         let stays = |(at, differences): &(usize, Vec<f64>)| {
-            let Some(mean) = mean(differences) else { return false };
-            let (sum, degrees) = squares(differences);
-            let own = (sum / degrees.max(1) as f64).sqrt();
-            let spread = if degrees >= 3 { own } else { own.max(typical) };
-            let error = spread / (differences.len() as f64).sqrt();
-            *at == leader || mean <= tie.max(ERRORS * error)
+            let Some(difference) = median(differences.iter().copied()) else { return false };
+            let error = error(own_or(typical, differences), differences.len());
+            *at == leader || difference <= tie.max(ERRORS * error)
         };
         all.iter().filter(|one| stays(one)).map(|one| one.0).collect()
     }
 
+    /// True if some runner may be the best although its difference to the leader is not known to
+    /// within a tie.
+    pub(super) fn is_open(&self) -> bool {
+        let reach = self.in_reach();
+        let Some((&leader, others)) = reach.split_first() else { return false };
+        let tie = TIE * level(self.scores(leader));
+        others.iter().any(|&other| {
+            let differences = differences(self.scores(leader), self.scores(other));
+            error(spread(&differences), differences.len()) > tie
+        })
+    }
+
     /// True if the second is no better than the first, as far as the seeds tell: their difference
-    /// is a tie, or its interval reaches over 0 while it is small.
+    /// is a tie, or it is small and within what chance explains.
     pub(super) fn is_tie(&self, best: usize, other: usize) -> bool {
         let (best, other) = (self.scores(best), self.scores(other));
-        let difference = mean_difference(best, other);
+        let differences = differences(best, other);
+        let Some(difference) = median(differences.iter().copied()) else { return false };
+        let chance = 2.0 * error(spread(&differences), differences.len());
         let level = level(best);
-        let open =
-            estimate(best, other).is_some_and(|one| one.ci95_low.is_none_or(|low| low <= 0.0));
+        let open = differences.len() < 2 || difference <= chance;
         difference <= TIE * level || (open && difference <= 3.0 * TIE * level)
     }
 }
 
 /// The size of a score, in parts of which ties are measured.
 pub(super) fn level(scores: &Scores) -> f64 {
-    let sum: f64 = scores.values().map(|score| score.abs()).sum();
-    sum / scores.len().max(1) as f64
+    median(scores.values().map(|score| score.abs())).unwrap_or(0.0)
 }
 
-/// The median of the standard deviations of several samples.
+/// The median of the spreads of several samples.
 fn typical_spread<'a>(samples: impl Iterator<Item = &'a [f64]>) -> f64 {
-    let each = samples.map(squares).filter(|one| one.1 > 0);
-    let mut spreads: Vec<f64> = each.map(|(sum, degrees)| (sum / degrees as f64).sqrt()).collect();
-    spreads.sort_by(f64::total_cmp);
-    spreads.get(spreads.len() / 2).copied().unwrap_or(0.0)
+    median(samples.filter(|one| one.len() > 1).map(spread)).unwrap_or(0.0)
+}
+
+/// The spread of a sample, and no less than the typical one while it has few values.
+fn own_or(typical: f64, values: &[f64]) -> f64 {
+    let own = spread(values);
+    if values.len() >= OWN_SPREAD { own } else { own.max(typical) }
 }
 
 /// True if a gain is told apart from nothing. `scores` are held against those of the unchanged
 /// drive. With few seeds the `typical` spread of other candidates stands in for their own.
 pub(super) fn gains(unchanged: &Scores, scores: &Scores, typical: f64) -> bool {
     let differences = differences(unchanged, scores);
-    let (sum, degrees) = squares(&differences);
-    let Some(mean) = mean(&differences) else { return false };
-    let count = differences.len() as f64;
-    let error = match degrees {
-        0..3 => 2.0 * typical.max((sum / degrees.max(1) as f64).sqrt()),
-        _ => student_t_975(degrees) * (sum / degrees as f64).sqrt(),
-    };
-    mean < -(TIE * level(unchanged)).max(error / count.sqrt())
+    let Some(difference) = median(differences.iter().copied()) else { return false };
+    let chance = 2.0 * error(own_or(typical, &differences), differences.len());
+    difference < -(TIE * level(unchanged)).max(chance)
 }
 
 /// The typical spread of the differences of candidates to the unchanged drive.
@@ -175,6 +167,20 @@ mod tests {
         assert_eq!(found, [1, 2, 3]);
         let found = reach(&[4.0; 5], &[&[2.0, 2.1, 1.9, 2.0, 2.0], &[2.6, 2.5, 2.4, 2.5, 2.5]]);
         assert_eq!(found, [1]);
+    }
+
+    #[test]
+    fn a_race_is_open_while_chance_decides() {
+        let is_open = |runners: &[&[f64]]| {
+            let unchanged = scores(&[9.0; 4]);
+            let all: Vec<Scores> = runners.iter().map(|one| scores(one)).collect();
+            Race { unchanged: &unchanged, runners: (1..).zip(&all).collect() }.is_open()
+        };
+        let leader: &[f64] = &[2.0, 3.0, 2.5, 2.5];
+        assert!(is_open(&[leader, &[3.0, 2.0, 2.6, 2.5]]), "each is better under some seed");
+        assert!(!is_open(&[leader, &[2.01, 3.01, 2.5, 2.51]]), "a tie");
+        assert!(!is_open(&[leader, &[4.0, 5.0, 4.4, 4.5]]), "far behind");
+        assert!(!is_open(&[leader]) && !is_open(&[]));
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn row(one: &Tried, effect: Option<&Effect>) -> Vec<String> {
     let span = |span: &Option<Span>| {
         let interval = span.and_then(|span| span.interval);
         let end = |at: usize| text(interval.map(|ends| ends[at]));
-        [text(span.map(|span| span.mean)), end(0), end(1)]
+        [text(span.map(|span| span.median)), end(0), end(1)]
     };
     let seeds: Vec<String> = one.seeds.iter().map(u64::to_string).collect();
     let mut row = vec![
@@ -57,7 +57,7 @@ fn row(one: &Tried, effect: Option<&Effect>) -> Vec<String> {
         seeds.join(" "),
     ];
     row.extend(span(&one.value));
-    row.push(text(one.before.map(|span| span.mean)));
+    row.push(text(one.before.map(|span| span.median)));
     row.extend(span(&one.change));
     row.extend([text(one.loss), one.on_front.to_string()]);
     row.push(effect.map(|one| one.tenant.clone()).unwrap_or_default());

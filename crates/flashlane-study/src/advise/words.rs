@@ -61,8 +61,8 @@ pub fn figure_name(goal: &Goal) -> String {
 /// A figure with its interval: `1.24 (1.21 to 1.27)`.
 #[must_use]
 pub fn span(goal: &Goal, span: &Span) -> String {
-    let [low, high] = span.interval.unwrap_or([span.mean; 2]);
-    let (texts, unit) = figures(goal, &[span.mean, low, high]);
+    let [low, high] = span.interval.unwrap_or([span.median; 2]);
+    let (texts, unit) = figures(goal, &[span.median, low, high]);
     match span.interval {
         Some(_) => format!("{}{unit} ({} to {})", texts[0], texts[1], texts[2]),
         None => format!("{}{unit}", texts[0]),
@@ -73,9 +73,9 @@ pub fn span(goal: &Goal, span: &Span) -> String {
 /// 1.30)`.
 fn gain(goal: &Goal, one: &Tried) -> String {
     let (Some(before), Some(value)) = (one.before, one.value) else { return String::new() };
-    let [low, high] = value.interval.unwrap_or([value.mean; 2]);
-    let (texts, unit) = figures(goal, &[before.mean, value.mean, low, high]);
-    let moves = if value.mean < before.mean { "falls" } else { "rises" };
+    let [low, high] = value.interval.unwrap_or([value.median; 2]);
+    let (texts, unit) = figures(goal, &[before.median, value.median, low, high]);
+    let moves = if value.median < before.median { "falls" } else { "rises" };
     let interval = match value.interval {
         Some(_) => format!(" (95 % {} to {})", texts[2], texts[3]),
         None => String::new(),
@@ -171,7 +171,7 @@ pub(super) fn said(advice: &Advice) -> Vec<String> {
 /// it costs clearly less and is not named yet.
 fn cheaper(advice: &Advice) -> Option<&Tried> {
     let winner = advice.of(Verdict::Winner)?;
-    let gain = |one: &Tried| one.change.map_or(0.0, |change| change.mean.abs());
+    let gain = |one: &Tried| one.change.map_or(0.0, |change| change.median.abs());
     let loss = |one: &Tried| one.loss.unwrap_or(0.0);
     let fit = advice.candidates.iter().filter(|one| {
         one.on_front && gain(one) >= gain(winner) / 2.0 && loss(one) < loss(winner) - 0.02
