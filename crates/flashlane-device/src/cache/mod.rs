@@ -169,7 +169,7 @@ impl Cache {
 
     /// Prefetches the record of a page.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
+    pub fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         if self.modes[flow] != CacheMode::Off {
             self.pools[self.pool_at(flow)].cached().prefetch(lpa);
             self.hot.prefetch(flow, lpa);

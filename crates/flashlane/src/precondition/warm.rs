@@ -191,12 +191,31 @@ impl<'a> Replay<'a> {
         flow.gone = flow.source.gone();
         flow.advance(flow.at, self.device)?;
         if let Some(next) = &flow.next {
-            let per_page = u64::from(self.pages.sectors_per_page());
-            self.pages.prefetch(flow.space.lpa(next.sector / per_page));
+            self.prefetch(next, flow, cache, table.as_ref());
         }
         let epoch_time = Time((now % u128::from(Time::END.0)) as u64);
         recall(&planned, flow.flow, flow.space, self.pages, cache, table, epoch_time);
         Ok(())
+    }
+
+    /// Prefetches what the replay of a flow's next request looks up: its turn comes soon.
+    fn prefetch(
+        &self,
+        next: &Planned,
+        flow: &FlowReplay<'_>,
+        cache: &Cache,
+        table: Option<&MappingTable>,
+    ) {
+        let per_page = u64::from(self.pages.sectors_per_page());
+        let end = next.sector + u64::from(next.sectors);
+        for page in next.sector / per_page..end.div_ceil(per_page) {
+            let lpa = flow.space.lpa(page);
+            self.pages.prefetch(lpa);
+            cache.prefetch(flow.flow, lpa);
+            if let Some(table) = table {
+                table.prefetch(flow.flow, lpa);
+            }
+        }
     }
 
     /// Replays requests until everything is full, and then as many again.

@@ -177,7 +177,7 @@ impl MappingTable {
 
     /// Prefetches the entry of a logical page.
     #[inline]
-    pub(crate) fn prefetch(&self, flow: FlowId, lpa: Lpa) {
+    pub fn prefetch(&self, flow: FlowId, lpa: Lpa) {
         let page = self.page_of(flow, lpa);
         self.cmts[self.cmt_at(flow)].prefetch(lpa, page);
         prefetch(&self.directory, page as usize);
