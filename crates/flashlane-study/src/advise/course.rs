@@ -27,6 +27,8 @@ const PARENTS: usize = 8;
 const OF_A_KIND: usize = 2;
 /// The number of kinds whose best candidate is tried with everything.
 const BESIDE_ALL: usize = 3;
+/// The number of them that are tried with limits, too.
+const BESIDE_LIMITS: usize = 2;
 /// The number of kinds whose best candidate is tried with everything although a tenant loses by it
 /// what it has to keep.
 const BROKEN_BESIDE_ALL: usize = 2;
@@ -231,14 +233,14 @@ impl Course<'_, '_> {
             is_whole && !entry.candidate.is_pair() && self.field.barred(at).is_some()
         });
         beside.extend(first(breaks, 1, BROKEN_BESIDE_ALL));
-        let singles = (1..self.field.entries.len()).filter(|&at| {
-            let entry = &self.field.entries[at];
-            let limited = entry.candidate.is_limit();
-            !entry.candidate.is_pair() && entry.failed.is_none() && !limited
-        });
-        let singles: Vec<usize> = singles.collect();
-        let with_all = |&best: &usize| singles.iter().map(move |&at| (best, at));
-        let mut pairs: Vec<(usize, usize)> = beside.iter().flat_map(with_all).collect();
+        let singles = self.singles();
+        let is_limit = |at: usize| self.field.entries[at].candidate.is_limit();
+        let mut pairs = Vec::new();
+        for (place, &best) in beside.iter().enumerate() {
+            let limits = place < BESIDE_LIMITS;
+            let others = singles.iter().filter(|&&at| limits || !is_limit(at));
+            pairs.extend(others.map(|&at| (best, at)));
+        }
         for (number, &one) in parents.iter().enumerate() {
             pairs.extend(parents[number + 1..].iter().map(|&other| (one, other)));
         }
@@ -250,6 +252,15 @@ impl Course<'_, '_> {
         pairs
     }
 
+    /// All candidates that are no pairs and have results.
+    fn singles(&self) -> Vec<usize> {
+        let is_single = |&at: &usize| {
+            let entry = &self.field.entries[at];
+            !entry.candidate.is_pair() && entry.failed.is_none()
+        };
+        (1..self.field.entries.len()).filter(is_single).collect()
+    }
+
     /// Tries each half of the best pairs with everything, as long as that gives better pairs.
     fn climb(&mut self) -> Result<(), Error> {
         let mut before = Vec::new();
@@ -259,12 +270,7 @@ impl Course<'_, '_> {
             if best == before || !self.field.has_time() {
                 break;
             }
-            let singles: Vec<usize> = (1..self.field.entries.len())
-                .filter(|&at| {
-                    let entry = &self.field.entries[at];
-                    !entry.candidate.is_pair() && entry.failed.is_none()
-                })
-                .collect();
+            let singles = self.singles();
             let halves = singles.iter().filter(|&&half| {
                 best.iter().any(|&pair| self.is_part(&self.field.entries[half].candidate, pair))
             });
@@ -399,10 +405,9 @@ impl Course<'_, '_> {
         };
         let others = |winner: usize| ranking.iter().copied().find(|&at| !shares(at, winner));
         let runner_up = winner.and_then(others);
-        // As many as decided, and enough for an interval.
         let used = self.seeds.max(FIRST_SEEDS).max(self.field.entries[0].runs.len() as u64);
-        let fresh: Vec<u64> =
-            (used..used + used.max(FRESH_SEEDS)).map(|number| self.seed(number)).collect();
+        let fresh = self.seeds.max(FRESH_SEEDS);
+        let fresh: Vec<u64> = (used..used + fresh).map(|number| self.seed(number)).collect();
         let chosen: Vec<usize> = winner.into_iter().chain(runner_up).collect();
         // The drive as it is comes along, and is the answer where nothing else is.
         let chosen = if chosen.is_empty() { vec![0] } else { chosen };

@@ -48,7 +48,7 @@ pub struct Question {
     /// The first seed.
     pub seed: u64,
     /// Seeds of a candidate for the choice, and up to four times as many where chance decides. The
-    /// answer has as many fresh ones, and at least six.
+    /// answer has this number of fresh ones, and at least six.
     pub seeds: u64,
     /// No round starts after this time.
     pub budget: Option<Duration>,
