@@ -121,6 +121,36 @@ fn schedulers_and_drives_are_rows_of_a_table() {
 }
 
 #[test]
+fn goals_of_slowdown_are_held_against_the_first_row() {
+    let slow_programs = ["--set", "flash.program_time=['400us']"];
+    let workload = WORKLOAD
+        .replace("slo = { p99 = \"500us\" }", "slo = { slowdown = 3.0 }")
+        .replace("read_ratio = 1.0", "read_ratio = 0.8");
+    let folder = folder_with("w.toml", &workload);
+    let over = "flash.program_time=['200us'],['400us']";
+    let more = ["--count", "reader", "--seeds", "3", "--max", "2", "--over", over];
+    let answer = plan(folder.path(), &more);
+    let value =
+        |at: usize| answer["answers"][at]["first"]["trials"][0]["goals"][0]["value"].clone();
+    let run = |more: &[&str]| {
+        let fixed = ["run", "--set", "flow.reader.count=1", "--seeds", "3", "--quiet"];
+        flashlane(folder.path(), &[&fixed[..], &DRIVE[..], more].concat());
+    };
+    run(&["--alone", "--out", "first"]);
+    run(&[&slow_programs[..], &["--alone", "--out", "own"]].concat());
+    run(&[&slow_programs[..], &["--baseline", "first", "--out", "common"]].concat());
+    let slowdown = |folder_name: &str| {
+        let path = folder.path().join(folder_name).join("seeds.json");
+        let seeds: Value =
+            serde_json::from_str(&std::fs::read_to_string(path).expect("written")).expect("JSON");
+        seeds["flows[0].slowdown"]["mean"].as_f64().expect("a slowdown")
+    };
+    assert_eq!(value(0).as_f64(), Some(slowdown("first")));
+    assert_eq!(value(1).as_f64(), Some(slowdown("common")));
+    assert!(slowdown("common") > 1.2 * slowdown("own"), "the test would not tell them apart");
+}
+
+#[test]
 fn load_is_found_as_a_factor() {
     let folder = folder_with("w.toml", WORKLOAD);
     let answer =

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use flashlane::config::load;
 use flashlane::{Error, visible_line};
 use flashlane_study::Base;
-use flashlane_study::plan::{Answer, Fit, GoalOver, Grow, Limit, Question, SCHEMA, Variant};
+use flashlane_study::plan::{
+    Answer, Fit, GoalOver, Grow, Limit, Question, SCHEMA, TenantsAlone, Variant,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -32,7 +34,8 @@ pub(crate) fn plan(arguments: &PlanArgs) -> Result<(), Error> {
     let states = states::states(arguments.states.as_deref(), arguments.quiet)?;
     let options = flashlane::RunOptions { states, ..arguments.options() };
     let (max, seeds) = (arguments.max, arguments.seeds);
-    let question = Question { base, grow, max, seeds, options };
+    let alone = variants.first().map(TenantsAlone::on).unwrap_or_default();
+    let question = Question { base, grow, max, seeds, options, alone };
     let folder = |root: &PathBuf| {
         let folder = OutFolder::prepare(root, arguments.overwrite.overwrite)?;
         folder.expect(["plan.json"]).map(|()| folder)

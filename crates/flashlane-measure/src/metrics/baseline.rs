@@ -2,6 +2,7 @@
 
 use super::report;
 use super::seeds::{Estimate, SeedStatistics};
+use super::slo::SLOWDOWN;
 use super::summary::{FlowSummary, Summary};
 
 /// The times of tenants alone in one run, against which the slowdowns of other runs are taken.
@@ -70,8 +71,8 @@ impl Baseline {
 
     /// Takes slowdowns and fairness of a run against this baseline, and those in its figures over
     /// several seeds. Under common seeds each seed has the times of the same seed here. What the
-    /// run said against its own runs alone goes to [`FlowSummary::own_slowdown`]. Slowdowns in
-    /// windows and by transactions, and goals, stay as they are.
+    /// run said against its own runs alone goes to [`FlowSummary::own_slowdown`]. Goals of slowdown
+    /// are judged anew. Slowdowns in windows and by transactions stay as they are.
     ///
     /// Returns false where the baseline lacks a tenant of the run, which then stays as it is.
     pub fn apply(&self, summary: &mut Summary, seeds: Option<&mut SeedStatistics>) -> bool {
@@ -86,6 +87,7 @@ impl Baseline {
             flow.slowdown_device =
                 alone.response_us.and_then(|time| ratio(flow.response_time_us.mean, time));
             flow.own_slowdown = own.filter(|_| flow.slowdown != own);
+            judge(flow);
         }
         report::fairness(summary);
         if let Some(seeds) = seeds {
@@ -110,6 +112,7 @@ impl Baseline {
                 statistics.metrics.insert(own, before);
             }
             put(statistics, now, values.clone());
+            judge_seeds(flow, index, &values, statistics);
             slowdowns.push(values);
         }
         let of_seed = |seed: usize| {
@@ -138,6 +141,46 @@ impl Baseline {
     }
 }
 
+/// Judges a tenant's goal of slowdown by its slowdown.
+fn judge(flow: &mut FlowSummary) {
+    let grows = flow.depends_on_length();
+    let Some(slo) = &mut flow.slo else { return };
+    let slowdown = flow.slowdown;
+    slo.goals.iter_mut().filter(|one| one.goal == SLOWDOWN).for_each(|one| one.value = slowdown);
+    slo.judge(grows);
+}
+
+/// Judges a tenant's goal of slowdown under each seed.
+fn judge_seeds(
+    flow: &FlowSummary,
+    index: usize,
+    slowdowns: &[Option<f64>],
+    statistics: &mut SeedStatistics,
+) {
+    let Some(slo) = &flow.slo else { return };
+    let Some(place) = slo.goals.iter().position(|one| one.goal == SLOWDOWN) else { return };
+    let path = |key: &str| format!("flows[{index}].{key}");
+    let is = |statistics: &SeedStatistics, key: &str, seed: usize| {
+        statistics.get(&path(key)).is_some_and(|one| one.values[seed] == Some(1.0))
+    };
+    let limit = slo.goals[place].limit;
+    let met = |seed: usize| {
+        let grows = is(statistics, "saturated", seed) || is(statistics, "starved", seed);
+        !grows && slowdowns[seed].is_some_and(|slowdown| slowdown <= limit)
+    };
+    let met: Vec<bool> = (0..slowdowns.len()).map(met).collect();
+    let all_met = |seed: usize| {
+        let others = (0..slo.goals.len()).filter(|&other| other != place);
+        let mut others = others.map(|other| format!("slo.goals[{other}].met"));
+        met[seed] && others.all(|other| is(statistics, &other, seed))
+    };
+    let all_met: Vec<bool> = (0..slowdowns.len()).map(all_met).collect();
+    let shares = |met: &[bool]| met.iter().map(|&one| Some(f64::from(u8::from(one)))).collect();
+    put(statistics, path(&format!("slo.goals[{place}].value")), slowdowns.to_vec());
+    put(statistics, path(&format!("slo.goals[{place}].met")), shares(&met));
+    put(statistics, path("slo.met"), shares(&all_met));
+}
+
 fn ratio(shared: f64, alone: f64) -> Option<f64> {
     (alone > 0.0 && shared > 0.0).then(|| shared / alone)
 }
@@ -153,6 +196,7 @@ fn put(statistics: &mut SeedStatistics, path: String, values: Vec<Option<f64>>) 
 mod tests {
     use super::*;
     use crate::metrics::AloneBasis;
+    use crate::metrics::slo::{GoalSummary, SloSummary};
     use crate::metrics::summary::Latency;
 
     fn flow(name: &str, shared: f64, alone: f64) -> FlowSummary {
@@ -200,6 +244,39 @@ mod tests {
         assert!(own.apply(&mut second, None), "and its own one takes it back");
         assert_eq!(second.flows[0].own_slowdown, None);
         assert_eq!(second.fairness.fairness, Some(1.0));
+    }
+
+    #[test]
+    fn goals_of_slowdown_are_judged_by_the_common_baseline() {
+        let with_goals = |seed: u64, shared: f64, alone: f64| {
+            let goal = |goal: &str, limit: f64, value: f64| GoalSummary {
+                goal: goal.to_owned(),
+                limit,
+                value: Some(value),
+                met: false,
+            };
+            let mut flow = flow("a", shared, alone);
+            let goals = vec![goal("mean", 450.0, shared), goal(SLOWDOWN, 2.5, shared / alone)];
+            let mut slo = SloSummary { met: false, goals };
+            slo.judge(false);
+            flow.slo = Some(slo);
+            run(seed, vec![flow])
+        };
+        let firsts = [with_goals(1, 200.0, 100.0), with_goals(2, 200.0, 180.0)];
+        let seconds = [with_goals(1, 400.0, 400.0), with_goals(2, 400.0, 400.0)];
+        let baseline = Baseline::of(&firsts[0], Some(&SeedStatistics::of(&firsts))).unwrap();
+        let mut second = seconds[0].clone();
+        let mut seeds = SeedStatistics::of(&seconds);
+        assert!(second.flows[0].slo.as_ref().unwrap().met);
+        assert!(baseline.apply(&mut second, Some(&mut seeds)));
+        let slo = second.flows[0].slo.as_ref().unwrap();
+        let goals: Vec<_> = slo.goals.iter().map(|one| (one.value, one.met)).collect();
+        assert_eq!(goals, [(Some(400.0), true), (Some(4.0), false)]);
+        assert!(!slo.met);
+        let values = |path: &str| seeds.get(path).unwrap().values.clone();
+        assert_eq!(values("flows[0].slo.goals[1].value"), [Some(4.0), Some(400.0 / 180.0)]);
+        assert_eq!(values("flows[0].slo.goals[1].met"), [Some(0.0), Some(1.0)]);
+        assert_eq!(values("flows[0].slo.met"), [Some(0.0), Some(1.0)]);
     }
 
     #[test]

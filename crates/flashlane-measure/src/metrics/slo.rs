@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::summary::{FlowSummary, Latency, Summary};
 use flashlane_config::{SloConfig, WorkloadConfig};
 
+/// Key of the goal of slowdown.
+pub(super) const SLOWDOWN: &str = "slowdown";
+
 /// Goals of a tenant, with their results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
@@ -43,7 +46,7 @@ impl GoalSummary {
     /// True if the value is a time.
     #[must_use]
     pub fn is_time(&self) -> bool {
-        !self.is_floor() && self.goal != "slowdown"
+        !self.is_floor() && self.goal != SLOWDOWN
     }
 
     /// `met`, or `missed` with the reason where the figure alone does not show it.
@@ -85,7 +88,7 @@ impl SloSummary {
             goals.push(GoalSummary::new(key, limit.0 as f64 / 1e6, value));
         }
         if let Some(limit) = slo.slowdown {
-            goals.push(GoalSummary::new("slowdown", limit, flow.slowdown));
+            goals.push(GoalSummary::new(SLOWDOWN, limit, flow.slowdown));
         }
         if let Some(limit) = slo.min_iops {
             goals.push(GoalSummary::new("min_iops", limit, some(flow.iops)));

@@ -43,7 +43,6 @@ const NOTHING: f64 = 1e3;
 
 impl Figures {
     /// The figures of a summary, with slowdowns against the tenants alone of the unchanged drive.
-    /// Goals of slowdown are judged against these, too.
     pub(super) fn of(mut summary: Summary, alone: Option<&Baseline>) -> Self {
         if let Some(alone) = alone {
             alone.apply(&mut summary, None);
@@ -78,11 +77,7 @@ impl Tenant {
         let grows = flow.depends_on_length();
         let goals = flow.slo.iter().flat_map(|slo| &slo.goals);
         let strain = goals.map(|goal| {
-            // A goal of slowdown was judged against the run's own tenants alone.
-            let strain = match (goal.goal.as_str(), flow.slowdown) {
-                ("slowdown", Some(slowdown)) => slowdown / goal.limit,
-                _ => goal.strain(),
-            };
+            let strain = goal.strain();
             let strain = if strain.is_finite() { strain.min(NOTHING) } else { NOTHING };
             if grows && !goal.is_floor() { strain.max(GROWS) } else { strain }
         });
