@@ -144,7 +144,8 @@ class Search(Sequence[dict[str, Any]]):
             told += f"; the drive as it was has {metric.shown(before)}"
             if before and now != before:
                 told += f" ({100 * (now / before - 1):+.1f} %)"
-        several = f" {kept} configurations are best in some way." if len(self.objectives) > 1 else ""
+        are = "One configuration is" if kept == 1 else f"{kept} configurations are"
+        several = f" {are} best in some way." if len(self.objectives) > 1 else ""
         return f"{told}.{several}"
 
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> None:

@@ -158,10 +158,26 @@ def test_tables_picture_and_page(tmp_path: Path) -> None:
     page = (tmp_path / "search.html").read_text()
     assert "What could not run" not in page and found.refused == []
     assert len((tmp_path / "refused.csv").read_text().splitlines()) == 1
-    assert "<svg" in page and "http" not in page.replace("http-equiv", "")
+    assert "uPlot" in page and '"best":true' in page
     found.plot(tmp_path / "front.png")
     assert (tmp_path / "front.png").stat().st_size > 1000
     assert len(found.to_pandas()) == 8
+
+
+def test_the_chart_names_the_settings_of_a_point(browser: Any, tmp_path: Path) -> None:
+    found = fl.search(drive(), WORKLOADS["two that do both"], SMALL, ["p99", "waf"], trials=8)
+    found.save(tmp_path)
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "search.html").as_uri())
+    ran = sum(1 for entry in found if entry["error"] is None)
+    assert page.locator(".plot").get_attribute("data-drawn") == str(ran)
+    page.locator(".plot .u-over").hover(position={"x": 5, "y": 5})
+    said = page.locator("[data-choice=said]").inner_text()
+    assert "scheduler = " in said and "cache.capacity = " in said and "p99" in said
+    page.screenshot(path=str(tmp_path / "search.png"))
+    assert errors == []
 
 
 @pytest.mark.parametrize(

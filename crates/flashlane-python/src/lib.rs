@@ -49,6 +49,7 @@ fn _flashlane(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep::share_baseline, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep_table, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep_page, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::search_page, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep_grid, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::grid_points, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::without_wall_times, module)?)?;

@@ -227,3 +227,12 @@ pub(crate) fn sweep_page(title: &str, keys: Vec<String>, entries: &str) -> PyRes
         entries.into_iter().map(|(point, outcome)| (point, outcome.to_json())).collect();
     flashlane_report::render_sweep(title, &keys, &points).or_raise()
 }
+
+/// The page of a search. `view`: what it shows, as JSON.
+#[pyfunction]
+pub(crate) fn search_page(view: &str) -> PyResult<String> {
+    let view = serde_json::from_str(view)
+        .map_err(|error| Error::config("search", error.to_string()))
+        .or_raise()?;
+    flashlane_report::render_search(&view).or_raise()
+}
