@@ -21,7 +21,7 @@ pub struct SearchPage {
     pub constraints: String,
     /// The best settings.
     pub best: SearchTable,
-    /// What could not run.
+    /// Configurations that could not run, with the reasons.
     pub refused: SearchTable,
     /// The objectives.
     pub chart: SearchChart,
@@ -55,13 +55,13 @@ pub struct SearchChart {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchPoint {
-    /// Its place, in the units of the objectives.
+    /// The place from left to right, in the unit of that objective.
     pub x: f64,
-    /// Its place, in the units of the objectives.
+    /// The place upwards, in the unit of that objective.
     pub y: f64,
     /// True if no other configuration is better in all objectives.
     pub best: bool,
-    /// Its settings.
+    /// The settings, for the reader.
     pub what: String,
 }
 

@@ -32,9 +32,9 @@ pub(crate) struct AdviseArgs {
     /// `label` and `set = ["KEY = VALUE"]`. They are tried alone and in pairs.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) candidates: Option<PathBuf>,
-    /// Seeds of a candidate for the choice. Two are run, the others where these do not decide, and up
-    /// to four times as many where chance decides. The answer then runs with this number of fresh
-    /// ones, and at least six.
+    /// Seeds of a candidate for the choice. Two are run, the others where these do not decide, and
+    /// up to four times as many where chance decides. The answer then runs with this number of
+    /// fresh ones, and at least six.
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = clap::value_parser!(u64).range(2..=1000))]
     pub(crate) seeds: u64,

@@ -4,38 +4,24 @@
 //! 2. Limits: for each other tenant, the level at which the goal is reached best.
 //! 3. The best ones in pairs, and the best of the first three kinds with everything else.
 //! 4. Each half of the best pairs with everything else, until no better pair comes up.
-//! 5. A limit that is half of the best pair is searched again, beside the other half.
+//! 5. If the best pair has a limit: all limits of that tenant beside the other half.
 //! 6. The leaders race: each gets seed after seed until the others are told apart from the best.
 //!    Where chance decides, they get up to four times as many seeds as asked for.
 //! 7. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
 //!    chosen flatter it, so that only the fresh ones count for its figures.
 
+mod limits;
+mod pairs;
+
 use flashlane::Error;
 
 use super::candidate::Candidate;
 use super::field::{Field, LeftOut};
-use super::kinds::{Kind, kind_of};
-use super::limit::{self, Search};
 use super::race::{self, Race, Scores};
 use super::space;
 
 /// Seeds of every candidate in the first rounds.
 const FIRST_SEEDS: u64 = 2;
-/// The number of candidates that are tried in pairs.
-const PARENTS: usize = 8;
-/// The number of them of the same kind.
-const OF_A_KIND: usize = 2;
-/// The number of kinds whose best candidate is tried with everything.
-const BESIDE_ALL: usize = 3;
-/// The number of them that are tried with limits, too.
-const BESIDE_LIMITS: usize = 2;
-/// The number of kinds whose best candidate is tried with everything although a tenant loses by it
-/// what it has to keep.
-const BROKEN_BESIDE_ALL: usize = 2;
-/// The number of pairs whose halves are tried with everything.
-const CLIMBED: usize = 2;
-/// How often that is repeated at most.
-const CLIMBS: usize = 3;
 /// The number of candidates that race for the first place, with two seeds each at the start, and
 /// the number of those that are left after each further seed.
 const LEADERS: [usize; 4] = [40, 30, 20, 10];
@@ -43,8 +29,6 @@ const LEADERS: [usize; 4] = [40, 30, 20, 10];
 const MORE_SEEDS: u64 = 4;
 /// The fewest fresh seeds for the winner's figures: as many as an interval of a median needs.
 const FRESH_SEEDS: u64 = 6;
-/// Most tenants for whose rates limits are searched: those that move most data.
-const LIMITED: usize = 6;
 
 /// Who was chosen.
 pub(super) struct Choice {
@@ -75,7 +59,7 @@ impl Course<'_, '_> {
     pub(super) fn run(&mut self, candidates: Vec<Candidate>) -> Result<Choice, Error> {
         self.alone(candidates)?;
         if self.with_limits && self.field.has_time() {
-            self.limits(None)?;
+            self.limits()?;
         }
         if self.field.has_time() {
             let parents = self.parents();
@@ -123,74 +107,6 @@ impl Course<'_, '_> {
         self.field.entries[at].failed.is_some() || worse > 0.25 * race::level(&unchanged)
     }
 
-    /// The kinds of tenants whose rates may be limited: all but that of the victim.
-    fn limitable(&self) -> Vec<Kind> {
-        let field = &self.field;
-        let before = field.before(self.seed(0));
-        let own = &kind_of(&field.kinds, self.victim).name;
-        let rate = |kind: &Kind| -> f64 {
-            kind.members.iter().map(|&at| before.tenants[at].bandwidth).sum()
-        };
-        let others = field.kinds.iter().filter(|kind| kind.name != *own && rate(kind) > 0.0);
-        let mut others: Vec<Kind> = others.cloned().collect();
-        others.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
-        others.truncate(LIMITED);
-        others
-    }
-
-    /// The parts of its rate to which a kind may be limited.
-    fn parts(&self, kind: &Kind) -> &'static [f64] {
-        let before = self.field.before(self.seed(0));
-        let least = kind.members.iter().map(|&at| {
-            let tenant = &before.tenants[at];
-            self.field.keeps.least_part(tenant, &kind.name)
-        });
-        limit::parts(least.fold(0.0, f64::max))
-    }
-
-    /// Searches the best limit of each other tenant, beside another candidate if there is one. All
-    /// searches go on at the same time. One ends at once where a limit has no effect.
-    fn limits(&mut self, beside: Option<(usize, Kind)>) -> Result<(), Error> {
-        let kinds = beside.as_ref().map_or_else(|| self.limitable(), |one| vec![one.1.clone()]);
-        let beside = beside.map(|one| self.field.entries[one.0].candidate.clone());
-        let before = self.field.before(self.seed(0)).clone();
-        let mut searches: Vec<(Kind, Search)> = Vec::new();
-        for kind in kinds {
-            let levels = self.parts(&kind).len();
-            if levels > 0 {
-                searches.push((kind, Search::new(levels)));
-            }
-        }
-        while self.field.has_time() {
-            let mut asked: Vec<(usize, usize, usize)> = Vec::new();
-            for (number, (kind, search)) in searches.iter_mut().enumerate() {
-                for level in search.wanted() {
-                    let part = self.parts(kind)[level];
-                    let one = space::limit(kind, part, &before);
-                    let both = beside.as_ref().map_or(Some(one.clone()), |other| other.with(&one));
-                    let entered = both.and_then(|both| self.field.enter(both));
-                    asked.extend(entered.map(|at| (number, level, at)));
-                }
-            }
-            if asked.is_empty() {
-                return Ok(());
-            }
-            let entries: Vec<usize> = asked.iter().map(|one| one.2).collect();
-            let seeds = FIRST_SEEDS.min(self.seeds);
-            let wanted: Vec<(usize, u64)> =
-                (0..seeds).flat_map(|number| with(&entries, self.seed(number))).collect();
-            self.field.run("limits", &wanted)?;
-            let unchanged = self.field.scores(0);
-            for (number, level, at) in asked {
-                let score = race::difference(&unchanged, &self.field.scores(at));
-                searches[number].1.tell(level, score);
-            }
-            let some = TIE_TO_GO_ON * race::level(&unchanged);
-            searches.retain(|(_, search)| search.best().is_some_and(|best| best.1 < -some));
-        }
-        Ok(())
-    }
-
     /// Candidates that may be chosen and are better than the unchanged drive, the best first.
     fn ranking(&self, among: impl Fn(&Candidate) -> bool) -> Vec<usize> {
         self.ranked(|at| {
@@ -208,122 +124,6 @@ impl Course<'_, '_> {
         let some = -race::TIE * race::level(&unchanged);
         ranking.retain(|&at| race::difference(&unchanged, &self.field.scores(at)) < some);
         ranking
-    }
-
-    /// The candidates that are tried in pairs: the best ones with each other, and the best of the
-    /// first kinds with everything, since some settings only matter beside these.
-    fn parents(&self) -> Vec<(usize, usize)> {
-        let family = |at: usize| &self.field.entries[at].candidate.families[0];
-        let first = |ranking: Vec<usize>, of_a_kind: usize, count: usize| {
-            let mut first: Vec<usize> = Vec::new();
-            for at in ranking {
-                let same = first.iter().filter(|&&one| family(one) == family(at)).count();
-                if same < of_a_kind && first.len() < count {
-                    first.push(at);
-                }
-            }
-            first
-        };
-        let parents = first(self.ranking(|one| !one.is_pair()), OF_A_KIND, PARENTS);
-        let mut beside = first(parents.clone(), 1, BESIDE_ALL);
-        // What one setting breaks for a tenant, another one may mend.
-        let breaks = self.ranked(|at| {
-            let entry = &self.field.entries[at];
-            let is_whole = entry.failed.is_none() && !entry.runs.is_empty();
-            is_whole && !entry.candidate.is_pair() && self.field.barred(at).is_some()
-        });
-        beside.extend(first(breaks, 1, BROKEN_BESIDE_ALL));
-        let singles = self.singles();
-        let is_limit = |at: usize| self.field.entries[at].candidate.is_limit();
-        let mut pairs = Vec::new();
-        for (place, &best) in beside.iter().enumerate() {
-            let limits = place < BESIDE_LIMITS;
-            let others = singles.iter().filter(|&&at| limits || !is_limit(at));
-            pairs.extend(others.map(|&at| (best, at)));
-        }
-        for (number, &one) in parents.iter().enumerate() {
-            pairs.extend(parents[number + 1..].iter().map(|&other| (one, other)));
-        }
-        // The order of the space, whatever the ranking.
-        let mut pairs: Vec<(usize, usize)> =
-            pairs.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        pairs
-    }
-
-    /// All candidates that are no pairs and have results.
-    fn singles(&self) -> Vec<usize> {
-        let is_single = |&at: &usize| {
-            let entry = &self.field.entries[at];
-            !entry.candidate.is_pair() && entry.failed.is_none()
-        };
-        (1..self.field.entries.len()).filter(is_single).collect()
-    }
-
-    /// Tries each half of the best pairs with everything, as long as that gives better pairs.
-    fn climb(&mut self) -> Result<(), Error> {
-        let mut before = Vec::new();
-        for _ in 0..CLIMBS {
-            let best = self.ranking(Candidate::is_pair);
-            let best: Vec<usize> = best.into_iter().take(CLIMBED).collect();
-            if best == before || !self.field.has_time() {
-                break;
-            }
-            let singles = self.singles();
-            let halves = singles.iter().filter(|&&half| {
-                best.iter().any(|&pair| self.is_part(&self.field.entries[half].candidate, pair))
-            });
-            let limited = |at: usize| self.field.entries[at].candidate.is_limit();
-            let others = |&half: &usize| singles.iter().map(move |&other| (half, other));
-            let pairs = halves.flat_map(others).filter(|&(_, other)| !limited(other)).collect();
-            self.pairs("the best pairs, half by half", pairs)?;
-            before = best;
-        }
-        Ok(())
-    }
-
-    /// Pairs: one seed for all of them, and a second one for the best.
-    fn pairs(&mut self, what: &str, pairs: Vec<(usize, usize)>) -> Result<(), Error> {
-        let mut entered = Vec::new();
-        for (first, second) in pairs {
-            let of = |at: usize| &self.field.entries[at].candidate;
-            if let Some(pair) = of(first).with(of(second)) {
-                entered.extend(self.field.enter(pair).filter(|&at| at > 0));
-            }
-        }
-        for number in 0..FIRST_SEEDS.min(self.seeds) {
-            if !self.field.has_time() {
-                return Ok(());
-            }
-            let seed = self.seed(number);
-            self.field.run(what, &with(&entered, seed))?;
-            let ranking = self.ranking(Candidate::is_pair);
-            entered.retain(|at| ranking.iter().take(2 * PARENTS).any(|one| one == at));
-        }
-        Ok(())
-    }
-
-    /// Where the best pair has a limit, searches the limit again beside the other half.
-    fn limits_beside(&mut self) -> Result<(), Error> {
-        let best = self.ranking(|_| true).first().copied();
-        let Some(pair) = best.filter(|&at| self.field.entries[at].candidate.is_pair()) else {
-            return Ok(());
-        };
-        let families = self.field.entries[pair].candidate.families.clone();
-        for family in &families {
-            let limited = family.strip_prefix(space::LIMIT);
-            let kind = self.field.kinds.iter().find(|kind| Some(kind.name.as_str()) == limited);
-            let Some(kind) = kind.cloned() else { continue };
-            let rest = families.iter().find(|other| *other != family);
-            let half = self.ranking(|one| {
-                !one.is_pair() && one.families.first() == rest && self.is_part(one, pair)
-            });
-            if let Some(&half) = half.first() {
-                self.limits(Some((half, kind)))?;
-            }
-        }
-        Ok(())
     }
 
     /// True if all settings of a candidate are among those of an entry.
@@ -453,9 +253,6 @@ impl Course<'_, '_> {
         simplest.unwrap_or(best)
     }
 }
-
-/// The part of the present score that a limit has to gain for its search to go on.
-const TIE_TO_GO_ON: f64 = 0.01;
 
 fn with(entries: &[usize], seed: u64) -> Vec<(usize, u64)> {
     entries.iter().map(|&at| (at, seed)).collect()

@@ -17,8 +17,8 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
 }
 
-/// The 95 % interval of the median, whatever the distribution: two of the values, by the chance that
-/// so few are on one side of the median. `None` for fewer than six values, which cannot say it.
+/// The 95 % interval of the median, whatever the distribution: two of the values, by the chance
+/// that so few are on one side of the median. `None` for fewer than six values, which cannot tell.
 pub(super) fn interval(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
     let sorted = sorted(values);
     let outside = outside(sorted.len())?;
@@ -33,7 +33,7 @@ pub(super) fn spread(values: &[f64]) -> f64 {
     NORMAL * median(deviations).expect("as many deviations as values")
 }
 
-/// The standard error of the median of so many values with that spread.
+/// The standard error of the median of `count` values with this spread.
 pub(super) fn error(spread: f64, count: usize) -> f64 {
     LESS_SHARP * spread / (count.max(1) as f64).sqrt()
 }
@@ -44,17 +44,17 @@ fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     sorted
 }
 
-/// How many of so many values may be left out at each end for a 95 % interval of the median.
+/// How many of `count` values may be left out at each end for a 95 % interval of the median.
 fn outside(count: usize) -> Option<usize> {
     // The chance that exactly `below` values are below the median, as a logarithm.
     let mut chance = -(count as f64) * std::f64::consts::LN_2;
     let mut sum = 0.0;
     for below in 0..=count {
-        sum += chance.exp();
+        sum += libm::exp(chance);
         if sum > 0.025 {
             return below.checked_sub(1);
         }
-        chance += ((count - below) as f64 / (below + 1) as f64).ln();
+        chance += libm::log((count - below) as f64 / (below + 1) as f64);
     }
     None
 }

@@ -5,21 +5,22 @@
 //! the confidence interval of a goal contains its limit, more seeds are run. [`bracket`] picks the
 //! levels.
 
+mod alone;
 mod bracket;
 mod growth;
 mod limit;
 mod trial;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use flashlane::config::validate::FLOWS;
 use flashlane::config::{FlowConfig, validate};
-use flashlane::metrics::{Baseline, Summary};
+use flashlane::metrics::Summary;
 use flashlane::{Error, RunOptions, Simulation, simulate_all};
 use serde::Serialize;
 
 use crate::base::{Base, Scenario};
+pub use alone::TenantsAlone;
 use bracket::{Bracket, Reply, largest};
 pub use limit::Limit;
 pub use trial::{GoalOver, Trial, Verdict};
@@ -67,35 +68,6 @@ pub struct Question {
     pub options: RunOptions,
     /// The tenants alone, against which goals of slowdown are judged.
     pub alone: TenantsAlone,
-}
-
-/// The tenants alone on the first variant of the drive. Goals of slowdown of all variants are held
-/// against them, since they could not be compared otherwise.
-#[derive(Clone, Debug, Default)]
-pub struct TenantsAlone {
-    /// The settings of the first variant, each written `KEY=VALUE`.
-    sets: Vec<String>,
-    found: RefCell<BTreeMap<AloneKey, Option<Baseline>>>,
-}
-
-/// The settings of the drive, the level and the seed.
-type AloneKey = (Vec<String>, i64, u64);
-
-impl TenantsAlone {
-    /// The tenants alone on the drive of this variant.
-    #[must_use]
-    pub fn on(first: &Variant) -> Self {
-        Self { sets: first.sets.clone(), found: RefCell::default() }
-    }
-
-    /// The settings of the drive on which the tenants of a variant are alone: those of the first
-    /// variant, with the workload of this one.
-    fn sets_for(&self, variant: &Variant) -> Vec<String> {
-        let is_workload = |set: &&String| set.starts_with("workload=");
-        let own = variant.sets.iter().find(is_workload);
-        let of_first = |set: &String| own.filter(|_| is_workload(&set)).unwrap_or(set).clone();
-        self.sets.iter().map(of_first).collect()
-    }
 }
 
 /// A variant of the drive for which the question is answered.
@@ -334,49 +306,6 @@ impl Question {
             options.iter().map(|options| Simulation { device, workload, options }).collect();
         let results = simulate_all(&runs, self.options.threads, &|_, _| {});
         results.into_iter().map(|result| result.map(|(summary, _)| summary)).collect()
-    }
-
-    /// Takes slowdowns, and goals of slowdown, against the tenants alone on the first variant with
-    /// the same seed. Where that variant refuses the level, the tenants of the runs themselves
-    /// count.
-    fn compare(
-        &self,
-        variant: &Variant,
-        with_others: bool,
-        level: i64,
-        runs: &mut [Summary],
-    ) -> Result<(), Error> {
-        let sets = self.alone.sets_for(variant);
-        let mut found = self.alone.found.borrow_mut();
-        for run in runs {
-            let Some(own) = Baseline::of(run, None) else { continue };
-            let key = (sets.clone(), level, run.seed);
-            if !found.contains_key(&key) {
-                let is_first = variant.sets == sets && with_others;
-                let alone =
-                    if is_first { Some(own) } else { self.alone_at(&sets, level, run.seed)? };
-                found.insert(key.clone(), alone);
-            }
-            if let Some(alone) = &found[&key] {
-                alone.apply(run, None);
-            }
-        }
-        Ok(())
-    }
-
-    /// The tenants alone on a drive with these settings. `None` if it refuses the level.
-    fn alone_at(&self, sets: &[String], level: i64, seed: u64) -> Result<Option<Baseline>, Error> {
-        let variant = Variant { sets: sets.to_vec(), drives: 1 };
-        let scenario = match self.scenario(&variant, true, level) {
-            Err(Error::Config(_)) => return Ok(None),
-            other => other?,
-        };
-        let offset = seed.wrapping_sub(self.options.seed);
-        match self.run(&scenario, offset..offset + 1) {
-            Ok(runs) => Ok(runs.first().and_then(|run| Baseline::of(run, None))),
-            Err(Error::Stuck(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     /// Finds the reason why the level above the largest that fits does not fit.
