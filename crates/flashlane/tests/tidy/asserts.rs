@@ -26,8 +26,7 @@ fn density<'a>(sources: impl Iterator<Item = &'a Source>) -> f64 {
     asserts as f64 * 1000.0 / lines as f64
 }
 
-#[test]
-fn the_model_states_what_it_relies_on() {
+pub(crate) fn the_model_states_what_it_relies_on() {
     for (folder, least) in DENSITIES_MIN {
         let found = density(SOURCES.iter().filter(|source| source.path.starts_with(folder)));
         assert!(
