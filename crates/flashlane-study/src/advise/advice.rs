@@ -236,7 +236,12 @@ pub(super) fn judged(field: &Field<'_>, choice: &Choice) -> (Tried, Vec<Tried>, 
         };
         let as_good = field.as_good_part(*at).filter(|_| verdict == Verdict::Helps);
         let as_good = as_good.map(|part| field.entries[part].candidate.label.clone());
-        let one = Tried { reason: barred, as_good, ..tried(field, *at, seeds, verdict) };
+        let mut one = Tried { reason: barred, as_good, ..tried(field, *at, seeds, verdict) };
+        // Promises that are kept need no gain.
+        let needs_gain = *field.goal != Goal::Slo && one.verdict == Verdict::RunnerUp;
+        if needs_gain && !surely_gains(field.goal, &one) {
+            one.verdict = Verdict::NoEffect;
+        }
         order.push((gain, one));
     }
     order.sort_by(|a, b| place(&a.1).cmp(&place(&b.1)).then(b.0.total_cmp(&a.0)));
@@ -288,12 +293,18 @@ fn answer(goal: &Goal, unchanged: &Tried, best: Option<&Tried>) -> Answer {
     if *goal == Goal::Slo {
         return if best.is_some_and(met) { Answer::Helps } else { Answer::Missed };
     }
-    let gains = |one: &Tried| {
-        let Some(change) = one.change else { return false };
-        let [low, high] = change.interval.unwrap_or([change.median; 2]);
-        if goal.more_is_better() { low > 0.0 } else { high < 0.0 }
-    };
-    if best.is_some_and(gains) { Answer::Helps } else { Answer::NothingHelps }
+    if best.is_some_and(|one| surely_gains(goal, one)) {
+        Answer::Helps
+    } else {
+        Answer::NothingHelps
+    }
+}
+
+/// True if the interval of a gain does not reach 0.
+fn surely_gains(goal: &Goal, one: &Tried) -> bool {
+    let Some(change) = one.change else { return false };
+    let [low, high] = change.interval.unwrap_or([change.median; 2]);
+    if goal.more_is_better() { low > 0.0 } else { high < 0.0 }
 }
 
 /// Marks those for which nothing else gains as much and costs less. Both are medians, of the seeds
