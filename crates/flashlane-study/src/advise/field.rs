@@ -246,6 +246,16 @@ impl<'a> Field<'a> {
         self.entries[at].runs.iter().map(score).collect()
     }
 
+    /// What a candidate would be ranked by if its slowest tenant were helped by something else.
+    pub(super) fn promise(&self, at: usize) -> Option<f64> {
+        let entry = &self.entries[at];
+        let limited = &entry.candidate.limited;
+        let of = |(&seed, run): (&u64, &Run)| {
+            self.goal.promise(&run.figures, self.before(seed), limited)
+        };
+        middle::median(entry.runs.iter().map(of).collect::<Option<Vec<f64>>>()?)
+    }
+
     /// Why a candidate may not be chosen. `None` if it may.
     pub(super) fn barred(&self, at: usize) -> Option<String> {
         let entry = &self.entries[at];

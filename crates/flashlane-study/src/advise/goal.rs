@@ -120,6 +120,20 @@ impl Goal {
         }
     }
 
+    /// The figure of a run if its slowest tenant were helped by something else. `None` where the goal
+    /// is not about the slowest one.
+    pub(super) fn promise(
+        &self,
+        now: &Figures,
+        before: &Figures,
+        limited: &[usize],
+    ) -> Option<f64> {
+        let mut slowdowns = slowdowns(now, before, limited).filter(|_| *self == Self::Fairness)?;
+        slowdowns.sort_by(f64::total_cmp);
+        slowdowns.pop();
+        slowdowns.pop()
+    }
+
     /// The figure by which candidates are ranked: small is good. With [`Goal::Slo`] it is 2 and the
     /// strain while a promise is broken, and else 1 and the largest part of its rate that a tenant
     /// loses.

@@ -12,6 +12,9 @@ const LIMITED: usize = 6;
 /// The part of the present score that a limit has to gain for its search to go on.
 const TIE_TO_GO_ON: f64 = 0.01;
 
+/// The number of best candidates whose limits are searched again.
+const REFINED: usize = 2;
+
 impl Course<'_, '_> {
     /// The kinds of tenants whose rates may be limited: all but that of the victim.
     fn limitable(&self) -> Vec<Kind> {
@@ -81,13 +84,19 @@ impl Course<'_, '_> {
         self.field.run("limits", &wanted)
     }
 
-    /// Where the best pair has a limit, tries all limits of that tenant beside the other half: the
-    /// search found the best one for the tenant alone, by a few seeds.
+    /// Where one of the two best has a limit and another setting, tries all limits of that tenant
+    /// beside the other setting: the search found the best one for the tenant alone, by a few seeds.
     pub(super) fn limits_beside(&mut self) -> Result<(), Error> {
-        let best = self.ranking(|_| true).first().copied();
-        let Some(pair) = best.filter(|&at| self.field.entries[at].candidate.is_pair()) else {
-            return Ok(());
-        };
+        let best: Vec<usize> = self.ranking(|_| true).into_iter().take(REFINED).collect();
+        for pair in best {
+            if self.field.entries[pair].candidate.is_pair() {
+                self.limits_of(pair)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn limits_of(&mut self, pair: usize) -> Result<(), Error> {
         let families = self.field.entries[pair].candidate.families.clone();
         for family in &families {
             let limited = family.strip_prefix(space::LIMIT);
