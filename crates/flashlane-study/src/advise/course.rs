@@ -3,11 +3,12 @@
 //! 1. Every candidate alone, with one seed; those with an effect with a second one.
 //! 2. Limits: for each other tenant, the level at which the goal is reached best.
 //! 3. The best ones in pairs, and the best of the first three kinds with everything else.
-//! 4. Each half of the best pairs with everything else, until no better pair comes up.
-//! 5. If the best pair has a limit: all limits of that tenant beside the other half.
-//! 6. The leaders race: each gets seed after seed until the others are told apart from the best.
+//! 4. Loose limits beside the setting that would be best but for its slowest tenant.
+//! 5. Each half of the best pairs with everything else, until no better pair comes up.
+//! 6. If one of the two best has a limit and another setting: all limits of that tenant beside it.
+//! 7. The leaders race: each gets seed after seed until the others are told apart from the best.
 //!    Where chance decides, they get up to four times as many seeds as asked for.
-//! 7. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
+//! 8. The winner and the runner-up run again with fresh seeds. The seeds by which a winner was
 //!    chosen flatter it, so that only the fresh ones count for its figures.
 
 mod limits;
@@ -64,6 +65,9 @@ impl Course<'_, '_> {
         if self.field.has_time() {
             let parents = self.parents();
             self.pairs("the best in pairs", parents)?;
+        }
+        if self.with_limits && self.field.has_time() {
+            self.limits_beside_promising()?;
         }
         if self.field.has_time() {
             self.climb()?;

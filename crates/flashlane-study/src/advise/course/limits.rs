@@ -12,6 +12,10 @@ const LIMITED: usize = 6;
 /// The part of the present score that a limit has to gain for its search to go on.
 const TIE_TO_GO_ON: f64 = 0.01;
 
+/// The number of limits of each tenant that are tried beside a promising setting.
+const LOOSE: usize = 2;
+/// The step from one of these limits to the next one, in the list of all.
+const LOOSE_STEP: usize = 3;
 /// The number of best candidates whose limits are searched again.
 const REFINED: usize = 2;
 
@@ -82,6 +86,35 @@ impl Course<'_, '_> {
         let wanted: Vec<(usize, u64)> =
             (0..seeds).flat_map(|number| with(entries, self.seed(number))).collect();
         self.field.run("limits", &wanted)
+    }
+
+    /// Tries limits beside the setting that would be best if its slowest tenant were helped: another
+    /// tenant may be what slows it down. The limits are loose, since the tenant may lose by the
+    /// setting as well.
+    pub(super) fn limits_beside_promising(&mut self) -> Result<(), Error> {
+        let Some(promising) = self.promising() else { return Ok(()) };
+        let before = self.field.before(self.seed(0)).clone();
+        let setting = self.field.entries[promising].candidate.clone();
+        let mut entries = Vec::new();
+        for kind in self.limitable() {
+            for &part in self.parts(&kind).iter().step_by(LOOSE_STEP).take(LOOSE) {
+                let pair = setting.with(&space::limit(&kind, part, &before));
+                entries.extend(pair.and_then(|pair| self.field.enter(pair)));
+            }
+        }
+        self.field.run("loose limits", &with(&entries, self.seed(0)))
+    }
+
+    /// The setting that would be best if its slowest tenant were helped. `None` if some setting is
+    /// better as it is.
+    fn promising(&self) -> Option<usize> {
+        let all = self.singles().into_iter();
+        let all = all.filter(|&at| !self.field.entries[at].candidate.is_limit());
+        let promises = all.filter_map(|at| Some((at, self.field.promise(at)?)));
+        let best = promises.reduce(|best, one| if one.1 < best.1 { one } else { best })?;
+        let ranking = self.ranking(|_| true);
+        let known = ranking.first().map(|&at| race::level(&self.field.scores(at)));
+        known.is_none_or(|known| best.1 < known).then_some(best.0)
     }
 
     /// Where one of the two best has a limit and another setting, tries all limits of that tenant

@@ -4,7 +4,6 @@ use flashlane::Error;
 
 use super::{Course, FIRST_SEEDS, with};
 use crate::advise::candidate::Candidate;
-use crate::advise::race;
 
 /// The number of candidates that are tried in pairs.
 const PARENTS: usize = 8;
@@ -55,9 +54,6 @@ impl Course<'_, '_> {
             let others = singles.iter().filter(|&&at| limits || !is_limit(at));
             pairs.extend(others.map(|&at| (best, at)));
         }
-        if let Some(one) = self.promising(&beside) {
-            pairs.extend(singles.iter().filter(|&&at| is_limit(at)).map(|&at| (one, at)));
-        }
         for (number, &one) in parents.iter().enumerate() {
             pairs.extend(parents[number + 1..].iter().map(|&other| (one, other)));
         }
@@ -69,20 +65,8 @@ impl Course<'_, '_> {
         pairs
     }
 
-    /// The candidate that would be best if its slowest tenant were helped by a limit of another one.
-    /// `None` if what is tried beside limits anyhow is better already.
-    fn promising(&self, beside: &[usize]) -> Option<usize> {
-        let singles = self.singles().into_iter().filter(|at| !beside.contains(at));
-        let all = singles.filter(|&at| !self.field.entries[at].candidate.is_limit());
-        let promises = all.filter_map(|at| Some((at, self.field.promise(at)?)));
-        let best = promises.reduce(|best, one| if one.1 < best.1 { one } else { best })?;
-        let score = |&at: &usize| race::level(&self.field.scores(at));
-        let known = beside.first().map_or(f64::INFINITY, score);
-        (best.1 < known).then_some(best.0)
-    }
-
     /// All candidates that are no pairs and have results.
-    fn singles(&self) -> Vec<usize> {
+    pub(super) fn singles(&self) -> Vec<usize> {
         let is_single = |&at: &usize| {
             let entry = &self.field.entries[at];
             !entry.candidate.is_pair() && entry.failed.is_none()
