@@ -12,6 +12,8 @@ const LIMITED: usize = 6;
 /// The part of the present score that a limit has to gain for its search to go on.
 const TIE_TO_GO_ON: f64 = 0.01;
 
+/// The number of settings that are tried although a tenant is slow beside them.
+const PROMISING: usize = 2;
 /// The number of limits of each tenant that are tried beside a promising setting.
 const LOOSE: usize = 2;
 /// The step from one of these limits to the next one, in the list of all.
@@ -88,33 +90,35 @@ impl Course<'_, '_> {
         self.field.run("limits", &wanted)
     }
 
-    /// Tries limits beside the setting that would be best if its slowest tenant were helped: another
-    /// tenant may be what slows it down. The limits are loose, since the tenant may lose by the
-    /// setting as well.
+    /// Tries limits beside the settings that would be best if their slowest tenant were helped:
+    /// another tenant may be what slows it down. The limits are loose, since that tenant may lose
+    /// by the setting as well.
     pub(super) fn limits_beside_promising(&mut self) -> Result<(), Error> {
-        let Some(promising) = self.promising() else { return Ok(()) };
         let before = self.field.before(self.seed(0)).clone();
-        let setting = self.field.entries[promising].candidate.clone();
         let mut entries = Vec::new();
-        for kind in self.limitable() {
-            for &part in self.parts(&kind).iter().step_by(LOOSE_STEP).take(LOOSE) {
-                let pair = setting.with(&space::limit(&kind, part, &before));
-                entries.extend(pair.and_then(|pair| self.field.enter(pair)));
+        for promising in self.promising() {
+            let setting = self.field.entries[promising].candidate.clone();
+            for kind in self.limitable() {
+                for &part in self.parts(&kind).iter().step_by(LOOSE_STEP).take(LOOSE) {
+                    let pair = setting.with(&space::limit(&kind, part, &before));
+                    entries.extend(pair.and_then(|pair| self.field.enter(pair)));
+                }
             }
         }
         self.field.run("loose limits", &with(&entries, self.seed(0)))
     }
 
-    /// The setting that would be best if its slowest tenant were helped. `None` if some setting is
-    /// better as it is.
-    fn promising(&self) -> Option<usize> {
+    /// The settings that would be best if their slowest tenant were helped, without those that are
+    /// no better even then than the best one as it is.
+    fn promising(&self) -> Vec<usize> {
+        let best = self.ranking(|_| true).first().copied().unwrap_or(0);
+        let best = race::level(&self.field.scores(best));
         let all = self.singles().into_iter();
         let all = all.filter(|&at| !self.field.entries[at].candidate.is_limit());
         let promises = all.filter_map(|at| Some((at, self.field.promise(at)?)));
-        let best = promises.reduce(|best, one| if one.1 < best.1 { one } else { best })?;
-        let ranking = self.ranking(|_| true);
-        let known = ranking.first().map(|&at| race::level(&self.field.scores(at)));
-        known.is_none_or(|known| best.1 < known).then_some(best.0)
+        let mut promises: Vec<(usize, f64)> = promises.filter(|one| one.1 < best).collect();
+        promises.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        promises.into_iter().take(PROMISING).map(|one| one.0).collect()
     }
 
     /// Where one of the two best has a limit and another setting, tries all limits of that tenant
