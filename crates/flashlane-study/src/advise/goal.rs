@@ -120,8 +120,8 @@ impl Goal {
         }
     }
 
-    /// The figure of a run if its slowest tenant were helped by something else. `None` where the goal
-    /// is not about the slowest one.
+    /// The figure of a run if its slowest tenant were helped by something else. `None` where the
+    /// goal is not about the slowest one.
     pub(super) fn promise(
         &self,
         now: &Figures,

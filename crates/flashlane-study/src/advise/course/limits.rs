@@ -122,7 +122,7 @@ impl Course<'_, '_> {
     }
 
     /// Where one of the two best has a limit and another setting, tries all limits of that tenant
-    /// beside the other setting: the search found the best one for the tenant alone, by a few seeds.
+    /// beside the other setting: the search found the best one for the tenant alone, by few seeds.
     pub(super) fn limits_beside(&mut self) -> Result<(), Error> {
         let best: Vec<usize> = self.ranking(|_| true).into_iter().take(REFINED).collect();
         for pair in best {
