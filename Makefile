@@ -85,6 +85,7 @@ long: check test minimum-rust browser-small outside-alone swarm fuzz advice
 	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::
 	EVERY_COMMAND=1 cargo test -p flashlane-cli --test slow -- --quiet docs::how_to
 	cargo test -p flashlane-tests --test slow -- --ignored --quiet blame_truth:: overload::
+	cargo test --release -p flashlane-study --lib -- --ignored --quiet beside_writers
 	cargo test -p flashlane-fit --test quick -- --ignored --quiet blind:: assumptions::
 	cargo build --release -q -p flashlane-cli
 	for paper in fast18 flin upi; do ./target/release/flashlane reproduce $$paper --full --out out/$$paper; done

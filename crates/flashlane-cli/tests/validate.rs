@@ -56,6 +56,52 @@ fn fills_have_phases_and_reads_may_contain_the_software_of_a_host() {
     }
 }
 
+/// Reads beside other jobs of the same host.
+const NEIGHBOURS: &str = "drive,kind,op,pattern,size,depth,host,neighbours,neighbour_op,\
+    neighbour_size,neighbour_depth,drives,host_gb_per_s,metric,value,state,role,source\n\
+    tiny,neighbour,read,random,4KiB,1,io-uring,3,read,64KiB,16,2,15,slowdown,9,fresh,predicted,us\n\
+    tiny,neighbour,read,random,4KiB,1,io-uring,3,read,64KiB,16,2,15,p99_us,9,fresh,predicted,us\n";
+
+#[test]
+fn neighbours_slow_a_reader_down_and_are_named() {
+    let folder = folder_with("facts.csv", NEIGHBOURS);
+    let command =
+        ["validate", "--facts", "facts.csv", "--effort", "0.1", "--out", "v", "--overwrite"];
+    let text = succeeds(folder.path(), &command).0;
+    for words in ["beside 3 jobs of 64KiB reads, slowdown", "what a read waits for"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let read = || {
+        let text = fs::read_to_string(folder.path().join("v/validate.json")).expect("it is there");
+        let points: Vec<serde_json::Value> = serde_json::from_str(&text).expect("points");
+        let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+        let of = |part: &str| number(&points[0]["waited_us"][part]);
+        [number(&points[0]["ours"]), of("neighbours"), of("link"), of("drive")]
+    };
+    let [slowdown, neighbours, link, drive] = read();
+    assert!(slowdown > 2.0 && neighbours > 50.0 && drive < 1.0, "{slowdown} {neighbours} {drive}");
+    assert!(link < 0.01 * neighbours, "a fast link: {link}");
+    let slow = NEIGHBOURS.replace(",2,15,", ",2,0.5,");
+    fs::write(folder.path().join("facts.csv"), slow).expect("written");
+    succeeds(folder.path(), &command);
+    assert!(read()[2] > 50.0, "a slow link: {:?}", read());
+    for (from, to, error) in [
+        (",3,read", ",65,read", "neighbours: found 65, allowed: 0 to 64"),
+        (",3,read", ",3,", "neighbour_op is empty"),
+        (",16,2,", ",16,0,", "drives: found 0, allowed: 1 to 64"),
+        ("64KiB,16", "100B,16", "neighbour_size: found 100B, allowed: multiples of 512B"),
+        (",15,slow", ",-1,slow", "host_gb_per_s: found -1, allowed: numbers above 0"),
+        (",io-uring,3", ",io-uring:2,3", "neighbours: found, allowed: with a host of one job"),
+        ("3,read,64KiB,16,2,15,slow", ",,,,,,slow", "found slowdown, allowed: with neighbours"),
+    ] {
+        assert!(NEIGHBOURS.contains(from), "{from}");
+        fs::write(folder.path().join("bad.csv"), NEIGHBOURS.replacen(from, to, 1))
+            .expect("written");
+        let said = refused(folder.path(), &["validate", "--facts", "bad.csv"]);
+        assert!(said.contains(error), "{error}: {said}");
+    }
+}
+
 #[test]
 fn every_point_is_in_the_table_and_in_the_files_at_any_thread_count() {
     let folder = folder_with("facts.csv", FACTS);

@@ -45,7 +45,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "980-pro-filled",
-        summary: "Samsung 980 PRO 1 TB that was filled, reads fitted to measurements: TLC, 8 channels",
+        summary: "Samsung 980 PRO 1 TB that was filled, fitted to measurements: TLC, 8 channels",
         text: include_str!(concat!(env!("OUT_DIR"), "/980-pro-filled.toml")),
     },
     Preset {

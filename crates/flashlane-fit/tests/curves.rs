@@ -108,3 +108,45 @@ fn an_open_loop_has_latencies_of_reads_and_of_writes() {
     assert!(tail.windows(2).all(|pair| pair[0] <= pair[1]), "percentiles rise: {tail:?}");
     assert!(tail[5] > 2.0 * tail[0], "{tail:?}");
 }
+
+/// The value of a figure of `tiny` in steady state with this over-provisioning.
+fn of_tiny(mut figure: Figure, spare: f64) -> Figure {
+    let sets = [format!("ftl.over_provisioning={spare}")];
+    figure.value = figure.measure("tiny", &sets, 0.1).expect("it runs");
+    figure
+}
+
+#[test]
+fn a_stream_in_steady_state_costs_no_copies() {
+    let lines = "op,pattern,size,depth,metric,value,state\n\
+        write,sequential,64KiB,32,mb_per_s,1,sustained\n\
+        write,sequential,64KiB,32,mb_per_s,1,fresh\nwrite,random,4KiB,32,mb_per_s,1,sustained\n";
+    let figures = table::parse(lines, "x").expect("right");
+    let values = figures.into_iter().map(|figure| of_tiny(figure, 0.15).value);
+    let [steady, fresh, random] = values.collect::<Vec<f64>>()[..] else { panic!("three") };
+    assert!(steady > 0.9 * fresh, "{steady} {fresh}");
+    assert!(random < 0.3 * steady, "{random} {steady}");
+}
+
+/// The amplification of one drive with the rates of another one: no drive has both, and the fit
+/// says so. From the figures of one drive it finds the spare space.
+#[test]
+fn figures_of_two_drives_do_not_fit() {
+    let lines = "op,pattern,size,depth,metric,value,sigma,state\n\
+        write,random,4KiB,,waf,1,0.03,sustained\n\
+        write,sequential,64KiB,32,mb_per_s,1,0.03,sustained\n\
+        write,random,4KiB,32,mb_per_s,1,0.03,sustained\n";
+    let figures = table::parse(lines, "x").expect("right");
+    let of = |spare: f64| figures.iter().map(move |figure| of_tiny(figure.clone(), spare));
+    let mut request = Request { effort: 0.1, proposals: 0, ..Request::of("tiny") };
+    request.vary = ["flash.program_time", "ftl.over_provisioning"].map(str::to_owned).to_vec();
+    let fit = |figures: Vec<Figure>| {
+        curves::fit(&figures, &request, &|_| {}).expect("it runs").calibration
+    };
+    let (one, other): (Vec<Figure>, Vec<Figure>) = (of(0.15).collect(), of(0.6).collect());
+    let own = fit(one.clone());
+    assert!(own.fits, "{own:?}");
+    assert!((own.values[1] / 0.15 - 1.0).abs() < 0.1, "{:?}", own.values);
+    let mixed = fit([&other[..1], &one[1..]].concat());
+    assert!(!mixed.fits, "{mixed:?}");
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flashlane::Error;
 use flashlane::config::load::read_text;
-use flashlane_study::validate::{self, Errors, Fact, Kind, Point, Request, percent};
+use flashlane_study::validate::{self, Errors, Fact, Kind, Point, Request, Wait, percent};
 
 use crate::args::ValidateArgs;
 use crate::execute::progress_bar;
@@ -31,6 +31,7 @@ pub(crate) fn validate(arguments: &ValidateArgs) -> Result<(), Error> {
     bar.finish_and_clear();
     let points = points?;
     print(&table(&points))?;
+    print(&waits(&points))?;
     print(&summary(&points))?;
     if let (Some(folder), Some(root)) = (out, &arguments.out) {
         let json = serde_json::to_string_pretty(&points)
@@ -128,6 +129,22 @@ fn table(points: &[Point]) -> String {
         table.row(row);
     }
     table.render()
+}
+
+/// What reads beside neighbours wait for; empty without any.
+fn waits(points: &[Point]) -> String {
+    let waits = validate::waits(points);
+    if waits.is_empty() {
+        return String::new();
+    }
+    let mut header = vec!["drive", "what a read waits for, us"];
+    header.extend(Wait::HEADS);
+    let mut table = Table::new(&header);
+    for wait in waits {
+        let times = wait.times().map(number);
+        table.row([wait.drive, wait.beside].into_iter().chain(times).collect::<Vec<_>>());
+    }
+    format!("\n{}", table.render())
 }
 
 fn summary(points: &[Point]) -> String {

@@ -8,6 +8,7 @@ use flashlane::config::units::ByteSize;
 use serde::{Deserialize, Serialize};
 
 use super::hosted::Host;
+use super::neighbours::Neighbours;
 use super::pattern::Pattern;
 use super::run::Outcome;
 
@@ -51,6 +52,8 @@ pub enum Metric {
     FillMbPerS,
     /// Data that is written when a phase of a fill ends. Unit: gigabytes (10^9).
     FillGb,
+    /// Mean response time beside neighbours over that without them.
+    Slowdown,
 }
 
 /// The state of the drive.
@@ -155,6 +158,8 @@ pub struct Figure {
     pub load: Option<Load>,
     /// The host whose software the measured figure contains; without one, the drive alone.
     pub host: Option<Host>,
+    /// Other jobs of the same host; without any, the figure is about all jobs of one drive.
+    pub neighbours: Option<Neighbours>,
     /// The phase of a fill that the figure is about; `None` for the whole fill.
     pub phase: Option<Phase>,
     /// Share of the drive that is in use. Range: above 0, 1 at most.
@@ -189,6 +194,7 @@ impl Figure {
             depth: 1,
             load: None,
             host: None,
+            neighbours: None,
             phase: None,
             used: 1.0,
             written: USUAL_WRITTEN,
@@ -224,7 +230,7 @@ impl Figure {
         let closed = (self.operation, self.depth) == (other.operation, other.depth);
         (self.load.is_some() || closed)
             && (self.pattern, self.size, self.load) == (other.pattern, other.size, other.load)
-            && self.host == other.host
+            && (self.host, self.neighbours) == (other.host, other.neighbours)
             && (self.used, self.written, self.lasted) == (other.used, other.written, other.lasted)
             && (self.state, kind(self)) == (other.state, kind(other))
     }
@@ -232,9 +238,9 @@ impl Figure {
     /// A text that only figures with the same simulated value share. The name for people is
     /// rounded.
     pub(super) fn identity(&self) -> String {
-        let exact =
-            (self.load, self.host, self.phase, self.used, self.written, self.lasted, self.state);
-        format!("{} {exact:?}", self.name())
+        let exact = (self.load, self.used, self.written, self.lasted, self.state);
+        let host = (self.host, self.neighbours);
+        format!("{} {exact:?} {host:?} {:?}", self.name(), self.phase)
     }
 
     fn name_of_fill(&self) -> String {
@@ -278,7 +284,11 @@ impl Figure {
             },
             (None, _) => format!("depth {}", self.depth),
         };
-        let host = self.host.map_or_else(String::new, |host| format!(", {host}"));
+        let host = match (self.host, self.neighbours) {
+            (None, _) => String::new(),
+            (Some(host), None) => format!(", {host}"),
+            (Some(host), Some(neighbours)) => format!(", {host}, {}", neighbours.name()),
+        };
         format!("{number} {unit} {pattern} {operation}{state}{used}, {load}{host}, {metric}")
     }
 }
@@ -307,6 +317,7 @@ impl Metric {
             Self::Waf => "WAF",
             Self::FillMbPerS => "MB/s",
             Self::FillGb => "GB",
+            Self::Slowdown => "slowdown",
         }
     }
 }

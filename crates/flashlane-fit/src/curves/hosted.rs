@@ -1,21 +1,18 @@
-//! Random reads of a drive as new by a host whose software takes time, as measurements contain it.
-//!
-//! Each job has a core of its own. After a completion has reached the host (which takes a fixed
-//! time), the core ends that request and submits the next one in its place, one after another. A
-//! request lasts from its submission to its end at the core, as fio measures it.
+//! Random reads by a host whose software takes time, as measurements contain it: those of all its
+//! jobs, or those of one job beside neighbours.
 
 use std::fmt;
 use std::str::FromStr;
 
+use flashlane::Error;
 use flashlane::config::DeviceConfig;
-use flashlane::drive::{Command, Drive, Tenant};
-use flashlane::{Error, Time};
-use flashlane_engine::Rng;
+use flashlane::drive::{Drive, DriveOptions, Tenant};
 use serde::{Serialize, Serializer};
 
-use super::figure::{Figure, Metric};
-
-const SECTOR: u64 = 512;
+use super::figure::{Figure, Metric, Operation};
+use super::machine::{Ended, Job, Machine, Next};
+use super::neighbours::Neighbours;
+use super::scaled;
 
 /// Most jobs of a host.
 const MOST_JOBS: u32 = 64;
@@ -23,6 +20,16 @@ const MOST_JOBS: u32 = 64;
 /// Requests of a run for each outstanding one, and bounds of their sum.
 const TURNS: u64 = 400;
 const REQUESTS: (u64, u64) = (8_000, 100_000);
+
+/// Requests of a job beside neighbours that count, and most requests of all jobs together.
+const VICTIM_REQUESTS: f64 = 4_000.0;
+const MOST_BESIDE: f64 = 1_000_000.0;
+
+/// Requests for each outstanding one before those of the job beside neighbours count.
+const WARM_TURNS: u64 = 20;
+
+/// Data that neighbours write before that, as multiples of a block of every plane of every drive.
+const WARM_ROUNDS: u64 = 4;
 
 /// How the host reaches the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +52,7 @@ impl Software {
 
     /// Time of the core for a request. Fitted: 375,000 requests a second of one job by `io_uring`;
     /// SPDK is not the bottleneck of any figure. Unit: picoseconds.
-    fn core(self) -> u64 {
+    pub(super) fn core(self) -> u64 {
         match self {
             Self::IoUring => 2_660_000,
             Self::Spdk => 1_000_000,
@@ -54,7 +61,7 @@ impl Software {
 
     /// Time in which a completion reaches the program. Fitted: latency at depth 1, which is 8.2 us
     /// longer than with SPDK. Unit: picoseconds.
-    fn notice(self) -> u64 {
+    pub(super) fn notice(self) -> u64 {
         match self {
             Self::IoUring => 6_500_000,
             Self::Spdk => 0,
@@ -106,10 +113,31 @@ pub struct Hosted {
     latencies: Vec<f64>,
     /// Unit: requests per second.
     rate: f64,
+    /// Beside neighbours: what they did.
+    beside: Option<Beside>,
+}
+
+/// What neighbours did to a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Beside {
+    /// Mean latency of the job by itself. Unit: microseconds.
+    alone: f64,
+    fault: Fault,
+}
+
+/// For what a request waited, in the mean. Unit: microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Fault {
+    /// For work of the neighbours in the drive.
+    pub neighbours: f64,
+    /// For data of the neighbours on the link of the host.
+    pub link: f64,
+    /// For anything else in the drive.
+    pub drive: f64,
 }
 
 impl Hosted {
-    /// Runs the reads of a figure.
+    /// Runs the reads of a figure on a device; with neighbours, beside these and by themselves.
     ///
     /// # Errors
     /// A device that the simulation refuses.
@@ -119,49 +147,102 @@ impl Hosted {
         device: &DeviceConfig,
         effort: f64,
     ) -> Result<Self, Error> {
-        let mut drive = Drive::new(device, &[Tenant::named("one")], 1)?;
-        let sectors = figure.size.0 / SECTOR;
-        let places = drive.sectors(0) / sectors;
-        let mut rng = Rng::stream(1, "hosted", 0);
-        let mut read = || Command::read(rng.below(places) * sectors, sectors as u32);
-        let jobs = u64::from(host.jobs);
-        let (core, notice) = (host.software.core(), host.software.notice());
+        let Some(neighbours) = figure.neighbours else {
+            return Self::without(figure, host, device, effort);
+        };
+        let alone = Neighbours { jobs: 0, ..neighbours };
+        let (alone, _) = Self::beside(figure, host, alone, device, effort)?;
+        let (mut hosted, fault) = Self::beside(figure, host, neighbours, device, effort)?;
+        hosted.beside = Some(Beside { alone: alone.mean(), fault });
+        Ok(hosted)
+    }
+
+    fn without(
+        figure: &Figure,
+        host: Host,
+        device: &DeviceConfig,
+        effort: f64,
+    ) -> Result<Self, Error> {
+        let drive = Drive::new(device, &[Tenant::named("one")], 1)?;
         let depth = u64::from(figure.depth);
+        let count = u64::from(host.jobs).min(depth);
+        let job = |number: u64| Job {
+            operation: figure.operation,
+            size: figure.size,
+            depth: (depth - number).div_ceil(count),
+            tenant: 0,
+        };
+        let mut machine =
+            Machine::new(host.software, vec![drive], (0..count).map(job).collect(), None);
         let all = (TURNS * depth).clamp(REQUESTS.0, REQUESTS.1) as f64 * effort;
         let all = (all as u64).max(8 * depth + 100);
-        // The cookie of a request: its job. By job: when its core is free. By request: its start.
-        let mut free: Vec<u64> = (0..jobs).map(|_| 0).collect();
-        let mut begun: Vec<u64> = Vec::new();
-        for number in 0..depth {
-            let core_free = &mut free[(number % jobs) as usize];
-            *core_free += core;
-            begun.push(*core_free);
-            submit(&mut drive, *core_free, read(), number)?;
-        }
-        let (mut done, mut latencies) = (Vec::new(), Vec::new());
-        let (mut ended, mut first, mut last) = (0, 0, 0);
-        while drive.step(&mut done)?.is_some() {
-            for completion in done.drain(..) {
-                let slot = completion.cookie;
-                let core_free = &mut free[(slot % jobs) as usize];
-                let end = (*core_free).max(completion.at().0 + notice) + core;
-                *core_free = end;
-                ended += 1;
-                // The first turns fill the queues, and the last ones have fewer beside them.
-                if ended > 4 * depth && ended <= all {
-                    first = if latencies.is_empty() { end } else { first };
-                    latencies.push((end - begun[slot as usize]) as f64 / 1e6);
-                    last = end;
-                }
-                if ended < all {
-                    begun[slot as usize] = end;
-                    submit(&mut drive, end, read(), slot)?;
-                }
+        let (mut seen, mut ended) = (Seen::default(), 0);
+        machine.run(&mut |request| {
+            ended += 1;
+            // The first turns fill the queues.
+            if ended > 4 * depth {
+                seen.note(request);
             }
-        }
-        let rate = (latencies.len() - 1) as f64 / ((last - first) as f64 / 1e12);
-        latencies.sort_by(f64::total_cmp);
-        Ok(Self { latencies, rate })
+            if ended < all { Next::Submit } else { Next::Stop }
+        })?;
+        Ok(seen.hosted())
+    }
+
+    /// A job beside neighbours on the drives of a host, and for what it waited.
+    fn beside(
+        figure: &Figure,
+        host: Host,
+        neighbours: Neighbours,
+        device: &DeviceConfig,
+        effort: f64,
+    ) -> Result<(Self, Fault), Error> {
+        let tenants = [Tenant::named("victim"), Tenant::named("neighbours")];
+        let options = DriveOptions { blame: true, ..DriveOptions::default() };
+        let drives = (1..=u64::from(neighbours.drives))
+            .map(|seed| Drive::with_options(device, &tenants, seed, &options))
+            .collect::<Result<Vec<_>, _>>()?;
+        let victim = Job {
+            operation: figure.operation,
+            size: figure.size,
+            depth: u64::from(figure.depth),
+            tenant: 0,
+        };
+        let other = Job {
+            operation: neighbours.operation,
+            size: neighbours.size,
+            depth: u64::from(neighbours.depth),
+            tenant: 1,
+        };
+        let others = (0..neighbours.jobs).map(|_| other);
+        let jobs = std::iter::once(victim).chain(others).collect();
+        let link = (neighbours.host_gb_per_s * 1e9) as u64;
+        let mut machine = Machine::new(host.software, drives, jobs, Some(link));
+        let wanted = (VICTIM_REQUESTS * effort).max(100.0) as usize;
+        let outstanding = neighbours.jobs * neighbours.depth + figure.depth;
+        let warm = u64::from(outstanding) * WARM_TURNS + neighbours.warm_writes(device);
+        let most = (MOST_BESIDE * effort) as u64 + warm;
+        let (mut seen, mut ended) = (Seen::default(), 0);
+        machine.run(&mut |request| {
+            ended += 1;
+            if ended > warm && request.job == 0 {
+                seen.note(request);
+            }
+            let enough = seen.latencies.len() >= wanted;
+            let over = ended >= most && seen.latencies.len() >= 100;
+            if enough || over { Next::Stop } else { Next::Submit }
+        })?;
+        let link = seen.link_wait as f64 / 1e6 / seen.latencies.len() as f64;
+        let fault = Fault { link, ..waits(machine.drives())? };
+        Ok((seen.hosted(), fault))
+    }
+
+    /// For what a request of the job waited; `None` without neighbours.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        self.beside.map(|beside| beside.fault)
+    }
+
+    fn mean(&self) -> f64 {
+        self.latencies.iter().sum::<f64>() / self.latencies.len() as f64
     }
 
     /// The value of a figure.
@@ -180,14 +261,68 @@ impl Hosted {
             Metric::Kiops => self.rate / 1e3,
             Metric::GbPerS => self.rate * figure.size.0 as f64 / 1e9,
             Metric::MbPerS => self.rate * figure.size.0 as f64 / 1e6,
-            _ => self.latencies.iter().sum::<f64>() / self.latencies.len() as f64,
+            Metric::Slowdown => self.beside.map_or(1.0, |beside| self.mean() / beside.alone),
+            _ => self.mean(),
         }
     }
 }
 
-fn submit(drive: &mut Drive, at: u64, command: Command, slot: u64) -> Result<(), Error> {
-    let refused = |refused| Error::config("size", format!("{refused}"));
-    drive.submit(Time(at), 0, command, slot).map_err(refused)
+impl Neighbours {
+    /// Writes after which collection has come round on every drive.
+    fn warm_writes(&self, device: &DeviceConfig) -> u64 {
+        match self.operation {
+            Operation::Write if self.jobs > 0 => {
+                let blocks = scaled::units_of_blocks(device) * device.unit().0;
+                WARM_ROUNDS * u64::from(self.drives) * blocks / self.size.0
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Latencies of requests.
+#[derive(Default)]
+struct Seen {
+    /// Unit: microseconds.
+    latencies: Vec<f64>,
+    /// Unit: picoseconds.
+    first: u64,
+    /// Unit: picoseconds.
+    last: u64,
+    /// Sum. Unit: picoseconds.
+    link_wait: u64,
+}
+
+impl Seen {
+    fn note(&mut self, request: Ended) {
+        if self.latencies.is_empty() {
+            self.first = request.end;
+        }
+        self.latencies.push((request.end - request.begun) as f64 / 1e6);
+        self.last = request.end;
+        self.link_wait += request.link_wait;
+    }
+
+    fn hosted(mut self) -> Hosted {
+        let time = (self.last - self.first) as f64 / 1e12;
+        let rate = (self.latencies.len() - 1) as f64 / time;
+        self.latencies.sort_by(f64::total_cmp);
+        Hosted { latencies: self.latencies, rate, beside: None }
+    }
+}
+
+/// For what the first tenant of the drives waited in them.
+fn waits(drives: &mut [Drive]) -> Result<Fault, Error> {
+    let (mut neighbours, mut all, mut requests) = (0, 0, 0);
+    for drive in drives {
+        let blame = drive.blame()?.expect("the drives keep it");
+        let victim = &blame.victims[0];
+        requests += victim.requests;
+        all += victim.waiting_ps;
+        neighbours += victim.by_culprit("neighbours");
+    }
+    let mean = |ps: u128| ps as f64 / 1e6 / requests.max(1) as f64;
+    Ok(Fault { neighbours: mean(neighbours), link: 0.0, drive: mean(all - neighbours) })
 }
 
 #[cfg(test)]

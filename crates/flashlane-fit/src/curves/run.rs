@@ -10,7 +10,7 @@ use flashlane::{Error, RunOptions, Warmup, simulate, simulate_in_detail};
 
 use super::figure::{Figure, Load, Metric, Operation, State};
 use super::fill::Fill;
-use super::hosted::Hosted;
+use super::hosted::{Fault, Hosted};
 use super::mqsim;
 use super::pattern::Pattern;
 use super::{length, scaled};
@@ -63,7 +63,10 @@ impl Outcome {
             return Ok(Self::Fill(Fill::of(figure, loaded(device, sets, FRESH)?)?));
         }
         if let Some(host) = figure.host {
-            let config = loaded(device, sets, FRESH)?;
+            let config = match figure.state {
+                State::Fresh => loaded(device, sets, FRESH)?,
+                State::Sustained => sustained(figure, device, sets)?.0,
+            };
             return Ok(Self::Hosted(Hosted::of(figure, host, &config, effort)?));
         }
         let (config, scale) = match figure.state {
@@ -97,6 +100,15 @@ impl Outcome {
         timed(figure, &config, scale, effort).ok()
     }
 
+    /// For what the requests of a figure waited; `None` without neighbours.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        match self {
+            Self::Hosted(hosted) => hosted.fault(),
+            _ => None,
+        }
+    }
+
     /// The value of a figure that shares the run.
     #[must_use]
     pub fn value(&self, figure: &Figure) -> f64 {
@@ -120,6 +132,7 @@ impl Outcome {
             Metric::MbPerS => flow.bandwidth_bytes_per_s / 1e6,
             Metric::Waf => summary.flash.write_amplification,
             Metric::FillMbPerS | Metric::FillGb => unreachable!("fills have outcomes of their own"),
+            Metric::Slowdown => unreachable!("tables ask for neighbours"),
             metric => time(metric, latency, distribution),
         }
     }
@@ -132,14 +145,10 @@ fn timed(
     scale: f64,
     effort: f64,
 ) -> Result<Outcome, Error> {
-    let before = match (figure.load, figure.state) {
-        (Some(load), _) => (OPEN_WARMUP * open_requests(load, config, effort)) as u64,
-        (None, State::Fresh) => u64::from(4 * figure.depth),
-        (None, State::Sustained) => (150_000.0 * effort) as u64,
-    };
+    let length = TimedLength::of(figure, config, effort);
     let real = (scaled::logical_bytes(config) as f64 / scale) as u64;
-    let workload = workload(figure, &timed_keys(figure, config, effort), scale, real)?;
-    let warmup = Warmup::Requests(before);
+    let workload = workload(figure, &timed_keys(figure, length), scale, real)?;
+    let warmup = Warmup::Requests(length.before);
     let options = RunOptions { warmup, threads: 1, ..RunOptions::default() };
     refuse(config, &workload)?;
     let outcome = simulate_in_detail(config, &workload, &options, &|_| {})?;
@@ -204,30 +213,56 @@ fn open_requests(load: Load, device: &DeviceConfig, effort: f64) -> f64 {
     reads.max(writes).clamp(OPEN_REQUESTS.0, OPEN_REQUESTS.1) * effort
 }
 
-/// Keys of the flow of a run with time: its pace and its length.
-fn timed_keys(figure: &Figure, device: &DeviceConfig, effort: f64) -> String {
-    if let Some(load) = figure.load {
-        let Load { iops, write_share } = load;
-        let (requests, read_ratio) =
-            (open_requests(load, device, effort) as u64, 1.0 - write_share);
-        return format!(
-            "iops = {iops:?}\narrivals = \"constant\"\nread_ratio = {read_ratio:?}\n\
-             requests = {requests}\n"
-        );
+/// Length of a run with time. Unit: requests.
+#[derive(Clone, Copy, Debug)]
+struct TimedLength {
+    /// Requests before counting starts.
+    before: u64,
+    /// All of them.
+    all: u64,
+}
+
+impl TimedLength {
+    fn of(figure: &Figure, device: &DeviceConfig, effort: f64) -> Self {
+        let part = |requests: f64| (requests * effort) as u64;
+        if let Some(load) = figure.load {
+            let all = open_requests(load, device, effort);
+            return Self { before: (OPEN_WARMUP * all) as u64, all: all as u64 };
+        }
+        let depth = u64::from(figure.depth);
+        let (before, all) = match (figure.state, figure.pattern) {
+            (State::Fresh, Pattern::Sequential) => (4 * depth, part(12_000.0)),
+            (State::Fresh, _) => {
+                (4 * depth, part(f64::from((400 * figure.depth).clamp(2_000, 60_000))))
+            }
+            // A whole round first, so that what was written at random before is gone.
+            (State::Sustained, Pattern::Sequential) => {
+                let round = scaled::logical_bytes(device) as f64 / figure.size.0 as f64;
+                (round as u64, (1.5 * round) as u64)
+            }
+            (State::Sustained, _) => (part(150_000.0), part(300_000.0)),
+        };
+        Self { before, all: all.max(before + 4 * depth + 100) }
     }
-    let requests = match (figure.pattern, figure.state) {
-        (Pattern::Sequential, _) => 12_000,
-        (_, State::Sustained) => 300_000,
-        _ => (400 * figure.depth).clamp(2_000, 60_000),
-    };
-    // The number includes the requests before counting starts.
-    let least = 8 * u64::from(figure.depth) + 100;
-    format!(
-        "queue_depth = {}\nread_ratio = {}\nrequests = {}\n",
-        figure.depth,
-        u32::from(figure.operation == Operation::Read),
-        ((f64::from(requests) * effort) as u64).max(least),
-    )
+}
+
+/// Keys of the flow of a run with time: its pace and its length.
+fn timed_keys(figure: &Figure, length: TimedLength) -> String {
+    let requests = length.all;
+    match figure.load {
+        Some(Load { iops, write_share }) => {
+            let read_ratio = 1.0 - write_share;
+            format!(
+                "iops = {iops:?}\narrivals = \"constant\"\nread_ratio = {read_ratio:?}\n\
+                 requests = {requests}\n"
+            )
+        }
+        None => format!(
+            "queue_depth = {}\nread_ratio = {}\nrequests = {requests}\n",
+            figure.depth,
+            u32::from(figure.operation == Operation::Read),
+        ),
+    }
 }
 
 /// The flow of a figure on a drive that is scaled down by `scale` from one of `real` bytes.

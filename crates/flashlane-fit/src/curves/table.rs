@@ -10,6 +10,7 @@ use serde::de::value::{Error as NameError, StrDeserializer};
 
 use super::figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
 use super::hosted::Host;
+use super::neighbours::Neighbours;
 use super::pattern::Pattern;
 
 /// Relative error of a figure that states none.
@@ -24,6 +25,12 @@ const COLUMNS: &[&str] = &[
     "load_iops",
     "write_share",
     "host",
+    "neighbours",
+    "neighbour_op",
+    "neighbour_size",
+    "neighbour_depth",
+    "drives",
+    "host_gb_per_s",
     "phase",
     "used",
     "written",
@@ -158,11 +165,7 @@ impl<'a> Row<'a> {
     }
 
     fn figure(&self) -> Result<Figure, String> {
-        let size = self.needed("size")?;
-        let size = size.parse::<ByteSize>().map_err(|error| format!("size: {error}"))?;
-        if size.0 == 0 || size.0 % 512 != 0 || size.0 > 64 << 20 {
-            return Err(format!("size: found {size}, allowed: multiples of 512B up to 64MiB"));
-        }
+        let size = self.size("size")?;
         let operation = name("op", self.needed("op")?)?;
         let metric = name("metric", self.needed("metric")?)?;
         if metric == Metric::Waf && operation == Operation::Read {
@@ -182,6 +185,7 @@ impl<'a> Row<'a> {
             depth: self.depth(load, metric)?,
             load,
             host: self.host()?,
+            neighbours: self.neighbours()?,
             phase,
             used: self.number("used", 0.001, 1.0)?.unwrap_or(1.0),
             written: self.written(metric)?,
@@ -198,15 +202,40 @@ impl<'a> Row<'a> {
                         no load_iops and the whole drive in use"
                 .to_owned());
         }
-        let reads = (figure.operation, figure.pattern) == (Operation::Read, Pattern::Random);
-        if figure.host.is_some()
-            && !(reads && (figure.state, figure.load, figure.used) == (State::Fresh, None, 1.0))
-        {
-            return Err("host: found, allowed: with read, random, fresh, no load_iops and the \
-                        whole drive in use"
-                .to_owned());
-        }
+        hosted(&figure)?;
         Ok(figure)
+    }
+
+    fn size(&self, column: &str) -> Result<ByteSize, String> {
+        let size = self.needed(column)?;
+        let size = size.parse::<ByteSize>().map_err(|error| format!("{column}: {error}"))?;
+        if size.0 == 0 || size.0 % 512 != 0 || size.0 > 64 << 20 {
+            return Err(format!("{column}: found {size}, allowed: multiples of 512B up to 64MiB"));
+        }
+        Ok(size)
+    }
+
+    fn neighbours(&self) -> Result<Option<Neighbours>, String> {
+        if Neighbours::COLUMNS.iter().all(|column| self.cell(column).is_none()) {
+            return Ok(None);
+        }
+        Ok(Some(Neighbours {
+            jobs: self.whole("neighbours", 0, 64)?,
+            operation: name("neighbour_op", self.needed("neighbour_op")?)?,
+            size: self.size("neighbour_size")?,
+            depth: self.whole("neighbour_depth", 1, 4096)?,
+            drives: self.whole("drives", 1, 64)?,
+            host_gb_per_s: positive("host_gb_per_s", self.needed("host_gb_per_s")?)?,
+        }))
+    }
+
+    /// A whole number in a range of `low` to `high`.
+    fn whole(&self, column: &str, low: u32, high: u32) -> Result<u32, String> {
+        let text = self.needed(column)?;
+        match text.parse() {
+            Ok(value) if (low..=high).contains(&value) => Ok(value),
+            _ => Err(format!("{column}: found {text}, allowed: {low} to {high}")),
+        }
     }
 
     fn host(&self) -> Result<Option<Host>, String> {
@@ -286,6 +315,26 @@ impl<'a> Row<'a> {
             );
         }
         Ok(Some(Lasted { rounds, copy: 1.0 }))
+    }
+}
+
+/// Refuses what a host with software of its own cannot do.
+fn hosted(figure: &Figure) -> Result<(), String> {
+    let reads = (figure.operation, figure.pattern) == (Operation::Read, Pattern::Random);
+    let plain = reads && (figure.load, figure.used) == (None, 1.0);
+    match (figure.host, figure.neighbours) {
+        (_, None) if figure.metric == Metric::Slowdown => {
+            Err("metric: found slowdown, allowed: with neighbours".to_owned())
+        }
+        (None, None) => Ok(()),
+        (Some(_), None) if plain && figure.state == State::Fresh => Ok(()),
+        (Some(_), None) => Err("host: found, allowed: with read, random, fresh, no load_iops and \
+                                the whole drive in use"
+            .to_owned()),
+        (Some(Host { jobs: 1, .. }), Some(_)) if plain => Ok(()),
+        (_, Some(_)) => Err("neighbours: found, allowed: with a host of one job, read, random, \
+                             no load_iops and the whole drive in use"
+            .to_owned()),
     }
 }
 

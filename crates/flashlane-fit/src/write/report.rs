@@ -40,6 +40,42 @@ pub struct Report {
     pub validation: Option<Validation>,
 }
 
+/// A figure that was held back from the fit, and what the fitted device makes of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction<'a> {
+    /// Name of the measurement.
+    pub point: &'a str,
+    /// Unit of both values.
+    pub unit: &'a str,
+    /// The measurement.
+    pub measured: f64,
+    /// Value of the fitted device.
+    pub ours: f64,
+    /// `ours / measured - 1`.
+    pub error: f64,
+}
+
+impl Report {
+    /// The figures that were held back.
+    #[must_use]
+    pub fn predicted(&self) -> Vec<Prediction<'_>> {
+        let held_back = self.points.iter().filter(|point| point.held_back);
+        held_back.map(Prediction::of).collect()
+    }
+}
+
+impl<'a> Prediction<'a> {
+    fn of(point: &'a Point) -> Self {
+        Self {
+            point: &point.name,
+            unit: &point.unit,
+            measured: point.measured,
+            ours: point.fitted,
+            error: point.fitted / point.measured - 1.0,
+        }
+    }
+}
+
 /// Whether the fitted device agrees with the data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {

@@ -61,6 +61,11 @@ fn json_and_page_say_the_same() {
     assert_eq!(json["keys"][0]["key"], "interface.firmware_time");
     assert_eq!(json["points"].as_array().map(Vec::len), Some(3));
     assert_eq!(json["points"][2]["held_back"], true);
+    let predicted = json["predicted"].as_array().expect("the figures that were held back");
+    assert_eq!(predicted.len(), 1);
+    for (key, value) in [("point", "name"), ("measured", "measured"), ("ours", "fitted")] {
+        assert_eq!(predicted[0][key], json["points"][2][value], "{key}");
+    }
     let page = page(&report).expect("it renders");
     assert!(page.contains("&lt;b&gt;page") && !page.contains("<b>page"));
     assert!(!page.contains("http:") && !page.contains("https:"));

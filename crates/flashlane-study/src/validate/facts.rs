@@ -20,12 +20,21 @@ pub enum Kind {
     Size,
     /// The phases of a fill of a drive as new.
     Cliff,
+    /// Reads beside other jobs of the same host.
+    Neighbour,
 }
 
 impl Kind {
     /// All kinds, in the order of tables.
-    pub const ALL: [Self; 6] =
-        [Self::Waf, Self::WriteRate, Self::Latency, Self::Depth, Self::Size, Self::Cliff];
+    pub const ALL: [Self; 7] = [
+        Self::Waf,
+        Self::WriteRate,
+        Self::Latency,
+        Self::Depth,
+        Self::Size,
+        Self::Cliff,
+        Self::Neighbour,
+    ];
 
     /// The name in tables and on the command line.
     #[must_use]
@@ -37,6 +46,7 @@ impl Kind {
             Self::Depth => "depth",
             Self::Size => "size",
             Self::Cliff => "cliff",
+            Self::Neighbour => "neighbour",
         }
     }
 
@@ -58,13 +68,14 @@ pub struct Fact {
     pub figure: Figure,
 }
 
-/// The shipped tables: a drive, and its figures.
+/// The shipped tables: a drive, and figures of it.
 const TABLES: &[(&str, &str)] = &[
     ("micron-7450-max", include_str!("../../facts/micron-7450-max.csv")),
     ("solidigm-p5520", include_str!("../../facts/solidigm-p5520.csv")),
     ("samsung-pm9a3", include_str!("../../facts/samsung-pm9a3.csv")),
     ("kioxia-cm7-r", include_str!("../../facts/kioxia-cm7-r.csv")),
     ("980-pro-filled", include_str!("../../facts/980-pro-filled.csv")),
+    ("980-pro-filled", include_str!("../../facts/980-pro-filled-neighbours.csv")),
     ("msi-m480-play", include_str!("../../facts/msi-m480-play.csv")),
     ("adata-atom-50", include_str!("../../facts/adata-atom-50.csv")),
     ("team-mp44s", include_str!("../../facts/team-mp44s.csv")),
@@ -77,14 +88,21 @@ const DRIVES: &str = include_str!("../../facts/drives.csv");
 /// The drives whose figures ship, in the order of the report.
 #[must_use]
 pub fn drives() -> Vec<&'static str> {
-    TABLES.iter().map(|(name, _)| *name).collect()
+    let mut names: Vec<_> = TABLES.iter().map(|(name, _)| *name).collect();
+    names.dedup();
+    names
 }
 
 /// The shipped figures of a drive; `None` if there are none.
 #[must_use]
 pub fn shipped(drive: &str) -> Option<Vec<Fact>> {
-    let (name, text) = TABLES.iter().find(|(name, _)| *name == drive)?;
-    Some(parse(text, &format!("facts/{name}.csv")).expect("the shipped tables are tested"))
+    let tables = TABLES.iter().filter(|(name, _)| *name == drive);
+    let facts: Vec<_> = tables
+        .flat_map(|(name, text)| {
+            parse(text, &format!("facts/{name}.csv")).expect("the shipped tables are tested")
+        })
+        .collect();
+    (!facts.is_empty()).then_some(facts)
 }
 
 /// Reads a table of figures: the columns of `fit`, and `drive` and `kind`.

@@ -6,18 +6,20 @@
 mod facts;
 mod page;
 mod summary;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use flashlane::Error;
-use flashlane_fit::curves::{Figure, Metric, Outcome, Pattern, Role, copies_cost};
+use flashlane_fit::curves::{Fault, Figure, Metric, Outcome, Pattern, Role, copies_cost};
 use serde::Serialize;
 
 pub use facts::{Fact, Kind, Traits, drives, parse, shipped, traits};
 pub use page::page;
 pub use summary::{Errors, Signs, percent, signs, summary};
+pub use waits::{Wait, waits};
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -60,6 +62,9 @@ pub struct Point {
     /// asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mqsim: Option<f64>,
+    /// Beside neighbours: for what a request of ours waited, in the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_us: Option<Fault>,
     /// Whether the preset was fitted to the figure.
     pub role: Role,
     /// Unit of the values.
@@ -113,6 +118,7 @@ pub fn validate(
         };
         let ours = value_of(&|both| Some(&both.ours)).expect("every run gives our values")?;
         let mut point = point(fact, ours);
+        point.waited_us = outcomes[*run].ours.fault();
         point.mqsim = value_of(&|both| both.mqsim.as_ref()).transpose()?;
         Ok(point)
     });
@@ -185,6 +191,7 @@ fn point(fact: &Fact, ours: f64) -> Point {
         ours,
         error: ours / figure.value - 1.0,
         mqsim: None,
+        waited_us: None,
         role: figure.role,
         unit: figure.metric.unit(),
         source: figure.source.clone(),
@@ -231,6 +238,7 @@ fn all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_fit::curves::State;
 
     fn errors(drive: &str, kind: Kind, request: &Request) -> Vec<Point> {
         let mut facts = shipped(drive).expect("it ships");
@@ -268,6 +276,46 @@ mod tests {
         assert_eq!(points.len(), 90);
         let worst = points.iter().map(|point| point.error.abs()).fold(0.0, f64::max);
         assert!(count >= 86 && worst < 0.3, "{count} {worst}");
+    }
+
+    /// A reader beside reading neighbours: its slowdown within a factor of 1.5, and larger beside
+    /// large requests than beside small ones. It waits for them and for nothing else.
+    #[test]
+    fn a_reader_beside_readers_slows_down_as_measured() {
+        let mut facts = shipped("980-pro-filled").expect("it ships");
+        facts.retain(|fact| {
+            let metric = fact.figure.metric == Metric::Slowdown;
+            let fresh = fact.figure.state == State::Fresh;
+            let neighbours = fact.figure.neighbours;
+            metric && fresh && neighbours.is_some_and(|other| matches!(other.jobs, 1 | 2))
+        });
+        let request = Request { effort: 0.05, ..Request::default() };
+        let points = validate(&facts, &request, &|_, _| {}).expect("all run");
+        let [small, more_small, large, more_large] = &points[..] else { panic!("{points:?}") };
+        for point in &points {
+            let factor = point.ours / point.measured;
+            assert!((1.0 / 1.5..1.5).contains(&factor), "{}: {}", point.point, point.ours);
+            let waited = point.waited_us.expect("it has neighbours");
+            assert!(waited.drive < 0.1 && waited.neighbours > 0.5, "{waited:?}");
+        }
+        assert!(large.ours > 2.0 * small.ours && more_large.ours > 2.0 * more_small.ours);
+        assert!(more_large.ours > large.ours, "more of them take longer");
+    }
+
+    /// Beside neighbours that write, but for one of four counts: two jobs slowed the measured
+    /// reader down less than one did.
+    #[test]
+    #[ignore = "half a minute, of `make long`"]
+    fn a_reader_beside_writers_slows_down_as_measured() {
+        let mut facts = shipped("980-pro-filled").expect("it ships");
+        facts.retain(|fact| {
+            let metric = fact.figure.metric == Metric::Slowdown;
+            metric && fact.figure.state == State::Sustained
+        });
+        let points = validate(&facts, &Request::default(), &|_, _| {}).expect("all run");
+        let within = |point: &&Point| (1.0 / 1.5..1.5).contains(&(point.ours / point.measured));
+        let count = points.iter().filter(within).count();
+        assert!(points.len() == 4 && count >= 3, "{points:?}");
     }
 
     /// Figures that the preset was fitted to, and others, by the drive's own counter.

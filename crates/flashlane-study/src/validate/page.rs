@@ -1,13 +1,13 @@
 //! The page: curves of measured values and ours, and the table.
 
 use flashlane::Error;
-use flashlane_fit::curves::{Figure, Metric, Operation, Pattern, Role};
+use flashlane_fit::curves::{Figure, Metric, Neighbours, Operation, Pattern, Role};
 use flashlane_fit::write::{STYLE, environment};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
 
-use super::{Errors, Kind, Point, percent, signs, summary};
+use super::{Errors, Kind, Point, Wait, percent, signs, summary, waits};
 
 const TEMPLATE: &str = include_str!("page.html");
 
@@ -30,13 +30,30 @@ pub fn page(points: &[Point]) -> Result<String, Error> {
     }
     let drives: Vec<_> = drives.into_iter().map(|drive| DriveView::of(drive, points)).collect();
     let errors: Vec<_> = summary(points).iter().map(Errors::row).collect();
+    let waits_view: Vec<_> = waits(points).into_iter().map(WaitView::of).collect();
     let page = context! {
         style => STYLE,
         drives => Value::from(Serde(drives)),
+        waits => Value::from(Serde(waits_view)),
+        heads => Value::from(Serde(Wait::HEADS)),
         errors => Value::from(Serde(errors)),
         signs => Value::from(Serde(signs(points))),
     };
     template.render(page).map_err(|error| Error::Output(format!("validate.html: {error}")))
+}
+
+/// What reads beside neighbours wait for.
+#[derive(Serialize)]
+struct WaitView {
+    name: String,
+    times: Vec<String>,
+}
+
+impl WaitView {
+    fn of(wait: Wait) -> Self {
+        let times = wait.times().map(number).to_vec();
+        Self { name: format!("{} {}", wait.drive, wait.beside), times }
+    }
 }
 
 /// A drive: its charts, and the rows of its table.
@@ -86,6 +103,14 @@ fn place(point: &Point) -> (String, &'static str, f64) {
         Kind::Cliff => {
             let what = if figure.metric == Metric::FillGb { "end" } else { "speed" };
             (what.to_owned(), "phase", figure.phase.map_or(0.0, |phase| f64::from(phase.number)))
+        }
+        Kind::Neighbour => {
+            let name = |other: Neighbours| match other.operation {
+                Operation::Read => format!("beside {} reads", other.size),
+                Operation::Write => format!("beside {} writes", other.size),
+            };
+            let jobs = figure.neighbours.map_or(0.0, |other| f64::from(other.jobs));
+            (figure.neighbours.map_or_else(String::new, name), "jobs", jobs)
         }
         Kind::Depth => (operation.to_owned(), "depth", f64::from(figure.depth)),
         Kind::Size => (format!("depth {}", figure.depth), "KiB", figure.size.0 as f64 / 1024.0),
