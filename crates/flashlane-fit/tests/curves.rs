@@ -112,7 +112,7 @@ fn an_open_loop_has_latencies_of_reads_and_of_writes() {
 /// The value of a figure of `tiny` in steady state with this over-provisioning.
 fn of_tiny(mut figure: Figure, spare: f64) -> Figure {
     let sets = [format!("ftl.over_provisioning={spare}")];
-    figure.value = figure.measure("tiny", &sets, 0.1).expect("it runs");
+    figure.value = figure.measure("tiny", &sets, 0.05).expect("it runs");
     figure
 }
 
@@ -138,7 +138,7 @@ fn figures_of_two_drives_do_not_fit() {
         write,random,4KiB,32,mb_per_s,1,0.03,sustained\n";
     let figures = table::parse(lines, "x").expect("right");
     let of = |spare: f64| figures.iter().map(move |figure| of_tiny(figure.clone(), spare));
-    let mut request = Request { effort: 0.1, proposals: 0, ..Request::of("tiny") };
+    let mut request = Request { effort: 0.05, proposals: 0, ..Request::of("tiny") };
     request.vary = ["flash.program_time", "ftl.over_provisioning"].map(str::to_owned).to_vec();
     let fit = |figures: Vec<Figure>| {
         curves::fit(&figures, &request, &|_| {}).expect("it runs").calibration
