@@ -80,6 +80,7 @@ quick: $(PROGRAMS)
 # All of that, and what takes longer: the oldest Rust, the smallest module for browsers, new random configurations, fuzzing,
 # and the papers at full size.
 long: check test minimum-rust browser-small outside-alone swarm fuzz advice
+	MIRI=always scripts/miri.sh
 	WAF_ONLY=all cargo test -p flashlane-tests --test waf_only_policies -- --quiet
 	ORACLE=all cargo test -p flashlane-tests --test slow -- --quiet oracle::the_released_mqsim_is_met
 	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::

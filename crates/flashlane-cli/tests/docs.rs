@@ -127,13 +127,16 @@ fn run(folder: &Path, blocks: &[&Block]) -> Vec<String> {
         }
         script += &format!("echo; echo '{MARK}'\n");
     }
+    // The first run would say where states are, which differs from run to run. Writing them takes
+    // longer than what they save here, so that only a page about them keeps any.
+    let about_states = blocks.iter().any(|block| block.content.contains("flashlane states"));
+    let states = if about_states { folder.join("states") } else { "off".into() };
     let output = Command::new("bash")
         .args(["-eu", "-o", "pipefail", "-c", &script])
         .current_dir(folder)
         .env("PATH", std::env::join_paths(&path).expect("a path"))
         .env("HOME", folder)
-        // The first run would say where states are, which differs from run to run.
-        .env("FLASHLANE_STATES", folder.join("states"))
+        .env("FLASHLANE_STATES", states)
         .stdin(Stdio::null())
         .output()
         .expect("bash starts");
