@@ -90,7 +90,9 @@ fn neighbours_slow_a_reader_down_and_are_named() {
         (",3,read", ",3,", "neighbour_op is empty"),
         (",16,2,", ",16,0,", "drives: found 0, allowed: 1 to 64"),
         ("64KiB,16", "100B,16", "neighbour_size: found 100B, allowed: multiples of 512B"),
-        (",15,slow", ",-1,slow", "host_gb_per_s: found -1, allowed: numbers above 0"),
+        (",15,slow", ",-1,slow", "host_gb_per_s: found -1, allowed: 0.01 to 100000"),
+        (",15,slow", ",1e-12,slow", "host_gb_per_s: found 1e-12, allowed: 0.01 to 100000"),
+        (",15,slow", ",,slow", "host_gb_per_s is empty"),
         (",io-uring,3", ",io-uring:2,3", "neighbours: found, allowed: with a host of one job"),
         ("3,read,64KiB,16,2,15,slow", ",,,,,,slow", "found slowdown, allowed: with neighbours"),
     ] {

@@ -150,10 +150,15 @@ impl Hosted {
         let Some(neighbours) = figure.neighbours else {
             return Self::without(figure, host, device, effort);
         };
-        let alone = Neighbours { jobs: 0, ..neighbours };
-        let (alone, _) = Self::beside(figure, host, alone, device, effort)?;
         let (mut hosted, fault) = Self::beside(figure, host, neighbours, device, effort)?;
-        hosted.beside = Some(Beside { alone: alone.mean(), fault });
+        let alone = match neighbours.jobs {
+            0 => hosted.mean(),
+            _ => {
+                let nobody = Neighbours { jobs: 0, ..neighbours };
+                Self::beside(figure, host, nobody, device, effort)?.0.mean()
+            }
+        };
+        hosted.beside = Some(Beside { alone, fault });
         Ok(hosted)
     }
 

@@ -140,7 +140,9 @@ impl Machine {
         let drive = if number > 1 { self.rng.below(number) as usize } else { 0 };
         let drive = &mut self.drives[drive];
         let sectors = size.0 / SECTOR;
-        let at = self.rng.below(drive.sectors(tenant) / sectors) * sectors;
+        // A request that is larger than the space begins at 0, and the drive refuses it.
+        let places = (drive.sectors(tenant) / sectors).max(1);
+        let at = self.rng.below(places) * sectors;
         let command = match operation {
             Operation::Read => Command::read(at, sectors as u32),
             Operation::Write => Command::write(at, sectors as u32),

@@ -18,7 +18,8 @@ pub struct Neighbours {
     pub depth: u32,
     /// Drives of one kind behind the host. Range: 1..=64.
     pub drives: u32,
-    /// Rate at which data of all drives reach the host. Unit: gigabytes (10^9) per second.
+    /// Rate at which data of all drives reach the host. Unit: gigabytes (10^9) per second. Range:
+    /// 0.01 to 100000.
     pub host_gb_per_s: f64,
 }
 
@@ -33,18 +34,26 @@ impl Neighbours {
         "host_gb_per_s",
     ];
 
+    /// Range of the rate of the host: a slower link would carry the largest requests for longer
+    /// than simulated time lasts.
+    pub(super) const HOST_GB_PER_S: (f64, f64) = (0.01, 1e5);
+
+    /// What they do, for people: "64KiB writes".
+    #[must_use]
+    pub fn requests(&self) -> String {
+        match self.operation {
+            Operation::Read => format!("{} reads", self.size),
+            Operation::Write => format!("{} writes", self.size),
+        }
+    }
+
     /// The name for people: "beside 4 jobs of 64KiB writes".
     #[must_use]
     pub fn name(&self) -> String {
-        let operation = match self.operation {
-            Operation::Read => "reads",
-            Operation::Write => "writes",
-        };
-        let Self { jobs, size, .. } = self;
-        match jobs {
+        match self.jobs {
             0 => "without neighbours".to_owned(),
-            1 => format!("beside a job of {size} {operation}"),
-            _ => format!("beside {jobs} jobs of {size} {operation}"),
+            1 => format!("beside a job of {}", self.requests()),
+            jobs => format!("beside {jobs} jobs of {}", self.requests()),
         }
     }
 }

@@ -25,12 +25,6 @@ const COLUMNS: &[&str] = &[
     "load_iops",
     "write_share",
     "host",
-    "neighbours",
-    "neighbour_op",
-    "neighbour_size",
-    "neighbour_depth",
-    "drives",
-    "host_gb_per_s",
     "phase",
     "used",
     "written",
@@ -106,7 +100,8 @@ pub fn parse_named(
 
 fn columns(header: &str, further: &[&str]) -> Result<Vec<String>, String> {
     let columns = cells(header)?;
-    let known: Vec<&str> = further.iter().chain(COLUMNS).copied().collect();
+    let known: Vec<&str> =
+        further.iter().chain(COLUMNS).chain(&Neighbours::COLUMNS).copied().collect();
     for (index, column) in columns.iter().enumerate() {
         if !known.contains(&column.as_str()) {
             return Err(format!("unknown column `{column}`; {}", allowed(column, &known)));
@@ -219,13 +214,16 @@ impl<'a> Row<'a> {
         if Neighbours::COLUMNS.iter().all(|column| self.cell(column).is_none()) {
             return Ok(None);
         }
+        let (low, high) = Neighbours::HOST_GB_PER_S;
+        let host_gb_per_s = self.number("host_gb_per_s", low, high)?;
+        let host_gb_per_s = host_gb_per_s.ok_or("host_gb_per_s is empty")?;
         Ok(Some(Neighbours {
             jobs: self.whole("neighbours", 0, 64)?,
             operation: name("neighbour_op", self.needed("neighbour_op")?)?,
             size: self.size("neighbour_size")?,
             depth: self.whole("neighbour_depth", 1, 4096)?,
             drives: self.whole("drives", 1, 64)?,
-            host_gb_per_s: positive("host_gb_per_s", self.needed("host_gb_per_s")?)?,
+            host_gb_per_s,
         }))
     }
 

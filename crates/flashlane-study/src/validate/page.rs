@@ -1,7 +1,7 @@
 //! The page: curves of measured values and ours, and the table.
 
 use flashlane::Error;
-use flashlane_fit::curves::{Figure, Metric, Neighbours, Operation, Pattern, Role};
+use flashlane_fit::curves::{Figure, Metric, Operation, Pattern, Role};
 use flashlane_fit::write::{STYLE, environment};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
@@ -105,12 +105,9 @@ fn place(point: &Point) -> (String, &'static str, f64) {
             (what.to_owned(), "phase", figure.phase.map_or(0.0, |phase| f64::from(phase.number)))
         }
         Kind::Neighbour => {
-            let name = |other: Neighbours| match other.operation {
-                Operation::Read => format!("beside {} reads", other.size),
-                Operation::Write => format!("beside {} writes", other.size),
-            };
-            let jobs = figure.neighbours.map_or(0.0, |other| f64::from(other.jobs));
-            (figure.neighbours.map_or_else(String::new, name), "jobs", jobs)
+            let other = figure.neighbours;
+            let what = other.map_or_else(String::new, |other| other.requests());
+            (format!("beside {what}"), "jobs", other.map_or(0.0, |other| f64::from(other.jobs)))
         }
         Kind::Depth => (operation.to_owned(), "depth", f64::from(figure.depth)),
         Kind::Size => (format!("depth {}", figure.depth), "KiB", figure.size.0 as f64 / 1024.0),
