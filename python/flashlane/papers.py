@@ -22,6 +22,7 @@ def reproduce(
     paper: str,
     *experiments: str,
     full: bool = False,
+    quick: bool = False,
     smoke: bool = False,
     seed: int = 1,
     threads: int = 0,
@@ -34,6 +35,7 @@ def reproduce(
         paper: ``fast18``, ``flin`` or ``upi``.
         experiments: some of its experiments (:func:`papers`); all without a name.
         full: at full size and length.
+        quick: a third of the workloads where an experiment compares many (FLIN's forty).
         smoke: the shortest runs that exercise everything: results mean nothing.
         seed: first seed.
         threads: simulations at a time; 0 for one on each core. Never changes a result.
@@ -49,6 +51,7 @@ def reproduce(
             paper,
             list(experiments),
             full=full,
+            quick=quick,
             smoke=smoke,
             seed=seed,
             threads=threads,

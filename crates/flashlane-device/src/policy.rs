@@ -58,9 +58,9 @@ pub mod parameters {
         UpiConfig,
     };
     pub use crate::scheduler::policy::{
-        FcfsConfig, FlinConfig, FlinFreePages, FlinHistory, FlinScope, FlinStage, HostFirstConfig,
-        OutOfOrderConfig, PriorityOutOfOrderConfig, ReadPriorityConfig, SprinklerConfig,
-        SprinklerFairnessConfig,
+        FcfsConfig, FlinConfig, FlinFreePages, FlinHistory, FlinIntensities, FlinScope, FlinStage,
+        HostFirstConfig, OutOfOrderConfig, PriorityOutOfOrderConfig, ReadPriorityConfig,
+        SprinklerConfig, SprinklerFairnessConfig,
     };
 }
 

@@ -21,13 +21,14 @@ pub(crate) fn papers() -> Vec<(&'static str, &'static str, Vec<About>)> {
 
 /// Runs experiments. Returns the rows of `results.json` as JSON.
 #[pyfunction]
-#[pyo3(signature = (paper, experiments, *, full, smoke, seed, threads, traces, progress))]
+#[pyo3(signature = (paper, experiments, *, full, quick, smoke, seed, threads, traces, progress))]
 #[expect(clippy::too_many_arguments, reason = "keywords of flashlane.reproduce")]
 pub(crate) fn reproduce(
     py: Python<'_>,
     paper: &str,
     experiments: Vec<String>,
     full: bool,
+    quick: bool,
     smoke: bool,
     seed: u64,
     threads: usize,
@@ -42,7 +43,7 @@ pub(crate) fn reproduce(
         for (index, experiment) in experiments.into_iter().enumerate() {
             let note = |share: f64| watch.note((index as f64 + share) / count);
             let mut lab = Lab::new(threads, &note);
-            (lab.full, lab.smoke, lab.seed) = (full, smoke, seed);
+            (lab.full, lab.quick, lab.smoke, lab.seed) = (full, quick, smoke, seed);
             if smoke {
                 lab.seeds = 1;
             }

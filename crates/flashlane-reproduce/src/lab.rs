@@ -95,6 +95,8 @@ pub struct Run {
 pub struct Lab<'a> {
     /// Everything the paper has, at full size; otherwise what fits into minutes.
     pub full: bool,
+    /// A third of the workloads where an experiment compares many.
+    pub quick: bool,
     /// Seeds of those experiments that repeat.
     pub seeds: u64,
     /// First seed.
@@ -116,6 +118,7 @@ impl<'a> Lab<'a> {
     pub fn new(threads: usize, progress: &'a (dyn Fn(f64) + Sync)) -> Self {
         Self {
             full: false,
+            quick: false,
             seeds: 3,
             seed: 1,
             smoke: false,

@@ -14,17 +14,20 @@ pub enum Verdict {
     OtherMagnitude,
     /// Another direction, no direction beyond noise, or the statement does not hold.
     Disagrees,
+    /// The statement holds only because what it speaks of has no effect in ours.
+    NoEffect,
     /// Nothing public to compare with.
     NoReference,
 }
 
 impl Verdict {
     /// All of them, from best to worst.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Agrees,
         Self::SameDirection,
         Self::OtherMagnitude,
         Self::Disagrees,
+        Self::NoEffect,
         Self::NoReference,
     ];
 
@@ -36,6 +39,7 @@ impl Verdict {
             Self::SameDirection => "same direction",
             Self::OtherMagnitude => "other magnitude",
             Self::Disagrees => "disagrees",
+            Self::NoEffect => "no effect",
             Self::NoReference => "no reference",
         }
     }
@@ -87,6 +91,9 @@ const TOLERANCE: f64 = 0.15;
 
 /// Closer to the neutral value than this, ours has no direction.
 const MARGIN: f64 = 0.02;
+
+/// A ratio closer to 1 than this is no effect.
+const LEAST_EFFECT: f64 = 1.001;
 
 /// Largest factor between the paper's printed number and ours for the same direction.
 const FACTOR: f64 = 3.0;
@@ -268,6 +275,16 @@ impl Row {
         self
     }
 
+    /// Takes back an agreement where what the row speaks of has no effect. `effect`: by how much it
+    /// changes ours at most, as a ratio of at least 1.
+    #[must_use]
+    pub fn if_effective(mut self, effect: f64) -> Self {
+        if self.verdict == Verdict::Agrees && effect < LEAST_EFFECT {
+            self.verdict = Verdict::NoEffect;
+        }
+        self
+    }
+
     /// For a number that the paper's words bound on one side ("over half"): ours agrees where it is
     /// at least as far from `neutral` as the paper's, and within a factor of three of it. Does
     /// nothing to a row that disagrees.
@@ -386,6 +403,17 @@ mod tests {
         assert_eq!(row(&[2.0, 2.1, 2.2], Bound::AtMost(2.15)).verdict, Verdict::Disagrees);
         assert_eq!(row(&[2.0, 2.1, 2.2], Bound::Between(1.5, 2.5)).verdict, Verdict::Agrees);
         assert_eq!(row(&[2.0], Bound::AtLeast(1.5)).note, "words; read as: at least 1.5");
+    }
+
+    #[test]
+    fn what_has_no_effect_agrees_with_nothing() {
+        let row = |value, effect| {
+            let bound = Bound::AtLeast(0.9);
+            Row::statement_over_seeds("test", "m", &[value], bound, "x", "").if_effective(effect)
+        };
+        assert_eq!(row(1.0, 1.0).verdict, Verdict::NoEffect);
+        assert_eq!(row(0.99, 1.01).verdict, Verdict::Agrees);
+        assert_eq!(row(0.5, 1.0).verdict, Verdict::Disagrees, "what fails, fails");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! FLIN at the level of the drive: who it protects, what it costs, and what bounds a wait.
 
 use crate::common::{Scenario, run_all, whole_run};
+use flashlane::Warmup;
 use flashlane::metrics::Summary;
 
 /// The drive of the paper on an empty state: every read costs a flash access.
@@ -370,4 +371,41 @@ fn fairness_of_transactions_is_reported_beside_that_of_requests() {
     // little larger.
     let request = slowdown(&run, 0);
     assert!(slowdowns[0] > request && slowdowns[0] < 1.2 * request, "{slowdowns:?}, {request}");
+}
+
+/// A light writer beside one that saturates a nearly full drive. Where blocks run out, the writes
+/// of the heavy one wait for all collection, and those of the light one pass.
+#[test]
+fn a_light_writer_does_not_pay_for_the_collection_of_a_heavy_one() {
+    const FULL: &str = r#"
+base = "flin"
+scheduler = "flin"
+[flash]
+channels = 1
+blocks_per_plane = 64
+[ftl.precondition]
+occupancy = 0.86
+open_blocks = true
+[ftl.gc]
+threshold = "6 blocks"
+hard_threshold = "3 blocks"
+[interface]
+queue_fetch_size = 65535
+"#;
+    let scenario = |seconds: u32| {
+        let duration = format!("{seconds}s");
+        let flows = flow("light", "iops = 25.0", 0.0, &duration)
+            + &flow("heavy", "queue_depth = 64", 0.0, &duration);
+        let mut scenario = alone(Scenario::new(FULL, &flows));
+        scenario.options.warmup = Warmup::Time(4_000_000_000_000);
+        scenario
+    };
+    let runs = run_all(&[12, 36, 60].map(scenario));
+    for run in &runs {
+        let [light, heavy] = [0, 1].map(|at| slowdown(run, at));
+        println!("light {light:.1}, heavy {heavy:.2}");
+        assert!(run.flash.gc_programs > 2 * run.flash.user_programs, "the drive collects");
+        // 122 at 12 s where the light one pays as well.
+        assert!(light < 30.0 && heavy < 2.0, "{light} {heavy}");
+    }
 }

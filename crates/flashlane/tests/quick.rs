@@ -40,6 +40,7 @@ mod mqsim_xml;
 mod observe;
 mod pacing;
 mod page_types;
+mod pauses;
 mod plane_reads;
 mod rates;
 mod separation;

@@ -218,6 +218,9 @@ pub(crate) struct ReproduceArgs {
     /// Run at full size and length, and not at a size that takes minutes.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Compare a third of the workloads where an experiment compares many (FLIN's forty).
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) quick: bool,
     /// Simulations at a time; 0 for one on each core. The number never changes a result.
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=1024))]

@@ -103,6 +103,7 @@ fn run(
     let progress = |share: f64| bar.set_position((share * STEPS as f64) as u64);
     let mut lab = Lab::new(usize::from(arguments.jobs), &progress);
     lab.full = arguments.full;
+    lab.quick = arguments.quick;
     lab.smoke = arguments.smoke;
     lab.seed = arguments.seed;
     if arguments.smoke {

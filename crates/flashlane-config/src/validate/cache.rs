@@ -1,8 +1,15 @@
 //! Rules of the data cache (`[cache]`).
 
+use std::ops::RangeInclusive;
+
 use super::MAX_SPAN_PS;
 use crate::{Admission, CompatConfig, DeviceConfig};
 use flashlane_reading::Rules;
+
+/// Intervals of pauses. Unit: picoseconds.
+const INTERVAL_PS: RangeInclusive<u64> = 10_000_000..=100_000_000_000_000;
+/// Rates at which data makes a pause longer. Unit: bytes per second.
+const RATE: RangeInclusive<u64> = 1_000_000..=1_000_000_000_000;
 
 /// Checks the section of the data cache.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
@@ -24,6 +31,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         rules.span(format!("cache.dram.{name}"), time, &(0..=1_000_000_000));
     }
     check_admission(rules, device);
+    check_pause(rules, device);
 }
 
 /// Checks the keys of `cache.admission = "rate"`.
@@ -31,14 +39,37 @@ fn check_admission(rules: &mut Rules, device: &DeviceConfig) {
     let cache = &device.cache;
     rules.range("cache.admission_mark", cache.admission_mark.0, &(0.0..=0.95));
     rules.range("cache.admission_window", cache.admission_window, &(16..=1 << 24));
-    if cache.admission != Admission::Rate {
-        return;
+    if cache.admission == Admission::Rate {
+        refuse_misfits(rules, device, "cache.admission", "rate");
     }
+}
+
+/// Checks the pauses of the write buffer.
+fn check_pause(rules: &mut Rules, device: &DeviceConfig) {
+    let pause = &device.cache.pause;
+    rules.bytes("cache.pause.buffer", pause.buffer, 0..=1 << 40);
+    let interval = pause.interval.0;
+    rules.require(interval == 0 || INTERVAL_PS.contains(&interval), "cache.pause.interval", || {
+        format!("found {}, allowed: 0s, or 10us to 100s", pause.interval)
+    });
+    rules.span("cache.pause.time", pause.time, &(0..=1_000_000_000_000));
+    if let Some(rate) = pause.rate {
+        rules.require(RATE.contains(&rate.0), "cache.pause.rate", || {
+            format!("found {rate}, allowed: 1MB/s to 1TB/s")
+        });
+    }
+    if pause.is_on() {
+        refuse_misfits(rules, device, "cache.pause.interval", &pause.interval.to_string());
+    }
+}
+
+/// Refuses a key that delays writes in a drive whose writes are never delayed.
+fn refuse_misfits(rules: &mut Rules, device: &DeviceConfig, key: &str, found: &str) {
     let misfits = [
-        (cache.capacity.0 == 0, "cache.capacity = \"0B\", where there is no data cache"),
+        (device.cache.capacity.0 == 0, "cache.capacity = \"0B\", where there is no data cache"),
         (device.compat != CompatConfig::default(), "switches of compat, which have no such rule"),
     ];
-    for (_, with) in misfits.iter().filter(|(found, _)| *found) {
-        rules.refuse("cache.admission", format!("found \"rate\", allowed: not with {with}"));
+    for (_, with) in misfits.iter().filter(|(misfit, _)| *misfit) {
+        rules.refuse(key, format!("found \"{found}\", allowed: not with {with}"));
     }
 }

@@ -1,16 +1,17 @@
-//! Admission of writes by rate (`cache.admission = "rate"`): above a fill level of the buffer,
-//! writes are admitted at a pace that follows the rate at which the buffer drains.
+//! Admission of writes beyond what slots decide: by rate (`cache.admission = "rate"`), and in
+//! pauses (`[cache.pause]`, `pause.rs`).
 //!
-//! The fill is the data of a pool on its way to flash. Up to the mark, every write is admitted at
-//! once. Above it, the time from one admitted write to the next one is a product: its sectors, the
-//! mean time in which a sector drains, and a factor that grows with the fill. The factor is 0 at
-//! the mark, 1 halfway between the mark and the bound, and 2 at the bound. It is a cubic that is
-//! flat in the middle, so that the buffer takes up the bursts of the flash, and the writers do not.
-//! The fill settles halfway, whatever the flash sustains. All is integer arithmetic in picoseconds
-//! and sectors.
+//! By rate: above a fill level of the buffer, writes are admitted at a pace that follows the rate
+//! at which the buffer drains. The fill is the data of a pool on its way to flash. Up to the mark,
+//! every write is admitted at once. Above it, the time from one admitted write to the next one is a
+//! product: its sectors, the mean time in which a sector drains, and a factor that grows with the
+//! fill. The factor is 0 at the mark, 1 halfway between the mark and the bound, and 2 at the bound.
+//! It is a cubic that is flat in the middle, so that the buffer takes up the bursts of the flash,
+//! and the writers do not. The fill settles halfway, whatever the flash sustains. All is integer
+//! arithmetic in picoseconds and sectors.
 //!
-//! Invariants: nothing is delayed while the fill is at or below the mark; the end of a delay is
-//! ahead.
+//! Invariants: nothing is delayed while the fill is at or below the mark and no pause runs; the end
+//! of a delay is ahead.
 //! Source: our own rule; `docs/model-cache.md` names the public measurements that it imitates.
 
 use flashlane_engine::{EventQueue, Time};
@@ -18,11 +19,23 @@ use flashlane_units::{FlowId, Lpa};
 
 use super::Cache;
 use super::config::{Admission, CacheConfig};
+use super::pause::Pause;
 use crate::event::Event;
 
 /// One in the arithmetic of [`Pace::factor`], and its cube root.
 const ONE: u64 = 1 << 30;
 const ROOT: i64 = 1 << 10;
+
+/// What delays the writes of a pool although there is room.
+#[derive(Clone, Debug)]
+pub(super) struct Gate {
+    pace: Option<Pace>,
+    pause: Option<Pause>,
+    /// Fill before the write that is being admitted. Unit: sectors.
+    before: u64,
+    /// Time of the event that ends the wait of the write that has waited longest.
+    alarm: Option<Time>,
+}
 
 /// The pace at which the writes of a pool are admitted.
 #[derive(Clone, Debug)]
@@ -43,14 +56,10 @@ pub(super) struct Pace {
     above: bool,
     /// The next write may be admitted now.
     next: Time,
-    /// Fill before the write that is being admitted. Unit: sectors.
-    before: u64,
-    /// Time of the event that ends the wait of the write that has waited longest.
-    alarm: Option<Time>,
     counts: AdmissionCounts,
 }
 
-/// What the pace did, over all pools.
+/// What the pace and the pauses did, over all pools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AdmissionCounts {
     /// Pages admitted while the fill was above the mark, at the pace.
@@ -59,6 +68,63 @@ pub struct AdmissionCounts {
     pub drained: u64,
     /// The time that they took, as a sum over the pools. Unit: picoseconds.
     pub drain_time: u128,
+    /// Pauses that delayed a write.
+    pub pauses: u64,
+}
+
+impl Gate {
+    /// The gate of a pool whose fill is bounded by `bound` sectors, if the configuration wants one.
+    /// `page`: sectors of a page.
+    fn new(config: &CacheConfig, bound: u64, page: u64) -> Option<Self> {
+        let by_rate = config.admission == Admission::Rate;
+        let pace = by_rate.then(|| Pace::new(config, bound, page));
+        let pause = Pause::new(&config.pause);
+        let is_used = pace.is_some() || pause.is_some();
+        is_used.then_some(Self { pace, pause, before: 0, alarm: None })
+    }
+
+    /// The time until which the next write is delayed, if it is. Notes the fill for
+    /// [`Self::admitted`].
+    fn delayed_until(&mut self, fill: u64, now: Time) -> Option<Time> {
+        self.before = fill;
+        let pace = self.pace.as_ref().and_then(|pace| pace.delayed_until(fill, now));
+        let pause = self.pause.as_mut().and_then(|pause| pause.delays_until(now));
+        pace.max(pause)
+    }
+
+    /// A write was admitted, which has added to the fill.
+    fn admitted(&mut self, fill: u64, now: Time) {
+        assert!(fill >= self.before, "a write that is admitted takes nothing out of the buffer");
+        let added = fill - self.before;
+        if added == 0 {
+            return;
+        }
+        if let Some(pace) = &mut self.pace {
+            pace.admitted(fill, added, now);
+        }
+        if let Some(pause) = &mut self.pause {
+            pause.admitted(added, now);
+        }
+    }
+
+    /// Checks the state between two events. `waits`: a write waits for room or for the gate.
+    pub(super) fn audit(&self, fill: u64, waits: bool, now: Time) {
+        assert!(self.alarm.is_none_or(|at| at >= now), "the end of a wait is ahead");
+        let pauses = self.pause.as_ref().is_some_and(|pause| pause.delays(now));
+        assert!(!waits || fill > 0 || pauses, "a write waits only for data on its way to flash");
+        if let Some(pace) = &self.pace {
+            pace.audit(now);
+        }
+        if let Some(pause) = &self.pause {
+            pause.audit();
+        }
+    }
+
+    fn counts(&self) -> AdmissionCounts {
+        let pace = self.pace.as_ref().map_or_else(AdmissionCounts::default, |pace| pace.counts);
+        let pauses = self.pause.as_ref().map_or(0, Pause::count);
+        AdmissionCounts { pauses, ..pace }
+    }
 }
 
 impl Pace {
@@ -74,8 +140,6 @@ impl Pace {
             last: Time::ZERO,
             above: false,
             next: Time::ZERO,
-            before: 0,
-            alarm: None,
             counts: AdmissionCounts::default(),
         }
     }
@@ -101,20 +165,15 @@ impl Pace {
         factor as u64
     }
 
-    /// The time until which the next write is delayed, if it is. Notes the fill for
-    /// [`Self::admitted`].
-    fn delayed_until(&mut self, fill: u64, now: Time) -> Option<Time> {
-        self.before = fill;
+    /// The time until which the next write is delayed, if it is.
+    fn delayed_until(&self, fill: u64, now: Time) -> Option<Time> {
         (fill > self.mark && now < self.next).then_some(self.next)
     }
 
-    /// A write was admitted, which has added to the fill.
-    fn admitted(&mut self, fill: u64, now: Time) {
-        assert!(fill >= self.before, "a write that is admitted takes nothing out of the buffer");
-        if fill > self.before {
-            self.next = now + self.interval(fill, fill - self.before);
-            self.counts.paced += u64::from(self.next > now);
-        }
+    /// A write was admitted, which has added some sectors to the fill.
+    fn admitted(&mut self, fill: u64, added: u64, now: Time) {
+        self.next = now + self.interval(fill, added);
+        self.counts.paced += u64::from(self.next > now);
     }
 
     /// Sectors have left the buffer, which has `fill` now.
@@ -131,29 +190,25 @@ impl Pace {
         (self.last, self.above) = (now, fill > self.mark);
     }
 
-    /// Checks the state between two events. `waits`: a write waits for room or for the pace.
-    pub(super) fn audit(&self, fill: u64, waits: bool, now: Time) {
+    /// Checks the state between two events.
+    fn audit(&self, now: Time) {
         assert!(self.mark < self.bound, "writes are delayed below the bound");
         assert!(self.drained < self.window, "older sectors count less");
         assert!(!self.above || self.last <= now, "data has left before now");
-        assert!(self.alarm.is_none_or(|at| at >= now), "the end of a wait is ahead");
-        assert!(!waits || fill > 0, "a write waits only for data on its way to flash");
     }
 }
 
 impl Cache {
-    /// True if writes are admitted by rate.
+    /// True if more than slots decides when a write is admitted.
     #[inline]
-    pub(crate) fn is_paced(&self) -> bool {
-        !self.paces.is_empty()
+    pub(crate) fn is_gated(&self) -> bool {
+        !self.gates.is_empty()
     }
 
-    /// Paces for the pools, if the configuration wants them.
-    pub(super) fn paced(mut self, config: &CacheConfig, page: u64) -> Self {
-        if config.admission == Admission::Rate {
-            let of = |pool: &super::Pool| Pace::new(config, pool.fill_max(page), page);
-            self.paces = self.pools.iter().map(of).collect();
-        }
+    /// Gates for the pools, if the configuration wants them.
+    pub(super) fn gated(mut self, config: &CacheConfig, page: u64) -> Self {
+        let of = |pool: &super::Pool| Gate::new(config, pool.fill_max(page), page);
+        self.gates = self.pools.iter().filter_map(of).collect();
         self
     }
 
@@ -169,11 +224,11 @@ impl Cache {
         events: &mut EventQueue<Event>,
     ) -> bool {
         let at = self.pool_at(flow);
-        let (pool, pace) = (&self.pools[at], &mut self.paces[at]);
-        let until = pace.delayed_until(pool.in_flight(), now);
+        let (pool, gate) = (&self.pools[at], &mut self.gates[at]);
+        let until = gate.delayed_until(pool.in_flight(), now);
         let Some(until) = until.filter(|_| !pool.cached().is_dirty(lpa)) else { return false };
-        if pace.alarm.is_none_or(|alarm| until < alarm) {
-            pace.alarm = Some(until);
+        if gate.alarm.is_none_or(|alarm| until < alarm) {
+            gate.alarm = Some(until);
             events.schedule(until, Event::Admission { flow });
         }
         true
@@ -183,31 +238,34 @@ impl Cache {
     #[cold]
     pub(crate) fn admitted(&mut self, flow: FlowId, now: Time) {
         let at = self.pool_at(flow);
-        self.paces[at].admitted(self.pools[at].in_flight(), now);
+        self.gates[at].admitted(self.pools[at].in_flight(), now);
     }
 
     /// A write-back has left the buffer.
     #[cold]
     pub(crate) fn drained(&mut self, flow: FlowId, sectors: u32, now: Time) {
         let at = self.pool_at(flow);
-        self.paces[at].drained(self.pools[at].in_flight(), sectors.into(), now);
+        if let Some(pace) = &mut self.gates[at].pace {
+            pace.drained(self.pools[at].in_flight(), sectors.into(), now);
+        }
     }
 
     /// The event that ends the wait of a write has come. It may be older than the last one.
     pub(crate) fn admission_due(&mut self, flow: FlowId, now: Time) {
         let at = self.pool_at(flow);
-        let alarm = &mut self.paces[at].alarm;
+        let alarm = &mut self.gates[at].alarm;
         if alarm.is_some_and(|at| at <= now) {
             *alarm = None;
         }
     }
 
-    /// What the pace did so far, where there is one.
+    /// What the gates did so far, where there are any.
     pub fn admission_counts(&self) -> Option<AdmissionCounts> {
-        self.paces.iter().map(|pace| pace.counts).reduce(|a, b| AdmissionCounts {
+        self.gates.iter().map(Gate::counts).reduce(|a, b| AdmissionCounts {
             paced: a.paced + b.paced,
             drained: a.drained + b.drained,
             drain_time: a.drain_time + b.drain_time,
+            pauses: a.pauses + b.pauses,
         })
     }
 }
@@ -250,7 +308,7 @@ mod tests {
     fn a_write_delays_the_next_one_for_its_own_time() {
         let mut pace = measured();
         assert_eq!(pace.delayed_until(742, Time(50_000)), None);
-        pace.admitted(750, Time(50_000));
+        pace.admitted(750, 8, Time(50_000));
         assert_eq!(
             pace.delayed_until(750, Time(50_000)),
             Some(Time(50_800)),
@@ -258,12 +316,24 @@ mod tests {
         );
         assert_eq!(pace.delayed_until(500, Time(50_000)), None, "nothing at the mark");
         assert_eq!(pace.delayed_until(750, Time(50_800)), None);
-        pace.admitted(750, Time(50_800));
-        assert_eq!(pace.delayed_until(750, Time(50_800)), None, "a merge takes nothing");
         assert_eq!(pace.delayed_until(936, Time(60_000)), None);
-        pace.admitted(1000, Time(60_000));
+        pace.admitted(1000, 64, Time(60_000));
         assert_eq!(pace.next, Time(60_000 + 2 * 6_400), "slower at the bound");
         assert_eq!(pace.counts.paced, 2);
+    }
+
+    #[test]
+    fn a_merge_takes_nothing() {
+        let config = CacheConfig { admission: Admission::Rate, ..CacheConfig::default() };
+        let mut gate = Gate::new(&config, 1000, 8).expect("by rate");
+        gate.pace = Some(measured());
+        assert_eq!(gate.delayed_until(750, Time(50_000)), None);
+        gate.admitted(750, Time(50_000));
+        assert_eq!(gate.delayed_until(750, Time(50_000)), None);
+        gate.admitted(758, Time(50_000));
+        assert!(gate.delayed_until(758, Time(50_000)).is_some(), "8 sectors were added");
+        gate.audit(758, true, Time(50_000));
+        assert!(Gate::new(&CacheConfig::default(), 1000, 8).is_none());
     }
 
     #[test]
@@ -280,14 +350,14 @@ mod tests {
         pace.drained(700, 8, Time(1_002_400));
         assert_eq!(pace.counts.drain_time, before.drain_time + 1_600, "now it is slower");
         assert!(rate(&pace) > 100);
-        pace.audit(700, false, Time(1_002_400));
+        pace.audit(Time(1_002_400));
     }
 
     #[test]
     fn nothing_is_delayed_until_the_rate_is_known() {
         let mut pace = pace();
         assert_eq!(pace.delayed_until(742, Time(10)), None);
-        pace.admitted(750, Time(10));
+        pace.admitted(750, 8, Time(10));
         assert_eq!(pace.delayed_until(750, Time(10)), None);
     }
 }

@@ -30,9 +30,9 @@ impl Cache {
         for (flushes, under_way) in self.flushes.iter().zip(of_flow) {
             assert_eq!(flushes.under_way(), under_way, "a flush waits for what is under way");
         }
-        assert!(!self.is_paced() || self.paces.len() == self.pools.len(), "a pace for each pool");
-        for (pool, pace) in self.pools.iter().zip(&self.paces) {
-            pace.audit(pool.in_flight(), !pool.waiting().is_empty(), now);
+        assert!(!self.is_gated() || self.gates.len() == self.pools.len(), "a gate for each pool");
+        for (pool, gate) in self.pools.iter().zip(&self.gates) {
+            gate.audit(pool.in_flight(), !pool.waiting().is_empty(), now);
         }
         self.audit_slots();
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_units::{ByteSize, Ratio, Sharing, Span, TransferRate};
+use flashlane_units::{Bandwidth, ByteSize, Ratio, Sharing, Span, TransferRate};
 
 /// The DRAM data cache. Which flows use it, and how, is the flow's `cache` key.
 /// Source: MQSim (FAST'18) section 4.2.2.
@@ -35,6 +35,9 @@ pub struct CacheConfig {
     /// Pages over whose way to flash `admission = "rate"` averages the rate. The pace is smooth if
     /// these are more than collection moves between two pauses. Range: 16..=16777216.
     pub admission_window: u32,
+    /// Pauses in which the data of writes stays in the buffer.
+    #[serde(skip_serializing_if = "PauseConfig::is_off")]
+    pub pause: PauseConfig,
     /// The memory behind the cache.
     pub dram: DramConfig,
 }
@@ -51,6 +54,7 @@ impl Default for CacheConfig {
             admission: Admission::Slots,
             admission_mark: Ratio(0.7),
             admission_window: 4096,
+            pause: PauseConfig::default(),
             dram: DramConfig::default(),
         }
     }
@@ -81,6 +85,38 @@ pub enum Admission {
     /// served. So a pause of the flash delays no write for long, and writes above the rate that the
     /// flash sustains have a smooth latency.
     Rate,
+}
+
+/// Pauses in which a drive does not empty its write buffer, for work of its own. From outside they
+/// show as writes that wait for up to the length of a pause without `buffer / rate of writes`.
+/// Reads do not notice. With `sharing = "equal-partitioning"` the buffer of each flow has pauses of
+/// its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PauseConfig {
+    /// Time from the end of a pause to the next one. With `0s` there are no pauses. Range: 0s, or
+    /// 10us..=100s.
+    pub interval: Span,
+    /// Length of a pause. Range: 0s..=1s.
+    pub time: Span,
+    /// The pause is longer by the time in which what was written since the last one goes by at this
+    /// rate. Range: 1MB/s..=1TB/s. Default: it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Bandwidth>,
+    /// Data of writes that the buffer takes during a pause. Range: 0B..=1TiB.
+    pub buffer: ByteSize,
+}
+
+impl PauseConfig {
+    /// True if there are pauses.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.interval.0 > 0
+    }
+
+    fn is_off(&self) -> bool {
+        !self.is_on()
+    }
 }
 
 /// DRAM timing of the data cache: banks with an open row each behind one data bus.

@@ -15,6 +15,7 @@ pub mod config;
 mod dram;
 mod flush;
 mod hot;
+mod pause;
 mod pool;
 mod slots;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use crate::grain::Grain;
 use crate::layout::Geometry;
 use crate::transaction::{Place, Transaction, Transactions};
 pub use admission::AdmissionCounts;
-use admission::Pace;
+use admission::Gate;
 use config::{CacheConfig, CacheMechanism, CacheMode};
 use dram::{Dram, Piece};
 pub(crate) use dram::{DramAccess, DramUse};
@@ -48,7 +49,7 @@ pub struct Cache {
     /// A single pool for all flows, or one pool for each flow.
     pools: Vec<Pool>,
     /// By pool; empty if slots alone decide when a write is admitted.
-    paces: Vec<Pace>,
+    gates: Vec<Gate>,
     dram: Dram,
     hot: HotPages,
     modes: Array<FlowId, CacheMode>,
@@ -121,7 +122,7 @@ impl Cache {
         let pool = Pool::new(slots, pages * u64::from(geometry.sectors_per_page));
         Self {
             pools: vec![pool; pools],
-            paces: Vec::new(),
+            gates: Vec::new(),
             dram: Dram::new(&config.dram, compat, geometry.page_bytes(), pools),
             hot: HotPages::new(config, compat, flows),
             modes: modes.iter().map(|&mode| if room { mode } else { off }).collect(),
@@ -140,7 +141,7 @@ impl Cache {
             leaving: Vec::new(),
             last_leaving: TransactionId::NONE,
         }
-        .paced(config, geometry.sectors_per_page.into())
+        .gated(config, geometry.sectors_per_page.into())
     }
 
     /// Says whether the memory survives a loss of power (`power_loss_protection`).

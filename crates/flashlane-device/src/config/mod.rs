@@ -8,7 +8,9 @@ pub(crate) mod sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::cache::config::{Admission, CacheConfig, CacheMechanism, CacheMode, DramConfig};
+pub use crate::cache::config::{
+    Admission, CacheConfig, CacheMechanism, CacheMode, DramConfig, PauseConfig,
+};
 pub use crate::compat::CompatConfig;
 pub use crate::flash::config::{
     ChannelClass, CommandBus, FlashConfig, SmallReadConfig, SuspendConfig, Technology,

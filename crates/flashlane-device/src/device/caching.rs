@@ -134,11 +134,11 @@ impl Device {
     fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.context.requests[id].flow, self.context.now);
         let count = self.page_count(id);
-        let paced = self.cache.is_paced();
+        let gated = self.cache.is_gated();
         self.cache.writes_begin(flow, self.context.requests[id].begun);
         while u32::from(self.context.requests[id].next_page) < count && self.cache.is_open(flow) {
             let part = self.page_part(id, self.context.requests[id].next_page.into());
-            if paced && self.cache.delays(flow, part.lpa, now, &mut self.context.events) {
+            if gated && self.cache.delays(flow, part.lpa, now, &mut self.context.events) {
                 break;
             }
             if !self.make_cache_room(flow, part.lpa) {
@@ -150,7 +150,7 @@ impl Device {
                 let write = self.write_back(flow, part.lpa, mask);
                 self.translate(write);
             }
-            if paced {
+            if gated {
                 self.cache.admitted(flow, now);
             }
             self.context.requests[id].next_page += 1;
@@ -218,7 +218,7 @@ impl Device {
             let chain = self.cache_chain(request);
             self.part_done(request, &chain);
         }
-        if self.cache.is_paced() {
+        if self.cache.is_gated() {
             self.cache.drained(tr.flow, tr.counted_sectors, self.context.now);
         }
         self.accept_waiting(tr.flow);

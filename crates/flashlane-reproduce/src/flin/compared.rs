@@ -10,7 +10,10 @@ use crate::{Job, Lab, Run};
 /// time.
 const LONGER: u32 = 2;
 /// Index of FLIN in [`COMPARED`].
-const FLIN: usize = 2;
+pub(super) const FLIN: usize = 2;
+/// What the paper says of all of its workloads under FLIN: the largest slowdown of a flow, and the
+/// largest standard deviation of the slowdowns.
+pub(super) const SERVED: [f64; 2] = [80.0, 10.0];
 
 /// Runs by workload, by scheduler, by seed.
 pub(super) struct Compared {
@@ -19,6 +22,24 @@ pub(super) struct Compared {
     /// Number of counted requests that every flow needs.
     needed: u64,
     seeds: u64,
+}
+
+/// What runs have on top of the usual drive.
+#[derive(Clone, Copy)]
+pub(super) struct Settings<'a> {
+    pub(super) sets: &'a [String],
+    /// Parameters of both baselines, as in a table; may be empty.
+    pub(super) baselines: &'a str,
+}
+
+impl Settings<'_> {
+    /// A scheduler with its parameters.
+    fn policy(&self, name: &str) -> String {
+        if self.baselines.is_empty() || name == COMPARED[FLIN] {
+            return name.to_owned();
+        }
+        format!("{{ {name} = {{ {} }} }}", self.baselines)
+    }
 }
 
 /// A ratio of a metric in the way of the paper. Slowdowns are better the smaller they are. Weighted
@@ -42,16 +63,27 @@ impl Compared {
         sets: &[String],
         seeds: u64,
     ) -> Result<Self, Error> {
+        Self::run_with(lab, mixes, load, Settings { sets, baselines: "" }, seeds)
+    }
+
+    /// As [`Self::run`], with parameters of the baselines.
+    pub(super) fn run_with(
+        lab: &Lab<'_>,
+        mixes: Vec<Mix>,
+        load: Load,
+        settings: Settings<'_>,
+        seeds: u64,
+    ) -> Result<Self, Error> {
         let all: Vec<usize> = (0..mixes.len()).collect();
         let needed = if lab.smoke { 1 } else { FEWEST };
         let mut compared = Self { runs: vec![Vec::new(); mixes.len()], mixes, needed, seeds };
-        compared.fill(lab, &all, load, sets)?;
+        compared.fill(lab, &all, load, settings)?;
         let mut longer = load;
         for _ in 0..LONGER {
             let sparse: Vec<usize> =
                 all.iter().copied().filter(|&at| compared.is_sparse(at)).collect();
             longer.trace_s *= 2.0;
-            compared.fill(lab, &sparse, longer, sets)?;
+            compared.fill(lab, &sparse, longer, settings)?;
         }
         Ok(compared)
     }
@@ -61,12 +93,13 @@ impl Compared {
         lab: &Lab<'_>,
         which: &[usize],
         load: Load,
-        sets: &[String],
+        settings: Settings<'_>,
     ) -> Result<(), Error> {
         let mut jobs: Vec<Job> = Vec::new();
         for &at in which {
             for policy in COMPARED {
-                let job = mix_job(lab, &self.mixes[at], load, policy, sets)?;
+                let policy = settings.policy(policy);
+                let job = mix_job(lab, &self.mixes[at], load, &policy, settings.sets)?;
                 jobs.push(job.sparse());
             }
         }
@@ -86,6 +119,14 @@ impl Compared {
     /// True if a flow has too few requests for a slowdown, so that the workload is left out.
     pub(super) fn is_sparse(&self, at: usize) -> bool {
         self.fewest(at) < self.needed
+    }
+
+    /// True if FLIN serves a workload by the paper's own criterion, with every seed.
+    pub(super) fn is_served(&self, at: usize) -> bool {
+        let of = |run: &Run| [1, 2].map(|which| metric(&run.summary, which));
+        self.runs[at][FLIN]
+            .iter()
+            .all(|run| of(run).iter().zip(SERVED).all(|(is, most)| *is <= most))
     }
 
     /// The runs of a workload under a scheduler.
@@ -116,16 +157,43 @@ impl Compared {
         seeds.flat_map(|seed| self.of_seed(chosen, policy, which, seed)).collect()
     }
 
-    /// The gain of FLIN over another scheduler: the ratio of the arithmetic means by seed, and the
-    /// geometric mean of all ratios.
+    /// The gain of FLIN over another scheduler, as in [`Self::gains_of`].
     pub(super) fn gains(&self, chosen: &[usize], over: usize, which: usize) -> (Vec<f64>, f64) {
+        self.gains_of(chosen, [FLIN, over], which)
+    }
+
+    /// The gain of the first of two schedulers over the second: the ratio of the arithmetic means
+    /// by seed, and the geometric mean of all ratios.
+    pub(super) fn gains_of(
+        &self,
+        chosen: &[usize],
+        [policy, over]: [usize; 2],
+        which: usize,
+    ) -> (Vec<f64>, f64) {
         let by_seed = (0..self.seed_count()).map(|seed| {
             let of = |policy| mean(&self.of_seed(chosen, policy, which, seed));
-            better(which, of(FLIN) / of(over))
+            better(which, of(policy) / of(over))
         });
-        let (flin, other) = (self.values(chosen, FLIN, which), self.values(chosen, over, which));
-        let ratios: Vec<f64> = flin.iter().zip(&other).map(|(f, o)| f / o).collect();
+        let [these, those] = [policy, over].map(|policy| self.values(chosen, policy, which));
+        let ratios: Vec<f64> = these.iter().zip(&those).map(|(a, b)| a / b).collect();
         (by_seed.collect(), better(which, geometric(&ratios)))
+    }
+
+    /// The number of workloads in which the first of two schedulers is the better one in a metric,
+    /// by seed.
+    pub(super) fn wins(
+        &self,
+        chosen: &[usize],
+        [policy, over]: [usize; 2],
+        which: usize,
+    ) -> Vec<f64> {
+        let of_seed = |seed: usize| {
+            let [these, those] =
+                [policy, over].map(|policy| self.of_seed(chosen, policy, which, seed));
+            let wins = |(a, b): &(f64, f64)| better(which, a / b) >= better(which, 1.0);
+            these.into_iter().zip(those).filter(wins).count() as f64
+        };
+        (0..self.seed_count()).map(of_seed).collect()
     }
 
     /// The largest of a number over workloads, by seed.
@@ -156,6 +224,17 @@ mod tests {
     #[test]
     fn slowdowns_are_better_the_smaller_they_are() {
         assert_eq!([0, 1, 2, 3].map(|which| better(which, 4.0)), [4.0, 0.25, 0.25, 3.0]);
+    }
+
+    #[test]
+    fn parameters_of_the_baselines_are_theirs() {
+        let policies = |baselines| {
+            COMPARED.map(|name| Settings { sets: &[], baselines }.policy(name)).join(", ")
+        };
+        assert_eq!(policies(""), "sprinkler, sprinkler-fairness, flin");
+        let window = policies("window = 64");
+        assert!(window.starts_with("{ sprinkler = { window = 64 } }, {"), "{window}");
+        assert!(window.ends_with(", flin"), "{window}");
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::{Job, Lab, Run};
 
 /// The traces of Table 2 with high interference.
 pub(super) const HIGH: [&str; 6] = ["exch", "msnfs", "src1-0", "src1-1", "tpcc", "tpce"];
+/// The two of them that together write more than the drive can.
+const HEAVIEST: [&str; 2] = ["tpcc", "tpce"];
 const LOW: [&str; 14] = [
     "dev", "fin1", "fin2", "msncfs", "prn-0", "prn-1", "prxy-0", "prxy-1", "rad-be", "rad-ps",
     "src1-2", "stg-0", "stg-1", "wsrch",
@@ -77,6 +79,24 @@ fn draw_category(high: u32) -> Vec<Mix> {
         }
     }
     mixes
+}
+
+/// A third of the workloads of a category: of those with none, one and both of tpcc and tpce the
+/// first, the fourth, and so on.
+fn third(high: u32) -> Vec<Mix> {
+    let all = draw_category(high);
+    let heavy = |mix: &Mix| mix.traces.iter().filter(|name| HEAVIEST.contains(name)).count();
+    let of = |count: usize| all.iter().filter(move |mix| heavy(mix) == count).step_by(3);
+    (0..=HEAVIEST.len()).flat_map(of).cloned().collect()
+}
+
+/// The workloads of the comparison of the schedulers: all of each category, or a third of them.
+pub(super) fn compared(lab: &Lab<'_>, categories: &[u32]) -> Vec<Mix> {
+    match (lab.smoke, lab.quick) {
+        (true, _) => draw(categories, 1),
+        (_, true) => categories.iter().flat_map(|&high| third(high)).collect(),
+        _ => draw(categories, OF_PAPER),
+    }
 }
 
 /// Index of one workload of each category, for studies that run every workload many times. The
@@ -253,10 +273,27 @@ mod tests {
     }
 
     #[test]
+    fn a_third_has_some_of_each_kind() {
+        for high in CATEGORIES {
+            let (all, third) = (draw_category(high), third(high));
+            assert!((3..=5).contains(&third.len()), "{high}: {}", third.len());
+            let kinds = |mixes: &[Mix]| {
+                let heavy = |mix: &Mix| HEAVIEST.map(|name| mix.traces.contains(&name));
+                let count = |mix: &Mix| heavy(mix).iter().filter(|has| **has).count();
+                let mut kinds: Vec<usize> = mixes.iter().map(count).collect();
+                kinds.sort_unstable();
+                kinds.dedup();
+                kinds
+            };
+            assert_eq!(kinds(&all), kinds(&third), "{high}");
+        }
+    }
+
+    #[test]
     fn the_workloads_shown_have_one_of_the_two_heaviest_traces() {
         for (high, at) in CATEGORIES.into_iter().zip(SHOWN) {
             let mix = &draw_category(high)[at];
-            let heavy = mix.traces.iter().filter(|&&trace| trace == "tpcc" || trace == "tpce");
+            let heavy = mix.traces.iter().filter(|trace| HEAVIEST.contains(trace));
             assert_eq!((mix.high, heavy.count()), (high, 1), "{}", mix.name());
         }
     }

@@ -6,10 +6,9 @@
 
 use flashlane::Error;
 
-use super::compared::Compared;
+use super::compared::{Compared, FLIN, SERVED};
 use super::mixes::{
-    CATEGORIES, FEWEST, Load, METRICS, TRACE_S, draw, geometric, mean, metric, per_category,
-    percent,
+    CATEGORIES, FEWEST, Load, METRICS, TRACE_S, compared, geometric, mean, metric, percent,
 };
 use super::setup::{COMPARED, busy, grows, slowdown};
 use crate::{Bound, Findings, Lab, Row, Table};
@@ -21,13 +20,27 @@ const FAIRNESS: [[f64; 2]; 4] = [[1.8, 1.3], [2.5, 1.6], [5.6, 2.4], [54.0, 3.2]
 const MAXIMUM: [[f64; 2]; 4] = [[24.0, 2.3], [1400.0, 5.5], [3231.0, 12.0], [1597.0, 18.0]];
 const STDEV: [[f64; 2]; 4] = [[137.0, 13.0], [7504.0, 15.0], [2784.0, 15.0], [2850.0, 21.5]];
 const SPEEDUP: [[f64; 2]; 4] = [[0.38, 0.21], [0.74, 0.32], [1.32, 0.41], [1.56, 0.76]];
-/// Index of FLIN in [`COMPARED`].
-const FLIN: usize = 2;
+/// Index of Sprinkler with budgets in [`COMPARED`].
+const BUDGETS: usize = 1;
+/// The schedulers that are compared, each with the one that it is compared with.
+const PAIRS: [[usize; 2]; 3] = [[FLIN, 0], [FLIN, BUDGETS], [BUDGETS, 0]];
+
+/// What the paper says of a pair of schedulers. What it says of Sprinkler with budgets against
+/// Sprinkler follows from what it says of FLIN against both.
+fn of_paper(which: usize, high: u32, [policy, over]: [usize; 2]) -> f64 {
+    let [sprinkler, budgets] = [FAIRNESS, MAXIMUM, STDEV, SPEEDUP][which][high as usize - 1];
+    match (policy, over) {
+        (BUDGETS, _) if which == 3 => (1.0 + sprinkler) / (1.0 + budgets) - 1.0,
+        (BUDGETS, _) => sprinkler / budgets,
+        (_, BUDGETS) => budgets,
+        _ => sprinkler,
+    }
+}
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     let categories: &[u32] = if lab.smoke { &[2] } else { &CATEGORIES };
-    let mixes = draw(categories, per_category(lab, 3));
+    let mixes = compared(lab, categories);
     let results = Compared::run(lab, mixes, Load::new(lab), &[], lab.seeds)?;
     let mut rows = Vec::new();
     for &high in categories {
@@ -38,29 +51,38 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows, tables })
 }
 
-/// Compares FLIN with both baselines in one category.
+/// Compares the schedulers in one category: over all workloads, and over those that FLIN serves.
 fn of_category(results: &Compared, high: u32) -> Vec<Row> {
-    let chosen = results.chosen(|mix, _| mix.high == high);
+    let all = results.chosen(|mix, _| mix.high == high);
+    let served: Vec<usize> = all.iter().copied().filter(|&at| results.is_served(at)).collect();
+    let mut rows = compare(results, high, &all, "");
+    if !served.is_empty() {
+        rows.extend(compare(results, high, &served, ", served"));
+    }
+    rows
+}
+
+/// Compares the schedulers over some workloads of a category. `which_ones`: part of the names.
+fn compare(results: &Compared, high: u32, chosen: &[usize], which_ones: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     for (which, name) in METRICS.iter().enumerate() {
-        for (over, baseline) in COMPARED[..FLIN].iter().enumerate() {
-            let paper = [FAIRNESS, MAXIMUM, STDEV, SPEEDUP][which][high as usize - 1][over];
-            let (ratios, by_mix) = results.gains(&chosen, over, which);
+        for pair in PAIRS {
+            let [policy, over] = pair.map(|policy| COMPARED[policy]);
+            let (ratios, by_mix) = results.gains_of(chosen, pair, which);
             let (neutral, unit) = if which == 3 { (0.0, "change") } else { (1.0, "x") };
+            let [growing, growing_over] = pair.map(|policy| results.growing(chosen, policy));
             rows.push(Row::number_over_seeds(
                 NAME,
-                format!("{name}, {} % high, flin against {baseline}", percent(high)),
-                paper,
+                format!("{name}, {} % high{which_ones}, {policy} against {over}", percent(high)),
+                of_paper(which, high, pair),
                 &ratios,
                 neutral,
                 unit,
                 format!(
-                    "ratio of the means over {} workloads; geometric mean of the ratios: {:.2}; \
-                     backlogs grow in {} of them under {baseline} and in {} under flin",
+                    "ratio of the means over {} workloads; geometric mean of the ratios: {by_mix:.2}; \
+                     backlogs grow in {growing_over} of them under {over} and in {growing} under \
+                     {policy}",
                     chosen.len(),
-                    by_mix,
-                    results.growing(&chosen, over),
-                    results.growing(&chosen, FLIN),
                 ),
             ));
         }
@@ -71,31 +93,75 @@ fn of_category(results: &Compared, high: u32) -> Vec<Row> {
 /// Comparisons with the paper's statements on all workloads together.
 fn of_all(results: &Compared) -> Vec<Row> {
     let all = results.chosen(|_, _| true);
-    let most = |number: &dyn Fn(&crate::Run) -> f64| results.most(&all, FLIN, number);
-    let note =
-        format!("backlogs grow in {} of {} workloads", results.growing(&all, FLIN), all.len());
+    let (served, others): (Vec<usize>, Vec<usize>) =
+        all.iter().partition(|&&at| results.is_served(at));
+    let names: Vec<String> = others.iter().map(|&at| results.mixes[at].name()).collect();
+    let note = format!(
+        "backlogs grow in {} of {} workloads; FLIN serves all but {}: {}",
+        results.growing(&all, FLIN),
+        all.len(),
+        others.len(),
+        names.join(", "),
+    );
+    let largest =
+        |run: &crate::Run| (0..4).map(|flow| slowdown(&run.summary, flow)).fold(0.0, f64::max);
+    let most =
+        |chosen: &[usize], number: &dyn Fn(&crate::Run) -> f64| results.most(chosen, FLIN, number);
+    let at_most = |name: &str, values: &[f64], bound: f64, unit, words: &str| {
+        let note = format!("{words}; {note}");
+        Row::statement_over_seeds(NAME, name, values, Bound::AtMost(bound), unit, note)
+    };
+    let [slowest, spread] =
+        ["\"no flow has a maximum slowdown greater than 80x\"", "\"always lower than 10\""];
     let mut rows = vec![
-        Row::statement_over_seeds(
-            NAME,
+        at_most(
             "largest slowdown of any flow under flin",
-            &most(&|run| (0..4).map(|flow| slowdown(&run.summary, flow)).fold(0.0, f64::max)),
-            Bound::AtMost(80.0),
+            &most(&all, &largest),
+            SERVED[0],
             "x",
-            format!("\"no flow has a maximum slowdown greater than 80x\"; {note}"),
+            slowest,
+        ),
+        at_most(
+            "largest STDEV of slowdown under flin",
+            &most(&all, &|run| metric(&run.summary, 2)),
+            SERVED[1],
+            "",
+            spread,
         ),
         Row::statement_over_seeds(
             NAME,
-            "largest STDEV of slowdown under flin",
-            &most(&|run| metric(&run.summary, 2)),
-            Bound::AtMost(10.0),
-            "",
-            format!("\"always lower than 10\"; {note}"),
+            "share of the workloads that flin serves",
+            &[served.len() as f64 / all.len() as f64],
+            Bound::AtLeast(1.0),
+            "share",
+            format!("both statements hold with every seed; {note}"),
         ),
     ];
-    for (which, paper, what) in [(0, 0.70, "fairness"), (3, 0.47, "weighted speedup")] {
-        let (ratios, by_mix) = results.gains(&all, 1, which);
+    rows.push(fairer(results, &all));
+    rows.extend(averages(results, &all));
+    rows
+}
+
+/// The paper's statement on Sprinkler with budgets and Sprinkler.
+fn fairer(results: &Compared, all: &[usize]) -> Row {
+    let wins = results.wins(all, [BUDGETS, 0], 0);
+    let shares: Vec<f64> = wins.iter().map(|wins| wins / all.len() as f64).collect();
+    Row::statement_over_seeds(
+        NAME,
+        "share of the workloads in which sprinkler-fairness is fairer than sprinkler",
+        &shares,
+        Bound::AtLeast(0.9),
+        "share",
+        "\"improves fairness over Sprinkler\"",
+    )
+}
+
+/// The average improvements of the abstract.
+fn averages(results: &Compared, all: &[usize]) -> Vec<Row> {
+    let row = |(which, paper, what): (usize, f64, &str)| {
+        let (ratios, by_mix) = results.gains(all, BUDGETS, which);
         let change = |ratio: f64| if which == 3 { ratio } else { ratio - 1.0 };
-        rows.push(Row::number_over_seeds(
+        Row::number_over_seeds(
             NAME,
             format!("{what}, all workloads, flin against sprinkler-fairness"),
             paper,
@@ -106,9 +172,9 @@ fn of_all(results: &Compared) -> Vec<Row> {
                 "the abstract's average improvement; geometric mean of the ratios: {:.2}",
                 change(by_mix)
             ),
-        ));
-    }
-    rows
+        )
+    };
+    [(0, 0.70, "fairness"), (3, 0.47, "weighted speedup")].map(row).into()
 }
 
 /// Every workload under every policy.
@@ -132,6 +198,7 @@ fn each(results: &Compared) -> Table {
             "collection",
             "fewest requests of a flow",
             "seeds with growing backlogs",
+            "served by flin",
             "left out",
         ],
     );
@@ -156,6 +223,7 @@ fn each(results: &Compared) -> Table {
                 over(&|run| busy(&run.summary).1).into(),
                 (results.fewest(at) as f64).into(),
                 (runs.iter().filter(|run| grows(&run.summary)).count() as f64).into(),
+                if results.is_served(at) { "yes" } else { "no" }.into(),
                 if sparse { format!("fewer than {FEWEST}") } else { String::new() }.as_str().into(),
             ]);
             table.row(cells);

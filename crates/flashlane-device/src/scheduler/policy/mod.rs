@@ -14,8 +14,8 @@ mod sprinkler_fairness;
 pub use conformance::RULES;
 pub use fcfs::FcfsConfig;
 pub use flin::{
-    FlinConfig, FreePages as FlinFreePages, History as FlinHistory, Scope as FlinScope,
-    Stage as FlinStage, dram_bytes as flin_dram_bytes,
+    FlinConfig, FreePages as FlinFreePages, History as FlinHistory, Intensities as FlinIntensities,
+    Scope as FlinScope, Stage as FlinStage, dram_bytes as flin_dram_bytes,
 };
 pub use host_first::HostFirstConfig;
 pub use out_of_order::OutOfOrderConfig;

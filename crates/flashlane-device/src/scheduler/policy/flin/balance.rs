@@ -1,8 +1,11 @@
 //! Stage 3: proportional waits, and the share of collection that goes with a write (section 5.4).
 
+use std::ops::Range;
+
 use flashlane_units::{DieId, FlowId};
 
 use super::{FlinConfig, History};
+use crate::layout::Geometry;
 
 /// Eq. 6 and 7: the wait of a transaction if `other` were done first, over its own cost.
 pub(super) fn proportional_wait(waited: u64, other: u64, cost: u64) -> f64 {
@@ -24,6 +27,11 @@ pub(super) struct Batch {
 pub(super) struct GcShares {
     /// Pages written since the last erase, by flow; with a history by unit: by unit and flow.
     writes: Vec<u64>,
+    /// Pages written of late, alike.
+    recent: Vec<u64>,
+    /// Pages over which the counts of late reach: a block of every plane of the drive or the unit.
+    /// When there are twice as many, all counts are halved.
+    reach: u64,
     /// Fractions of migrations that were not charged yet, by flow. Choice: the paper's product is
     /// usually below one; rounding it down every time would starve collection.
     credit: Vec<f64>,
@@ -32,40 +40,61 @@ pub(super) struct GcShares {
 }
 
 impl GcShares {
-    pub(super) fn new(config: &FlinConfig, units: u32, flows: usize) -> Self {
-        let histories = if config.gc_history == History::Unit { units as usize } else { 1 };
+    pub(super) fn new(config: &FlinConfig, geometry: Geometry, flows: usize) -> Self {
+        let by_unit = config.gc_history == History::Unit;
+        let histories = if by_unit { geometry.dies() as usize } else { 1 };
+        let planes = geometry.planes() / histories as u32;
         Self {
             writes: vec![0; histories * flows],
+            recent: vec![0; histories * flows],
+            reach: u64::from(planes) * u64::from(geometry.pages_per_block),
             credit: vec![0.0; flows],
             history: config.gc_history,
             flows,
         }
     }
 
-    /// The write counts that apply to a unit.
-    fn writes_of(&mut self, die: DieId) -> &mut [u64] {
+    /// The places of the write counts that apply to a unit.
+    fn places(&self, die: DieId) -> Range<usize> {
         let at = if self.history == History::Unit { die.index() * self.flows } else { 0 };
         debug_assert!(at + self.flows <= self.writes.len(), "die {die} has a history");
-        &mut self.writes[at..at + self.flows]
+        at..at + self.flows
     }
 
     /// Counts a page of the flow that is on its way to flash.
     pub(super) fn wrote(&mut self, die: DieId, flow: FlowId) {
-        self.writes_of(die)[flow.index()] += 1;
+        let places = self.places(die);
+        self.writes[places.start + flow.index()] += 1;
+        let recent = &mut self.recent[places];
+        recent[flow.index()] += 1;
+        if recent.iter().sum::<u64>() >= 2 * self.reach {
+            recent.iter_mut().for_each(|count| *count /= 2);
+        }
     }
 
     /// Starts the history of writes anew after an erase.
     pub(super) fn erased(&mut self, die: DieId) {
+        let places = self.places(die);
         if self.history != History::Run {
-            self.writes_of(die).fill(0);
+            self.writes[places].fill(0);
         }
+    }
+
+    /// True if a flow writes at least as much of late as the mean of the flows that write. Choice:
+    /// the history of Eq. 10 is too short to tell, since it ends with each erase, and then a burst
+    /// of a light flow counts as much as the flow that fills the drive. A flow that goes on to
+    /// write becomes such a flow in the end. So collection always has someone to go before.
+    pub(super) fn causes_collection(&self, die: DieId, flow: FlowId) -> bool {
+        let recent = &self.recent[self.places(die)];
+        let writers = recent.iter().filter(|count| **count > 0).count() as u64;
+        recent[flow.index()] * writers >= recent.iter().sum()
     }
 
     /// Migrations that go before a write of the flow, out of `pending`. The write itself counts.
     pub(super) fn migrations(&mut self, die: DieId, flow: FlowId, pending: u32, valid: f64) -> u32 {
         debug_assert!(valid >= 0.0, "a share is not negative");
         let at = flow.index();
-        let writes = self.writes_of(die);
+        let writes = &self.writes[self.places(die)];
         let writes = (writes[at] + 1) as f64 / (writes.iter().sum::<u64>() + 1) as f64;
         self.credit[at] += writes * valid * f64::from(pending);
         let count = (self.credit[at] as u32).min(pending);
@@ -84,6 +113,11 @@ impl GcShares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::bench::Bench;
+
+    fn geometry(dies: u32) -> Geometry {
+        Bench::new(dies, 1).geometry
+    }
 
     #[test]
     fn waits_are_proportional_to_cost() {
@@ -95,7 +129,7 @@ mod tests {
 
     #[test]
     fn migrations_follow_writes_and_valid_pages() {
-        let mut shares = GcShares::new(&FlinConfig::default(), 2, 2);
+        let mut shares = GcShares::new(&FlinConfig::default(), geometry(2), 2);
         let (here, there) = (DieId::new(0), DieId::new(1));
         (0..7).for_each(|_| shares.wrote(here, FlowId::new(0)));
         (0..4).for_each(|_| shares.wrote(there, FlowId::new(1)));
@@ -109,6 +143,26 @@ mod tests {
     }
 
     #[test]
+    fn who_writes_most_causes_collection() {
+        let mut shares = GcShares::new(&FlinConfig::default(), geometry(1), 3);
+        let (die, [heavy, light, idle]) = (DieId::new(0), [0, 1, 2].map(FlowId::new));
+        let causes = |shares: &GcShares| {
+            [heavy, light, idle].map(|flow| shares.causes_collection(die, flow))
+        };
+        assert_eq!(causes(&shares), [true; 3], "nobody has written");
+        (0..40).for_each(|_| shares.wrote(die, heavy));
+        shares.wrote(die, light);
+        assert_eq!(causes(&shares), [true, false, false]);
+        shares.erased(die);
+        (0..30).for_each(|_| shares.wrote(die, light));
+        assert_eq!(causes(&shares), [true, false, false], "an erase forgets nothing");
+        let all = 2 * shares.reach;
+        (0..all).for_each(|_| shares.wrote(die, light));
+        assert_eq!(causes(&shares), [false, true, false], "long ago");
+        assert!(shares.recent.iter().sum::<u64>() < all);
+    }
+
+    #[test]
     fn an_erase_ends_the_history_of_the_drive_of_its_unit_or_none() {
         // One write of the other flow: the next write of this flow is half of the history, or all
         // of it.
@@ -116,7 +170,7 @@ mod tests {
             [(History::Device, 8, 8), (History::Unit, 4, 8), (History::Run, 4, 4)]
         {
             let config = FlinConfig { gc_history: history, ..FlinConfig::default() };
-            let mut shares = GcShares::new(&config, 2, 2);
+            let mut shares = GcShares::new(&config, geometry(2), 2);
             let (here, there) = (DieId::new(0), DieId::new(1));
             shares.wrote(here, FlowId::new(1));
             shares.erased(there);

@@ -30,6 +30,23 @@ pub enum Scope {
     EachUnit,
 }
 
+/// Intensity of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intensities {
+    /// Below the threshold.
+    #[default]
+    Low,
+    /// At the threshold or above.
+    High,
+}
+
+impl Intensities {
+    fn is_low(&self) -> bool {
+        *self == Self::Low
+    }
+}
+
 /// Where free pages are counted for GC_FLIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -69,6 +86,10 @@ pub struct FlinConfig {
     /// The rates that both thresholds apply to. Choice: the paper keeps rates by flow and chip
     /// (section 5.5) and speaks of thresholds of flows.
     pub intensity_scope: Scope,
+    /// Intensity of all flows in the first epoch. The paper does not say; the fragment of FLIN in
+    /// the released MQSim begins with high.
+    #[serde(skip_serializing_if = "Intensities::is_low")]
+    pub first_intensity: Intensities,
     /// Below this fairness of departed transactions, the most slowed flow of high intensity goes
     /// first (F_thr). Range: 0..=1.
     pub fairness_threshold: f64,
@@ -101,6 +122,7 @@ impl Default for FlinConfig {
             read_intensity: Bandwidth(32_000_000),
             write_intensity: Bandwidth(256_000),
             intensity_scope: Scope::Unit,
+            first_intensity: Intensities::Low,
             fairness_threshold: 0.6,
             gc_free_pages: 1024,
             gc_scope: FreePages::Device,

@@ -138,14 +138,26 @@ impl Flin {
             return false;
         }
         if let Some((level, at)) = queued {
-            let late = self.unqueue(die, op, level, at);
-            if let Some(displaced) = self.units[die].slots[op].replace(late) {
-                let level = self.level(view.transactions[displaced.id].class);
-                self.units[die].queues[op][level].put_back(displaced);
-                self.stir(die, op, level);
-                self.lane(die, op, displaced.flow).queued += 1;
-            }
+            self.replace(die, op, (level, at), view);
         }
         self.dispatch(die, op, view)
+    }
+
+    /// Moves a transaction of a queue into its slot. What was in the slot goes back to the front of
+    /// its queue. `place`: level and place in the queue.
+    pub(super) fn replace(
+        &mut self,
+        die: DieId,
+        op: usize,
+        place: (usize, usize),
+        view: &View<'_>,
+    ) {
+        let entry = self.unqueue(die, op, place.0, place.1);
+        if let Some(displaced) = self.units[die].slots[op].replace(entry) {
+            let level = self.level(view.transactions[displaced.id].class);
+            self.units[die].queues[op][level].put_back(displaced);
+            self.stir(die, op, level);
+            self.lane(die, op, displaced.flow).queued += 1;
+        }
     }
 }

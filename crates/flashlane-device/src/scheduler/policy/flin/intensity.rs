@@ -3,7 +3,7 @@
 use flashlane_engine::Time;
 use flashlane_units::{DieId, FlowId};
 
-use super::{FlinConfig, Scope};
+use super::{FlinConfig, Intensities, Scope};
 
 /// A flow that became of high intensity, for reads (0) or writes (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub(super) struct Rise {
     pub(super) flow: FlowId,
 }
 
-/// Counts bytes by epoch, and classifies flows at the end of each epoch. All flows begin as low.
+/// Counts bytes by epoch, and classifies flows at the end of each epoch. All flows begin as
+/// `first_intensity` says.
 #[derive(Clone, Debug)]
 pub(super) struct Intensity {
     epoch: u64,
@@ -41,7 +42,7 @@ impl Intensity {
             end: config.epoch.0,
             thresholds: [threshold(config.read_intensity.0), threshold(config.write_intensity.0)],
             bytes: vec![0; places * 2 * flows],
-            high: vec![false; places * 2 * flows],
+            high: vec![config.first_intensity == Intensities::High; places * 2 * flows],
             per_unit,
             flows,
         }
@@ -113,6 +114,15 @@ mod tests {
         intensity.roll(Time::from_ms(20));
         assert!(!intensity.is_low(0, 1, FlowId::new(0)), "any write makes a flow write-intensive");
         assert!(intensity.is_low(0, 0, FlowId::new(1)), "and a silent epoch makes it low again");
+    }
+
+    #[test]
+    fn flows_may_begin_as_high() {
+        let config = FlinConfig { first_intensity: Intensities::High, ..FlinConfig::default() };
+        let mut intensity = Intensity::new(&config, 1, 1);
+        assert!(!intensity.is_low(0, 0, FlowId::new(0)));
+        assert_eq!(intensity.roll(Time::from_ms(10)), [], "none rises");
+        assert!(intensity.is_low(0, 0, FlowId::new(0)), "the epoch had no transaction");
     }
 
     #[test]

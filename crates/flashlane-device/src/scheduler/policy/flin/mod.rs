@@ -40,7 +40,7 @@ use crate::transaction::STARVING;
 use crate::transaction::{Op, Source, Transaction};
 use arbitration::{LEVELS, Ruler};
 use balance::{Batch, GcShares};
-pub use config::{FlinConfig, FreePages, History, Scope, Stage};
+pub use config::{FlinConfig, FreePages, History, Intensities, Scope, Stage};
 use flashlane_units::{DieId, FlowId, Span, TransactionId};
 use intensity::Intensity;
 use overhead::Overhead;
@@ -175,7 +175,7 @@ impl Flin {
             lanes: vec![Lane::default(); geometry.dies() as usize * 2 * flows],
             flows,
             intensity: Intensity::new(config, geometry.dies(), flows),
-            shares: GcShares::new(config, geometry.dies(), flows),
+            shares: GcShares::new(config, geometry, flows),
             times: Vec::new(),
             others: Queues::new(geometry),
             scratch: Scratch::default(),

@@ -4,6 +4,7 @@
 use super::region::{Entry, Region};
 use super::reorder::{Moment, Scratch};
 use crate::scheduler::view::View;
+use flashlane_units::FlowId;
 
 /// Number of queued transactions that are searched for partners in a multi-plane command.
 const PARTNER_SCAN: usize = 200;
@@ -92,6 +93,17 @@ impl Queue {
         let is_ready = |entry: &Entry| view.is_ready(&view.transactions[entry.id]);
         let behind = || self.high.position(is_ready).map(|at| self.low.len() + at);
         self.low.position(is_ready).or_else(behind)
+    }
+
+    /// The first of the next transactions that can go and whose flow a condition admits.
+    pub(super) fn first_ready_of(
+        &self,
+        view: &View<'_>,
+        admits: impl Fn(FlowId) -> bool,
+    ) -> Option<usize> {
+        let fits =
+            |entry: &Entry| admits(entry.flow) && view.is_ready(&view.transactions[entry.id]);
+        self.iter().take(PARTNER_SCAN).position(fits)
     }
 
     /// The transaction that has waited longest among those that can go, with the time at which it

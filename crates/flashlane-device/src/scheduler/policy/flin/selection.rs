@@ -83,6 +83,7 @@ impl Flin {
                 self.dispatch(die, READ, view)
             }
             [read, Some(write)] => {
+                let write = self.let_pass(die, write, view);
                 self.charge(die, &write, view);
                 // Lines 8 and 9.
                 if read.is_some_and(|read| self.read_wins(die, &read, &write, view)) {
@@ -160,12 +161,40 @@ impl Flin {
             || self.collect(die, &[RELOCATED], view)
     }
 
+    /// Where blocks run out: a write whose flow causes collection gives its slot to one whose flow
+    /// does not. It would otherwise hold up the others until all collection is done. Returns the
+    /// write in the slot. Choice: stage 3 makes those pay who cause collection.
+    fn let_pass(&mut self, die: DieId, write: Entry, view: &View<'_>) -> Entry {
+        if !view.rules.preemptible || !self.pays_all(die, write.flow, view) {
+            return write;
+        }
+        let shares = &self.shares;
+        let light = |flow: FlowId| !shares.causes_collection(die, flow);
+        let unit = &self.units[die];
+        let next = unit
+            .filled(WRITE)
+            .find_map(|(level, queue)| queue.first_ready_of(view, light).map(|at| (level, at)));
+        let Some(place) = next else { return write };
+        self.replace(die, WRITE, place, view);
+        let unit = &mut self.units[die];
+        (unit.batch, unit.charged) = (Batch::default(), false);
+        unit.slots[WRITE].expect("a write was moved into the slot")
+    }
+
+    /// True if all pending collection goes before a write of the flow: blocks run out, and the flow
+    /// writes at least as much as the mean.
+    fn pays_all(&self, die: DieId, flow: FlowId, view: &View<'_>) -> bool {
+        view.must_collect(die)
+            && (!view.rules.preemptible || self.shares.causes_collection(die, flow))
+    }
+
     /// Lines 11 and 12: counts the collection that goes with the write in the slot, once for each
-    /// write. Where blocks run out, that is all the collection there is.
+    /// write. Where blocks run out, that is all the collection there is, for flows that cause it.
+    /// Choice: writes of the others take their share along there, too.
     fn charge(&mut self, die: DieId, write: &Entry, view: &View<'_>) {
         let pending = self.others.len(die, Kind::GC_READ);
         let due = self.others.len(die, Kind::ERASE);
-        if view.must_collect(die) {
+        if self.pays_all(die, write.flow, view) {
             let erases = view.jobs(die).max(due);
             self.units[die].batch = Batch { migrations: pending, erases, relocations: 0 };
             return;

@@ -94,6 +94,11 @@ impl Budgets {
         self.accounts[flow.index()].is_eligible()
     }
 
+    /// What a flow has used beyond its budget. Unit: picoseconds; below 0 it has some left.
+    pub(super) fn debt(&self, flow: FlowId) -> i64 {
+        -self.accounts[flow.index()].balance
+    }
+
     /// Charges the flow for a transaction that is admitted.
     pub(super) fn charge(&mut self, flow: FlowId, cost: u64) {
         self.change(flow, |account| {

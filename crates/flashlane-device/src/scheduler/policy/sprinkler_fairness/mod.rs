@@ -2,15 +2,19 @@
 //!
 //! Source: Jun and Shin, NVMSA 2015 (abstract), as FLIN (ISCA'18) sections 1, 7 and 8 describes it
 //! and similar schedulers. Such a scheduler gives each tenant a budget in the device and charges it
-//! for the collection that it causes. It thereby controls throughput but not parallelism, and
-//! leaves resources idle. No formula of it is public; all formulas here are ours:
+//! for the collection that it causes. It thereby controls throughput but not parallelism. No
+//! formula of it is public; all formulas here are ours:
 //!
 //! - A round gives every flow `weight * round * dies / flows` of device time, times its
 //!   compensation. Debt is carried over, savings are not. (The number of dies, since a die runs one
 //!   operation at a time.)
 //! - A transaction is charged its command, transfer and array time when it is admitted to the
-//!   queues of the dies. The transactions of a flow without budget are held back, even if dies are
-//!   idle.
+//!   queues of the dies. The transactions of a flow without budget are held back.
+//! - A die that has nothing else to do serves what is held back there, first of the flow with the
+//!   least debt, without a charge (`work_conserving`). Without that, a flow that has little to do
+//!   but something at any time keeps the others from the next round, and chips are idle while
+//!   requests wait. FLIN's section 7 says the opposite in passing ("leaves resources idle"), but
+//!   its figures then cannot be had: the policy would be slower than Sprinkler.
 //! - A round ends when every flow that has work, or had some less than `idle` ago, has used its
 //!   budget; at the latest after `limit`. The transactions that were held back are then admitted in
 //!   turns, one of each flow at a time, as far as the new budgets go.
@@ -23,8 +27,9 @@
 //! of rounds, because every round gives every flow budget.
 
 mod budget;
+mod held;
 
-use flashlane_engine::{List, Time};
+use flashlane_engine::Time;
 use flashlane_units::{DieId, FlowId, Span};
 use flashlane_units::{PolicyDoc, TransactionId};
 use schemars::JsonSchema;
@@ -37,6 +42,7 @@ use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
+use held::Held;
 
 /// Parameters of Sprinkler with budgets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +63,8 @@ pub struct SprinklerFairnessConfig {
     pub idle: Span,
     /// A round ends after this time at the latest. Range: 1ms..=10s.
     pub limit: Span,
+    /// A die that has nothing else to do serves flows without budget.
+    pub work_conserving: bool,
     /// Flows pay for the collection that they cause.
     pub gc_compensation: bool,
     /// Least factor of compensation. Range: 0.1..=1.
@@ -82,6 +90,7 @@ impl Default for SprinklerFairnessConfig {
             round: Span(10_000_000_000),
             idle: Span(100_000_000),
             limit: Span(100_000_000_000),
+            work_conserving: true,
             gc_compensation: true,
             least_factor: 0.25,
             most_factor: 2.0,
@@ -105,13 +114,14 @@ impl PolicyDoc for SprinklerFairnessConfig {
 pub(super) struct SprinklerFairness {
     sprinkler: Sprinkler,
     budgets: Budgets,
-    /// Transactions that are held back, by flow, oldest first. Only flows without budget have any.
-    held: Vec<List<TransactionId>>,
-    /// Number of transactions held back, by die and in all.
-    held_at: Vec<u32>,
+    /// Transactions that are held back. Only flows without budget have any.
+    held: Held,
+    /// Number of transactions held back in all.
     held_in_all: u32,
     /// The flow that is admitted first when a round begins.
     turn: usize,
+    flows: usize,
+    work_conserving: bool,
 }
 
 /// True if flows pay for the transaction when it is admitted.
@@ -129,10 +139,11 @@ impl SprinklerFairness {
         Self {
             sprinkler: Sprinkler::new(&sprinkler, geometry),
             budgets: Budgets::new(config, geometry.dies(), flows),
-            held: vec![List::default(); flows],
-            held_at: vec![0; geometry.dies() as usize],
+            held: Held::new(geometry.dies(), flows),
             held_in_all: 0,
             turn: 0,
+            flows,
+            work_conserving: config.work_conserving,
         }
     }
 
@@ -144,31 +155,53 @@ impl SprinklerFairness {
     }
 
     fn hold(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
-        let flow = view.transactions[id].flow.index();
         debug_assert!(is_charged(&view.transactions[id]), "only what flows pay for is held back");
-        self.held[flow].push_back(id, view.transactions);
-        self.held_at[die.index()] += 1;
+        self.held.push(die, id, view.transactions);
         self.held_in_all += 1;
     }
 
     /// Admits transactions that are held back, as far as the budgets go, in turns.
     fn release(&mut self, view: &mut View<'_>) {
         let mut skipped = 0;
-        while self.held_in_all > 0 && skipped < self.held.len() {
-            let flow = self.turn;
-            self.turn = (flow + 1) % self.held.len();
-            if self.held[flow].is_empty() || !self.budgets.is_eligible(FlowId::at(flow)) {
+        while self.held_in_all > 0 && skipped < self.flows {
+            let flow = FlowId::at(self.turn);
+            self.turn = (self.turn + 1) % self.flows;
+            if self.held.of_flow(flow) == 0 || !self.budgets.is_eligible(flow) {
                 skipped += 1;
                 continue;
             }
             skipped = 0;
-            let id = self.held[flow].pop_front(view.transactions);
-            debug_assert_eq!(view.transactions[id].flow.index(), flow, "it waits with its flow");
-            let die = view.flash.die_of(view.transactions[id].plane);
-            self.held_at[die.index()] -= 1;
+            let die = self.held.turn(flow);
+            let id = self.held.pop(flow, die, view.transactions);
+            debug_assert_eq!(view.flash.die_of(view.transactions[id].plane), die, "it goes there");
             self.held_in_all -= 1;
             self.admit(die, id, view);
         }
+    }
+
+    /// A die has nothing else to do: admits transactions that are held back there and can go, until
+    /// a command is formed.
+    fn take_held(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        while self.held.at_die(die) > 0 {
+            let can_go = |flow: &FlowId| {
+                self.held.oldest(*flow, die).is_some_and(|id| {
+                    let tr = &view.transactions[id];
+                    view.is_ready(tr) && !(view.hold_writes && tr.op == Op::Program)
+                })
+            };
+            let flows = (0..self.flows).map(FlowId::at).filter(can_go);
+            let Some(flow) = flows.min_by_key(|&flow| self.budgets.debt(flow)) else {
+                return false;
+            };
+            let id = self.held.pop(flow, die, view.transactions);
+            self.held_in_all -= 1;
+            self.budgets.charge(flow, 0);
+            self.sprinkler.enqueue(die, id, view);
+            if self.sprinkler.take(die, view) {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -197,7 +230,8 @@ impl SchedulingPolicy for SprinklerFairness {
     }
 
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
-        let formed = self.sprinkler.take(die, view);
+        let formed =
+            self.sprinkler.take(die, view) || self.work_conserving && self.take_held(die, view);
         for &id in view.batch.iter() {
             let tr = &view.transactions[id];
             match (tr.source, tr.op) {
@@ -257,17 +291,18 @@ impl SchedulingPolicy for SprinklerFairness {
     }
 
     fn waiting(&self, die: DieId) -> u32 {
-        self.sprinkler.waiting(die) + self.held_at[die.index()]
+        self.sprinkler.waiting(die) + self.held.at_die(die)
     }
 
     fn audit(&self, _: &dyn Fn(TransactionId) -> bool) {
         self.budgets.audit();
-        let by_die: u32 = self.held_at.iter().sum();
-        let by_flow: u32 = self.held.iter().map(List::len).sum();
-        assert_eq!([by_die, by_flow], [self.held_in_all; 2], "what is held back is counted");
-        for (flow, held) in (0..).map(FlowId::new).zip(&self.held) {
-            let free = self.budgets.is_eligible(flow);
-            assert!(!free || held.is_empty(), "flow {flow} has budget and work held back");
+        self.held.audit();
+        let flows = || (0..self.flows).map(FlowId::at);
+        let all: u32 = flows().map(|flow| self.held.of_flow(flow)).sum();
+        assert_eq!(all, self.held_in_all, "what is held back is counted");
+        for flow in flows() {
+            let free = self.budgets.is_eligible(flow) && self.held.of_flow(flow) > 0;
+            assert!(!free, "flow {flow} has budget and work held back");
         }
     }
 }
