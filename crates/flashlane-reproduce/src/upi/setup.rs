@@ -286,3 +286,24 @@ pub(super) fn changes(
 pub(super) fn mean(runs: &[Run], of: impl Fn(&Summary) -> f64) -> f64 {
     row::over_seeds(&runs.iter().map(|run| of(&run.summary)).collect::<Vec<f64>>()).0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenant_holds_more_than_it_touches() {
+        let lab = Lab::new(1, &|_| ());
+        let piece = Piece::whole_day(&lab);
+        let text = |critical: &Critical| piece.flow(&lab, TENANTS[0], Some(critical)).unwrap();
+        let by_default = text(&Critical::default());
+        assert!(by_default.contains("occupancy = 1.000"), "all of its 50 GiB: {by_default}");
+        assert!(by_default.contains("footprint = 0.0625"), "a sixteenth of 10 GiB: {by_default}");
+        let critical = Critical { held_gib: 40.0, touched_gib: 20.0, ..Critical::default() };
+        let other = text(&critical);
+        assert!(other.contains("occupancy = 0.800"), "40 of its 50 GiB: {other}");
+        assert!(other.contains("footprint = 0.125"), "a sixteenth of 20 GiB: {other}");
+        let heavy = piece.flow(&lab, TENANTS[2], Some(&Critical::default())).unwrap();
+        assert!(!heavy.contains("occupancy"), "the others hold all by default: {heavy}");
+    }
+}
