@@ -116,6 +116,50 @@ def replace(page: Path, mark: str, lines: list[str]) -> None:
     page.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
 
 
+def table(file: Path, columns: list[str]) -> list[str]:
+    """Some columns of a table of an experiment."""
+    with file.open() as content:
+        rows = list(csv.DictReader(content))
+    lines = ["| " + " | ".join(columns) + " |", "| --- " * len(columns) + "|"]
+    for row in rows:
+        cells = [row[columns[0]]] + [f"{float(row[column]):.3g}" for column in columns[1:]]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def fetch_sizes(folder: Path, name: str, columns: list[str]) -> list[str]:
+    """A sweep of depths under both sizes of QueueFetchSize."""
+    lines: list[str] = []
+    for size in ("1024", "16"):
+        head, rule, *rows = table(folder / "fast18" / f"{name}-{size}.csv", columns)
+        lines = lines or [f"| QueueFetchSize {head}", f"| --- {rule}"]
+        lines += [f"| {size} {row}" for row in rows]
+    return lines
+
+
+def fast18_figures(page: Path, folder: Path) -> None:
+    """The tables behind MQSim's Fig. 2, 9 and 12, and of a reader beside a writer."""
+    slowdowns = ["flow-1 slowdown", "flow-2 slowdown", "fairness"]
+    throughput = ["flow-1 throughput of alone", "flow-2 throughput of alone", "flow-1 IOPS", "flow-2 IOPS"]
+    times = [
+        "reader us",
+        "reader in the submission queue us",
+        "reader waits for flash us",
+        "writer in the submission queue us",
+        "writer waits for flash us",
+    ]
+    for name, columns in (
+        ("fetch-size", ["flow-2 depth", *slowdowns, *throughput]),
+        ("reader-writer", ["writer depth", *slowdowns, *times]),
+    ):
+        if (folder / "fast18" / f"{name}-16.csv").exists():
+            replace(page, f"fast18 {name}", fetch_sizes(folder, name, columns))
+    pairs = folder / "fast18" / "application-level.csv"
+    if pairs.exists():
+        columns = ["pair", "QueueFetchSize", "first slowdown", "second slowdown", "fairness"]
+        replace(page, "fast18 application-level", table(pairs, columns))
+
+
 def checks(folder: Path, paper: str) -> list[str]:
     """Checks of our own, a line each."""
     rows = json.loads((folder / paper / "checks.json").read_text())
@@ -230,13 +274,14 @@ def main() -> None:
         # The rest is in docs/reproduce.md.
         numbers = [row for row in rows if row["paper"] is not None and row["verdict"] != "no-reference"]
         replace(short, "fast18 numbers", verdicts(numbers))
+        fast18_figures(page, folder)
     if rows := papers["flin"]:
         replace(short, "flin policies", policies(rows))
         replace(page, "flin sensitivity", sensitivity(folder))
     if rows := papers["upi"]:
         replace(short, "upi headlines", headlines(rows))
         replace(page, "upi bars", bars(folder))
-        for name in ("variants", "load"):
+        for name in ("variants", "held", "load"):
             if (folder / "upi" / f"{name}.csv").exists():
                 replace(page, f"upi {name}", readings(folder, name))
         if (folder / "upi" / "composition-high.csv").exists():

@@ -9,6 +9,7 @@ mod cmt;
 mod contention;
 mod fetch_size;
 mod latency;
+mod reader_writer;
 mod request_size;
 mod steady_state;
 mod traces;
@@ -86,6 +87,12 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 12 and 2",
             about: "a limit on fetched commands per queue protects the lighter flow",
             run: fetch_size::run,
+        },
+        Experiment {
+            name: "reader-writer",
+            figure: "Not in the paper",
+            about: "a limit on fetched commands per queue protects a reader beside a writer",
+            run: reader_writer::run,
         },
         Experiment {
             name: "steady-state",

@@ -3,6 +3,7 @@
 
 mod change;
 mod composition;
+mod held;
 mod isolation;
 mod load;
 mod parallelism;
@@ -33,6 +34,12 @@ pub const PAPER: Paper = Paper {
             figure: "Section 4",
             about: "the main result with other readings of what the paper leaves open",
             run: variants::run,
+        },
+        Experiment {
+            name: "held",
+            figure: "Section 4",
+            about: "the main result by what das-as holds and what it touches",
+            run: held::run,
         },
         Experiment {
             name: "load",

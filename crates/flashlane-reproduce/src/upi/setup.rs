@@ -42,17 +42,20 @@ const SMALL: f64 = 1.0 / 16.0;
 const SMALL_BLOCKS: &str = "flash.blocks_per_plane=256";
 const SMALL_PAGES: &str = "flash.pages_per_block=128";
 
-/// 50 GB of Table 2, in GiB of the drive's flash: the space of a tenant.
-const SPACE_GIB: f64 = 50.0;
+/// The "50GB range for each tenant" of section 4.1, in GiB of the drive's flash. Three of them fill
+/// the logical capacity of Table 1.
+pub(super) const SPACE_GIB: f64 = 50.0;
 
-/// What das-as touches, and all that it holds. Unit: GiB.
-const CRITICAL_GIB: f64 = 10.0;
+/// The part of its range that the clone of das-as touches. Unit: GiB.
+pub(super) const CRITICAL_GIB: f64 = 10.0;
 
 /// Assumptions about das-as, the tenant that is to be sheltered.
 #[derive(Clone, Debug)]
 pub(super) struct Critical {
-    /// What it touches and holds. Unit: GiB.
-    pub(super) gib: f64,
+    /// Data of it that the drive holds. Unit: GiB.
+    pub(super) held_gib: f64,
+    /// The part of this data that it reads or writes during the day. Unit: GiB.
+    pub(super) touched_gib: f64,
     /// Zipf exponent of what it reads, where it is not the clone's.
     pub(super) theta: Option<f64>,
     /// Sizes of its reads, where they are not the clone's. Unit: KiB, with weights.
@@ -61,7 +64,7 @@ pub(super) struct Critical {
 
 impl Default for Critical {
     fn default() -> Self {
-        Self { gib: CRITICAL_GIB, theta: None, read_sizes: None }
+        Self { held_gib: SPACE_GIB, touched_gib: CRITICAL_GIB, theta: None, read_sizes: None }
     }
 }
 
@@ -137,10 +140,10 @@ impl Piece {
         if let Some(critical) = critical
             && tenant == TENANTS[0]
         {
-            stand_in.footprint = Some(self.size * critical.gib / CRITICAL_GIB);
+            stand_in.footprint = Some(self.size * critical.touched_gib / CRITICAL_GIB);
             stand_in.theta = critical.theta;
             stand_in.read_sizes.clone_from(&critical.read_sizes);
-            held = format!("occupancy = {:.3}\n", critical.gib / SPACE_GIB);
+            held = format!("occupancy = {:.3}\n", critical.held_gib / SPACE_GIB);
         }
         let source = lab.source_of(&stand_in)?;
         Ok(format!("{}{held}{source}\n", head(tenant)))
@@ -282,4 +285,25 @@ pub(super) fn changes(
 /// Mean of the seeds of a number of a run.
 pub(super) fn mean(runs: &[Run], of: impl Fn(&Summary) -> f64) -> f64 {
     row::over_seeds(&runs.iter().map(|run| of(&run.summary)).collect::<Vec<f64>>()).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenant_holds_more_than_it_touches() {
+        let lab = Lab::new(1, &|_| ());
+        let piece = Piece::whole_day(&lab);
+        let text = |critical: &Critical| piece.flow(&lab, TENANTS[0], Some(critical)).unwrap();
+        let by_default = text(&Critical::default());
+        assert!(by_default.contains("occupancy = 1.000"), "all of its 50 GiB: {by_default}");
+        assert!(by_default.contains("footprint = 0.0625"), "a sixteenth of 10 GiB: {by_default}");
+        let critical = Critical { held_gib: 40.0, touched_gib: 20.0, ..Critical::default() };
+        let other = text(&critical);
+        assert!(other.contains("occupancy = 0.800"), "40 of its 50 GiB: {other}");
+        assert!(other.contains("footprint = 0.125"), "a sixteenth of 20 GiB: {other}");
+        let heavy = piece.flow(&lab, TENANTS[2], Some(&Critical::default())).unwrap();
+        assert!(!heavy.contains("occupancy"), "the others hold all by default: {heavy}");
+    }
 }

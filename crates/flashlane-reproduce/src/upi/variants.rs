@@ -53,9 +53,6 @@ fn all() -> Vec<Variant> {
             compared: true,
             ..plain("partitions of channels")
         },
-        tenant("das-as in 5 GiB", Critical { gib: 5.0, ..like() }),
-        tenant("das-as in 25 GiB", Critical { gib: 25.0, ..like() }),
-        tenant("das-as in all of its 50 GiB", Critical { gib: 50.0, ..like() }),
         tenant("das-as with a Zipf exponent of 0.9", Critical { theta: Some(0.9), ..like() }),
         tenant("das-as with 128 KiB", Critical { read_sizes: Some(large), ..like() }),
         tenant("das-as up to 32 KiB", Critical { read_sizes: Some(small), ..like() }),

@@ -20,9 +20,10 @@
 //! number and says nothing of hours at that rate. Hours of the peaks and the rest of the day are
 //! assumptions, but that the writes of LM-TBE rise from hour 17 on, as in UPI's section 4.2.
 //!
-//! The paper folds addresses into 50 GB a tenant. LM-TBE and DTRS move ten and four times that in a
-//! day. DAS-AS reads 41 GB; the paper says that its data is compacted to a smaller set, so that it
-//! has to fit a chip of 16 GB: its footprint is 10 GiB, an assumption.
+//! Section 4.1 folds addresses into 50 GB a tenant. LM-TBE and DTRS move ten and four times that in
+//! a day. DAS-AS reads 41 GB. The paper does not say how much of its 50 GB these reads touch: the
+//! footprint of the clone is 10 GiB, an assumption. What a tenant holds is the workload's
+//! `occupancy`.
 
 use super::params::{CloneParams, Side};
 use super::shapes::{DTRS, MSN};

@@ -25,7 +25,6 @@ const LONG_FUNCTIONS: &[&str] = &[
     "crates/flashlane-python/src/simulate.rs",
     "crates/flashlane-reproduce/src/fast18/backend.rs",
     "crates/flashlane-reproduce/src/fast18/cmt.rs",
-    "crates/flashlane-reproduce/src/fast18/fetch_size.rs",
     "crates/flashlane-reproduce/src/fast18/latency.rs",
     "crates/flashlane-reproduce/src/fast18/request_size.rs",
     "crates/flashlane-reproduce/src/fast18/steady_state.rs",
