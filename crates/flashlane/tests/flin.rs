@@ -400,12 +400,12 @@ queue_fetch_size = 65535
         scenario.options.warmup = Warmup::Time(4_000_000_000_000);
         scenario
     };
-    let runs = run_all(&[12, 36, 60].map(scenario));
+    let runs = run_all(&[18, 54, 90].map(scenario));
     for run in &runs {
         let [light, heavy] = [0, 1].map(|at| slowdown(run, at));
         println!("light {light:.1}, heavy {heavy:.2}");
         assert!(run.flash.gc_programs > 2 * run.flash.user_programs, "the drive collects");
-        // 122 at 12 s where the light one pays as well.
+        // 122 in 12 s where the light one pays as well.
         assert!(light < 30.0 && heavy < 2.0, "{light} {heavy}");
     }
 }

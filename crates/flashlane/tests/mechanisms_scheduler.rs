@@ -124,22 +124,32 @@ fn tenants(light: &str) -> Scenario {
 }
 
 #[test]
-fn budgets_protect_a_light_flow_and_leave_dies_idle() {
+fn budgets_protect_a_light_flow_and_may_leave_dies_idle() {
     // One request at a time, without a pause.
     let base = tenants(&depth(1));
-    let runs = run_all(&[base.clone(), base.set("scheduler", "sprinkler")]);
-    let [budgets, free] = [&runs[0], &runs[1]];
-    assert!(slowdown(budgets, 0) < 0.5 * slowdown(free, 0));
+    let idle = base.set("scheduler", "{ sprinkler-fairness = { work_conserving = false } }");
+    let runs = run_all(&[idle, base.clone(), base.set("scheduler", "sprinkler")]);
+    let [idle, budgets, free] = [&runs[0], &runs[1], &runs[2]];
+    assert!(slowdown(idle, 0) < 0.5 * slowdown(free, 0));
     // The price: the heavy flow is throttled although there is room.
-    assert!(slowdown(budgets, 1) > 1.5 * slowdown(free, 1));
-    assert!(budgets.flows[1].iops < 0.7 * free.flows[1].iops);
-    assert!(busy(budgets) < 0.8 * busy(free), "{} {}", busy(budgets), busy(free));
+    assert!(slowdown(idle, 1) > 1.5 * slowdown(free, 1));
+    assert!(idle.flows[1].iops < 0.7 * free.flows[1].iops);
+    assert!(busy(idle) < 0.8 * busy(free), "{} {}", busy(idle), busy(free));
+    // Dies that have nothing else to do serve it, and the light one still goes first.
+    let [of_idle, of_budgets, of_free] = [idle, budgets, free].map(|run| slowdown(run, 0));
+    println!("light: {of_idle:.2} {of_budgets:.2} {of_free:.2}");
+    assert!(of_budgets < 0.8 * of_free, "{of_budgets} {of_free}");
+    assert!(budgets.flows[1].iops > 1.2 * idle.flows[1].iops);
+    assert!(busy(budgets) > 0.98 * busy(free), "{} {}", busy(budgets), busy(free));
 }
 
 #[test]
 fn a_flow_that_pauses_gives_its_round_away() {
     let base = tenants("iops = 8000.0");
-    let long = base.set("scheduler", "{ sprinkler-fairness = { idle = \"5ms\" } }");
+    let [long, base] = ["5ms", "100us"].map(|idle| {
+        let idle = format!("idle = \"{idle}\", work_conserving = false");
+        base.set("scheduler", format!("{{ sprinkler-fairness = {{ {idle} }} }}").as_str())
+    });
     let runs = run_all(&[long, base]);
     assert!(runs[1].flows[1].iops > 1.2 * runs[0].flows[1].iops);
 }
@@ -147,8 +157,10 @@ fn a_flow_that_pauses_gives_its_round_away() {
 #[test]
 fn weights_and_limits_shape_budgets() {
     let base = tenants(&depth(1)).set("flow[1].priority", "urgent");
-    let heavier = base.set("scheduler", "{ sprinkler-fairness = { urgent = 4 } }");
-    let limited = base.set("scheduler", "{ sprinkler-fairness = { limit = \"10ms\" } }");
+    let [base, heavier, limited] = ["low = 1", "urgent = 4", "limit = \"10ms\""].map(|key| {
+        let key = format!("work_conserving = false, {key}");
+        base.set("scheduler", format!("{{ sprinkler-fairness = {{ {key} }} }}").as_str())
+    });
     let runs = run_all(&[base, heavier, limited]);
     assert!(runs[1].flows[1].iops > 1.2 * runs[0].flows[1].iops, "four times the budget");
     assert!(runs[2].flows[1].iops > 1.2 * runs[0].flows[1].iops, "shorter rounds");
@@ -195,7 +207,8 @@ fn budgets_repeat_themselves() {
 fn alarms_do_not_outlive_the_work() {
     let flows = flow("light", "iops = 12000.0", 1.0, "duration = \"10ms\"")
         + &flow("heavy", &depth(128), 1.0, "requests = 5000");
-    let text = "{ sprinkler-fairness = { limit = \"10s\", idle = \"20ms\" } }";
+    let text = "{ sprinkler-fairness = { limit = \"10s\", idle = \"20ms\", \
+                work_conserving = false } }";
     let summary = Scenario::new(DRIVE, &flows)
         .set("scheduler", text)
         .set("flow[0].on_end", "stop")

@@ -16,7 +16,7 @@ const NAME: &str = "sensitivity";
 /// Share of chip time that every trace of high interference takes in the scaled variants. The paper
 /// draws the line at 8 %.
 const CLASSES: [f64; 2] = [0.10, 0.20];
-/// That line.
+/// The line that the paper draws.
 const LINE: f64 = 0.08;
 
 /// A change of a setting.

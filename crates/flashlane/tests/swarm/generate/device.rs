@@ -119,6 +119,7 @@ fn scheduler(draw: &mut Draw) -> Scheduling {
                 round: Span(draw.scale(MS, 100 * MS)),
                 idle: Span(draw.scale(US, 10 * MS)),
                 limit: Span(draw.scale(MS, 200 * MS)),
+                work_conserving: true,
                 gc_compensation: draw.chance(0.7),
                 least_factor: 0.1 + 0.9 * draw.0.unit(),
                 most_factor: 1.0 + 9.0 * draw.0.unit(),

@@ -143,8 +143,8 @@ impl Flin {
         self.dispatch(die, op, view)
     }
 
-    /// Moves a transaction of a queue into its slot. What was in the slot goes back to the front of
-    /// its queue. `place`: level and place in the queue.
+    /// Moves a transaction of a queue into its slot. A transaction that was in the slot goes
+    /// back to the front of its queue. `place`: level and place in the queue.
     pub(super) fn replace(
         &mut self,
         die: DieId,

@@ -7,7 +7,7 @@ use flashlane_units::{DieId, FlowId, TransactionId};
 
 use crate::transaction::Transactions;
 
-/// What is held back of all flows.
+/// The transactions of all flows that are held back.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     /// By flow, then by die.
