@@ -17,6 +17,7 @@ VERDICTS = {
     "same-direction": "same direction",
     "other-magnitude": "other magnitude",
     "disagrees": "**disagrees**",
+    "no-effect": "no effect",
     "no-reference": "no reference",
 }
 HEADLINES = [

@@ -339,6 +339,7 @@ def reproduce(
     experiments: list[str],
     *,
     full: bool,
+    quick: bool,
     smoke: bool,
     seed: int,
     threads: int,

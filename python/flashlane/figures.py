@@ -1055,7 +1055,7 @@ class SeparationSummary(TypedDict):
 
 
 class AdmissionSummary(TypedDict):
-    """Admission of writes to the data cache by rate."""
+    """Admission of writes to the data cache by rate, and pauses of the cache."""
 
     paced: int
     """Pages that were admitted at the pace, since the buffer was filled above its mark."""
@@ -1063,6 +1063,9 @@ class AdmissionSummary(TypedDict):
     drain_bytes_per_s: float
     """The rate at which data got to flash while the buffer was filled above its mark; 0 if it never was.
     Where flows have buffers of their own, it is the mean of one buffer. Unit: bytes per second."""
+
+    pauses: int
+    """Pauses of the write buffer that delayed a write (``[cache.pause]``)."""
 
 
 class WafOnlyFlow(TypedDict):

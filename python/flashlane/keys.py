@@ -225,6 +225,27 @@ Admission: TypeAlias = Literal["slots", "rate"]
 
 Ratio: TypeAlias = float | str
 
+
+class PauseConfig(TypedDict, total=False):
+    """Pauses in which a drive does not empty its write buffer, for work of its own. From outside they show
+    as writes that wait for up to the length of a pause without ``buffer / rate of writes``. Reads do not
+    notice. With ``sharing = 'equal-partitioning'`` the buffer of each flow has pauses of its own."""
+
+    interval: Span
+    """Time from the end of a pause to the next one. With ``0s`` there are no pauses. Range: 0s, or
+    10us..=100s. Default: ``0ps``."""
+
+    time: Span
+    """Length of a pause. Range: 0s..=1s. Default: ``0ps``."""
+
+    rate: Bandwidth
+    """The pause is longer by the time in which what was written since the last one goes by at this rate.
+    Range: 1MB/s..=1TB/s. Default: it is not."""
+
+    buffer: ByteSize
+    """Data of writes that the buffer takes during a pause. Range: 0B..=1TiB. Default: ``0B``."""
+
+
 TransferRate: TypeAlias = str
 """Text, such as ``333MT/s``."""
 
@@ -291,6 +312,9 @@ class CacheConfig(TypedDict, total=False):
     admission_window: int
     """Pages over whose way to flash ``admission = 'rate'`` averages the rate. The pace is smooth if these
     are more than collection moves between two pauses. Range: 16..=16777216. Default: ``4096``."""
+
+    pause: PauseConfig
+    """Pauses in which the data of writes stays in the buffer."""
 
     dram: DramConfig
     """The memory behind the cache."""
@@ -707,6 +731,9 @@ class SprinklerFairnessConfig(TypedDict, total=False):
     limit: Span
     """A round ends after this time at the latest. Range: 1ms..=10s. Default: ``100ms``."""
 
+    work_conserving: bool
+    """A die that has nothing else to do serves flows without budget."""
+
     gc_compensation: bool
     """Flows pay for the collection that they cause."""
 
@@ -735,6 +762,9 @@ Stage: TypeAlias = Literal["insertion", "arbitration", "wait-balancing"]
 Scope: TypeAlias = Literal["device", "unit", "each-unit"]
 """The rates that the thresholds of intensity apply to."""
 
+Intensities: TypeAlias = Literal["low", "high"]
+"""Intensity of a flow."""
+
 FreePages: TypeAlias = Literal["plane", "unit", "device"]
 """Where free pages are counted for GC_FLIN."""
 
@@ -760,6 +790,10 @@ class FlinConfig(TypedDict, total=False):
     intensity_scope: Scope
     """The rates that both thresholds apply to. Choice: the paper keeps rates by flow and chip (section
     5.5) and speaks of thresholds of flows. Default: ``unit``."""
+
+    first_intensity: Intensities
+    """Intensity of all flows in the first epoch. The paper does not say; the fragment of FLIN in the
+    released MQSim begins with high."""
 
     fairness_threshold: float
     """Below this fairness of departed transactions, the most slowed flow of high intensity goes first

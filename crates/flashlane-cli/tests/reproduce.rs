@@ -59,8 +59,8 @@ fn every_experiment_of_upi_gives_rows_and_data_on_any_number_of_threads() {
     every_experiment_gives_rows_and_data("upi", &["1", "2"], &known);
 }
 
-const VERDICTS: [&str; 5] =
-    ["agrees", "same-direction", "other-magnitude", "disagrees", "no-reference"];
+const VERDICTS: [&str; 6] =
+    ["agrees", "same-direction", "other-magnitude", "disagrees", "no-effect", "no-reference"];
 
 /// Verdicts of prepared numbers, as they stand in `results.json`: paper, ours by seed, neutral
 /// value, verdict.

@@ -18,8 +18,9 @@ struct Sweep {
     paper: f64,
 }
 
-/// The last sweep is at an operating point of our own, where Algorithm 2 reaches its lines 11 to 16:
-/// free pages of the plane count. Pages of the whole drive are never as few.
+/// The second sweep over the threshold of collection is at an operating point of our own, where
+/// Algorithm 2 reaches its lines 11 to 16: free pages of the plane count. Pages of the whole drive
+/// are never as few.
 const SWEEPS: [Sweep; 6] = [
     Sweep {
         key: "epoch",
