@@ -130,74 +130,109 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
     Ok(Findings { rows: rows(&fairness), tables })
 }
 
-/// Comparisons with the paper's statements on the four sweeps.
-fn rows(fairness: &Fairness) -> Vec<Row> {
-    let at = |sweep: usize, value: f64| {
+/// Fairness of the values of each sweep.
+struct Swept<'a>(&'a Fairness);
+
+impl Swept<'_> {
+    /// Fairness at a value of a sweep, by seed.
+    fn at(&self, sweep: usize, value: f64) -> &Vec<f64> {
         let found = SWEEPS[sweep].values.iter().position(|&(_, v)| v == value);
-        &fairness[sweep][found.expect("a value of the sweep")]
-    };
-    // The best or the worst of some values, by seed.
-    let extreme = |of: &[&Vec<f64>], pick: fn(f64, f64) -> f64| -> Vec<f64> {
-        let seed = |seed: usize| of.iter().map(|v| v[seed]).reduce(pick).expect("some value");
-        (0..of[0].len()).map(seed).collect()
-    };
-    let all = |sweep: usize| fairness[sweep].iter().collect::<Vec<_>>();
-    let best = |sweep: usize| extreme(&all(sweep), f64::max);
-    let papers = |sweep: usize| ratios(at(sweep, SWEEPS[sweep].paper), &best(sweep));
-    // By how much a sweep changes fairness at most, in the mean over seeds.
-    let effect = |sweep: usize| {
-        let means: Vec<f64> = fairness[sweep].iter().map(|seeds| mean(seeds)).collect();
+        &self.0[sweep][found.expect("a value of the sweep")]
+    }
+
+    /// The best or the worst of a sweep, by seed.
+    fn extreme(&self, sweep: usize, pick: fn(f64, f64) -> f64) -> Vec<f64> {
+        extreme(&self.0[sweep].iter().collect::<Vec<_>>(), pick)
+    }
+
+    /// The paper's setting over the best of a sweep, by seed.
+    fn papers(&self, sweep: usize) -> Vec<f64> {
+        ratios(self.at(sweep, SWEEPS[sweep].paper), &self.extreme(sweep, f64::max))
+    }
+
+    /// By how much a sweep changes fairness at most, in the mean over seeds, as a ratio.
+    fn effect(&self, sweep: usize) -> f64 {
+        let means: Vec<f64> = self.0[sweep].iter().map(|seeds| mean(seeds)).collect();
         let [low, high] = [f64::min, f64::max].map(|pick| means.iter().copied().reduce(pick));
         high.zip(low).map_or(1.0, |(high, low)| high / low)
-    };
+    }
+
+    /// A statement of the paper on a sweep.
+    fn row(&self, sweep: usize, what: &str, values: &[f64], bound: Bound, note: &str) -> Row {
+        Row::statement_over_seeds(NAME, what, values, bound, "x", note)
+            .if_effective(self.effect(sweep))
+    }
+}
+
+/// The best or the worst of some values, by seed.
+fn extreme(of: &[&Vec<f64>], pick: fn(f64, f64) -> f64) -> Vec<f64> {
+    let seed = |seed: usize| of.iter().map(|v| v[seed]).reduce(pick).expect("some value");
+    (0..of[0].len()).map(seed).collect()
+}
+
+/// Comparisons with the paper's statements on the sweeps.
+fn rows(fairness: &Fairness) -> Vec<Row> {
+    let all = Swept(fairness);
     let near = "fairness at the paper's setting over the best of the sweep";
-    let row = |sweep: usize, what: &str, values: &[f64], bound: Bound, note: &str| {
-        Row::statement_over_seeds(NAME, what, values, bound, "x", note).if_effective(effect(sweep))
-    };
-    let middle = extreme(&[at(0, 10.0), at(0, 100.0)], f64::max);
+    let middle = extreme(&[all.at(0, 10.0), all.at(0, 100.0)], f64::max);
     let mut rows = vec![
-        row(
+        all.row(
             0,
             "epoch of 10 or 100 ms over the best",
-            &ratios(&middle, &best(0)),
+            &ratios(&middle, &all.extreme(0, f64::max)),
             Bound::AtLeast(0.95),
             "\"epoch lengths of 10-100 ms achieve the highest fairness\"",
         ),
-        row(
+        all.row(
             1,
             "read threshold of 1 over that of 32 MB/s",
-            &ratios(at(1, 1.0), at(1, 32.0)),
+            &ratios(all.at(1, 1.0), all.at(1, 32.0)),
             Bound::AtMost(NEARER),
             "\"if too small (e.g., below 32 MB/s), fairness decreases\"",
         ),
-        row(1, "read threshold of 32 MB/s over the best", &papers(1), Bound::AtLeast(0.95), near),
-        row(2, "fairness threshold of 0.6 over the best", &papers(2), Bound::AtLeast(0.95), near),
     ];
-    for sweep in [3, 4] {
-        let of = SWEEPS[sweep].with[1];
-        rows.push(row(
+    for (sweep, what) in [
+        (1, "read threshold of 32 MB/s over the best"),
+        (2, "fairness threshold of 0.6 over the best"),
+    ] {
+        rows.push(all.row(sweep, what, &all.papers(sweep), Bound::AtLeast(0.95), near));
+    }
+    rows.extend([3, 4].into_iter().flat_map(|sweep| of_collection(&all, sweep)));
+    rows.push(first_epoch(&all));
+    rows
+}
+
+/// Comparisons on a sweep over the threshold of collection.
+fn of_collection(all: &Swept<'_>, sweep: usize) -> [Row; 2] {
+    let of = SWEEPS[sweep].with[1];
+    [
+        all.row(
             sweep,
             &format!("GC threshold{of}, worst over best"),
-            &ratios(&extreme(&all(sweep), f64::min), &best(sweep)),
+            &ratios(&all.extreme(sweep, f64::min), &all.extreme(sweep, f64::max)),
             Bound::AtLeast(0.9),
             "\"fairness is not highly sensitive\"",
-        ));
-        rows.push(row(
+        ),
+        all.row(
             sweep,
             &format!("GC threshold{of} of 256 over that of 2,048 pages"),
-            &ratios(at(sweep, 256.0), at(sweep, 2048.0)),
+            &ratios(all.at(sweep, 256.0), all.at(sweep, 2048.0)),
             Bound::AtLeast(1.0),
             "\"smaller values provide slightly higher fairness\"",
-        ));
-    }
-    let (begins, _) = over_seeds(&ratios(at(5, 1.0), at(5, 0.0)));
-    rows.push(Row::no_reference(
+        ),
+    ]
+}
+
+/// What the intensity of the first epoch changes.
+fn first_epoch(all: &Swept<'_>) -> Row {
+    let (begins, _) = over_seeds(&ratios(all.at(5, 1.0), all.at(5, 0.0)));
+    Row::no_reference(
         NAME,
         "flows that begin as high over such that begin as low",
         None,
         Some(begins),
         "x",
-        "fairness; the paper does not say how they begin, the fragment in the released MQSim has high",
-    ));
-    rows
+        "fairness; the paper does not say how they begin, the fragment in the released MQSim has \
+         high",
+    )
 }
