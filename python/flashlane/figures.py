@@ -1296,7 +1296,7 @@ class Summary(TypedDict):
 
     admission: NotRequired[AdmissionSummary | None]
     """Admission of writes to the data cache inside the window; left out unless that is by rate
-    (``cache.admission``)."""
+    (``cache.admission``), or there are pauses (``cache.pause``)."""
 
     energy: NotRequired[EnergySummary | None]
     """Energy of the drive inside the window: the sums over its tenants. Left out without ``--energy``."""

@@ -148,7 +148,7 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separation: Option<SeparationSummary>,
     /// Admission of writes to the data cache inside the window; left out unless that is by rate
-    /// (`cache.admission`).
+    /// (`cache.admission`), or there are pauses (`cache.pause`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<AdmissionSummary>,
     /// Energy of the drive inside the window: the sums over its tenants. Left out without

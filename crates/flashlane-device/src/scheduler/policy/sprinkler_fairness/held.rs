@@ -18,6 +18,8 @@ pub(super) struct Held {
     of_flow: Vec<u32>,
     /// Number of transactions by die.
     at_die: Vec<u32>,
+    /// Number of transactions in all.
+    all: u32,
     /// The die after the one from which a flow was last released.
     next: Vec<usize>,
     /// Words of marks of a flow.
@@ -32,6 +34,7 @@ impl Held {
             marks: vec![0; flows * words],
             of_flow: vec![0; flows],
             at_die: vec![0; dies],
+            all: 0,
             next: vec![0; flows],
             words,
         }
@@ -52,6 +55,7 @@ impl Held {
         *self.mark(flow, die) |= 1 << (die.index() % 64);
         self.of_flow[flow.index()] += 1;
         self.at_die[die.index()] += 1;
+        self.all += 1;
     }
 
     /// The oldest transaction of a flow at a die.
@@ -75,6 +79,7 @@ impl Held {
         }
         self.of_flow[flow.index()] -= 1;
         self.at_die[die.index()] -= 1;
+        self.all -= 1;
         id
     }
 
@@ -98,6 +103,11 @@ impl Held {
         DieId::at(die)
     }
 
+    /// True if nothing is held back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all == 0
+    }
+
     /// Number of transactions of a flow.
     pub(super) fn of_flow(&self, flow: FlowId) -> u32 {
         self.of_flow[flow.index()]
@@ -112,6 +122,7 @@ impl Held {
     pub(super) fn audit(&self) {
         let dies = self.at_die.len();
         let len = |flow: usize, die: usize| self.lists[flow * dies + die].len();
+        assert_eq!(self.of_flow.iter().sum::<u32>(), self.all, "what is held back is counted");
         for (flow, count) in self.of_flow.iter().enumerate() {
             let sum: u32 = (0..dies).map(|die| len(flow, die)).sum();
             assert_eq!(sum, *count, "what is held back of flow {flow} is counted");
