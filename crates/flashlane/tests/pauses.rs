@@ -111,4 +111,6 @@ fn what_cannot_pause_is_refused() {
     refused("cache.pause.buffer=2TiB", "cache.pause.buffer");
     refused("cache.capacity=0B", "there is no data cache");
     refused("compat.cache_drops_leaving=true", "switches of compat");
+    let found = problems(DRIVE, &[pauses[1]]);
+    assert!(found[0].contains("cache.pause.interval: found 0s beside"), "{found:?}");
 }

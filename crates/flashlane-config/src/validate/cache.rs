@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::MAX_SPAN_PS;
-use crate::{Admission, CompatConfig, DeviceConfig};
+use crate::{Admission, CompatConfig, DeviceConfig, PauseConfig};
 use flashlane_reading::Rules;
 
 /// Intervals of pauses. Unit: picoseconds.
@@ -61,6 +61,12 @@ fn check_pause(rules: &mut Rules, device: &DeviceConfig) {
     if pause.is_on() {
         refuse_misfits(rules, device, "cache.pause.interval", &pause.interval.to_string());
     }
+    // Without an interval the other keys would do nothing.
+    rules.require(
+        pause.is_on() || *pause == PauseConfig::default(),
+        "cache.pause.interval",
+        || "found 0s beside other keys of [cache.pause], allowed: 10us to 100s".to_owned(),
+    );
 }
 
 /// Refuses a key that delays writes in a drive whose writes are never delayed.
