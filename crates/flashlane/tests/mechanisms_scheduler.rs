@@ -114,11 +114,17 @@ fn sprinkler_suspends_on_the_drive_of_flin() {
     assert!(device.flash.suspend.erase, "and erases");
 }
 
+/// Budgets in short rounds, with further keys.
+fn budgets(keys: &str) -> String {
+    let limit = if keys.contains("limit") { "" } else { "limit = \"100ms\", " };
+    format!("{{ sprinkler-fairness = {{ round = \"10ms\", {limit}{keys} }} }}")
+}
+
 /// A light flow beside one that takes all it gets.
 fn tenants(light: &str) -> Scenario {
     let flows = flow("light", light, 1.0, "duration = \"300ms\"")
         + &flow("heavy", &depth(128), 1.0, "duration = \"300ms\"");
-    let mut scenario = Scenario::new(DRIVE, &flows).set("scheduler", "sprinkler-fairness");
+    let mut scenario = Scenario::new(DRIVE, &flows).set("scheduler", budgets("").as_str());
     scenario.options.alone = true;
     scenario
 }
@@ -127,20 +133,40 @@ fn tenants(light: &str) -> Scenario {
 fn budgets_protect_a_light_flow_and_may_leave_dies_idle() {
     // One request at a time, without a pause.
     let base = tenants(&depth(1));
-    let idle = base.set("scheduler", "{ sprinkler-fairness = { work_conserving = false } }");
+    let idle = base.set("scheduler", budgets("work_conserving = false").as_str());
     let runs = run_all(&[idle, base.clone(), base.set("scheduler", "sprinkler")]);
-    let [idle, budgets, free] = [&runs[0], &runs[1], &runs[2]];
+    let [idle, served, free] = [&runs[0], &runs[1], &runs[2]];
     assert!(slowdown(idle, 0) < 0.5 * slowdown(free, 0));
     // The price: the heavy flow is throttled although there is room.
     assert!(slowdown(idle, 1) > 1.5 * slowdown(free, 1));
     assert!(idle.flows[1].iops < 0.7 * free.flows[1].iops);
     assert!(busy(idle) < 0.8 * busy(free), "{} {}", busy(idle), busy(free));
     // Dies that have nothing else to do serve it, and the light one still goes first.
-    let [of_idle, of_budgets, of_free] = [idle, budgets, free].map(|run| slowdown(run, 0));
+    let [of_idle, of_budgets, of_free] = [idle, served, free].map(|run| slowdown(run, 0));
     println!("light: {of_idle:.2} {of_budgets:.2} {of_free:.2}");
     assert!(of_budgets < 0.8 * of_free, "{of_budgets} {of_free}");
-    assert!(budgets.flows[1].iops > 1.2 * idle.flows[1].iops);
-    assert!(busy(budgets) > 0.98 * busy(free), "{} {}", busy(budgets), busy(free));
+    assert!(served.flows[1].iops > 1.2 * idle.flows[1].iops);
+    assert!(busy(served) > 0.98 * busy(free), "{} {}", busy(served), busy(free));
+}
+
+/// A reader without budget beside a writer with budget: budgets decide among reads and among writes,
+/// and reads go before writes as under Sprinkler.
+#[test]
+fn reads_without_budget_go_before_writes() {
+    let flows = flow("writer", &depth(2), 0.0, "duration = \"300ms\"")
+        + &flow("reader", &depth(128), 1.0, "duration = \"300ms\"");
+    let base = Scenario::new(DRIVE, &flows);
+    let with = |scheduler: &str| base.set("scheduler", scheduler);
+    let runs = run_all(&[
+        with("sprinkler"),
+        with(&budgets("")),
+        with(&budgets("work_conserving = false")),
+    ]);
+    let [free, served, idle] = [0, 1, 2].map(|run| runs[run].flows[1].read_response_time_us.mean);
+    println!("reads: {free:.0} {served:.0} {idle:.0} us");
+    // Fewer reads to choose among cover fewer planes.
+    assert!(served < 1.5 * free, "{served} {free}");
+    assert!(idle > 3.0 * free, "{idle} {free}");
 }
 
 #[test]
@@ -148,7 +174,7 @@ fn a_flow_that_pauses_gives_its_round_away() {
     let base = tenants("iops = 8000.0");
     let [long, base] = ["5ms", "100us"].map(|idle| {
         let idle = format!("idle = \"{idle}\", work_conserving = false");
-        base.set("scheduler", format!("{{ sprinkler-fairness = {{ {idle} }} }}").as_str())
+        base.set("scheduler", budgets(&idle).as_str())
     });
     let runs = run_all(&[long, base]);
     assert!(runs[1].flows[1].iops > 1.2 * runs[0].flows[1].iops);
@@ -159,7 +185,7 @@ fn weights_and_limits_shape_budgets() {
     let base = tenants(&depth(1)).set("flow[1].priority", "urgent");
     let [base, heavier, limited] = ["low = 1", "urgent = 4", "limit = \"10ms\""].map(|key| {
         let key = format!("work_conserving = false, {key}");
-        base.set("scheduler", format!("{{ sprinkler-fairness = {{ {key} }} }}").as_str())
+        base.set("scheduler", budgets(&key).as_str())
     });
     let runs = run_all(&[base, heavier, limited]);
     assert!(runs[1].flows[1].iops > 1.2 * runs[0].flows[1].iops, "four times the budget");
@@ -172,22 +198,27 @@ fn weights_and_limits_shape_budgets() {
 fn compensation_charges_collection_to_its_cause() {
     let flows = flow("copied", &depth(32), 0.0, "duration = \"1s\"")
         + &flow("clean", &depth(32), 0.0, "duration = \"1s\"\naddress = \"streaming\"");
-    let with = Scenario::new(DRIVE, &flows)
-        .set("scheduler", "sprinkler-fairness")
-        .set("ftl.precondition.occupancy", 1.0);
-    let without = with.set("scheduler", "{ sprinkler-fairness = { gc_compensation = false } }");
-    let runs = run_all(&[with, without]);
+    let base = Scenario::new(DRIVE, &flows).set("ftl.precondition.occupancy", 1.0);
+    let with = |keys: &str| base.set("scheduler", budgets(keys).as_str());
+    let runs = run_all(&[
+        with("work_conserving = false"),
+        with("work_conserving = false, gc_compensation = false"),
+        with(""),
+        with("gc_compensation = false"),
+    ]);
     let share = |s: &Summary| s.flows[0].iops / s.flows[1].iops;
     assert!(runs[0].flash.gc_programs > 1000, "{}", runs[0].flash.gc_programs);
     assert!(share(&runs[0]) < 0.8 * share(&runs[1]), "{} {}", share(&runs[0]), share(&runs[1]));
+    // What the budgets leave idle goes to both.
+    assert!(share(&runs[2]) < 0.9 * share(&runs[3]), "{} {}", share(&runs[2]), share(&runs[3]));
 }
 
 /// Nobody else has use for its rounds, so the next one begins as soon as one is used up.
 #[test]
 fn a_flow_alone_is_served_as_by_sprinkler() {
     let flows = flow("one", &depth(128), 0.6, "requests = 20000");
-    let budgets = Scenario::new(DRIVE, &flows).set("scheduler", "sprinkler-fairness");
-    let runs = run_all(&[budgets.clone(), budgets.set("scheduler", "sprinkler")]);
+    let with = Scenario::new(DRIVE, &flows).set("scheduler", budgets("").as_str());
+    let runs = run_all(&[with.clone(), with.set("scheduler", "sprinkler")]);
     assert_eq!(runs[0].flows[0], runs[1].flows[0]);
     assert_eq!(runs[0].flash, runs[1].flash);
     assert_eq!(runs[0].events, runs[1].events, "no alarms");
@@ -207,10 +238,9 @@ fn budgets_repeat_themselves() {
 fn alarms_do_not_outlive_the_work() {
     let flows = flow("light", "iops = 12000.0", 1.0, "duration = \"10ms\"")
         + &flow("heavy", &depth(128), 1.0, "requests = 5000");
-    let text = "{ sprinkler-fairness = { limit = \"10s\", idle = \"20ms\", \
-                work_conserving = false } }";
+    let text = budgets("limit = \"10s\", idle = \"20ms\", work_conserving = false");
     let summary = Scenario::new(DRIVE, &flows)
-        .set("scheduler", text)
+        .set("scheduler", text.as_str())
         .set("flow[0].on_end", "stop")
         .set("flow[1].on_end", "stop")
         .run();

@@ -247,8 +247,9 @@ fn limits_and_policies_have_causes_of_their_own() {
     assert!(!has(&wide, "one", "fetch-limit") && !has(&wide, "device", "policy"), "{wide:?}");
     let narrow = causes(&flows.set("interface.queue_fetch_size", 4), 0);
     assert!(has(&narrow, "one", "fetch-limit"), "{narrow:?}");
-    let budgets =
-        causes(&flows.set("scheduler", "{ sprinkler-fairness = { work_conserving = false } }"), 1);
+    let budgets = "{ sprinkler-fairness = { round = \"10ms\", limit = \"100ms\", \
+                   work_conserving = false } }";
+    let budgets = causes(&flows.set("scheduler", budgets), 1);
     assert!(has(&budgets, "one", "policy"), "its work is held back for the other: {budgets:?}");
     let short = causes(&flows.set("interface.queue_depth", 4), 0);
     assert!(has(&short, "one", "host-queue"), "{short:?}");

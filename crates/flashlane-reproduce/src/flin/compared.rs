@@ -179,19 +179,17 @@ impl Compared {
         (by_seed.collect(), better(which, geometric(&ratios)))
     }
 
-    /// The number of workloads in which the first of two schedulers is the better one in a metric,
-    /// by seed.
-    pub(super) fn wins(
+    /// The number of workloads in which the first of two schedulers has at least this part of the
+    /// fairness of the second, by seed.
+    pub(super) fn as_fair(
         &self,
         chosen: &[usize],
         [policy, over]: [usize; 2],
-        which: usize,
+        part: f64,
     ) -> Vec<f64> {
         let of_seed = |seed: usize| {
-            let [these, those] =
-                [policy, over].map(|policy| self.of_seed(chosen, policy, which, seed));
-            let wins = |(a, b): &(f64, f64)| better(which, a / b) >= better(which, 1.0);
-            these.into_iter().zip(those).filter(wins).count() as f64
+            let [these, those] = [policy, over].map(|policy| self.of_seed(chosen, policy, 0, seed));
+            these.into_iter().zip(those).filter(|(a, b)| a / b >= part).count() as f64
         };
         (0..self.seed_count()).map(of_seed).collect()
     }

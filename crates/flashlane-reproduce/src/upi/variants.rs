@@ -44,9 +44,9 @@ fn all() -> Vec<Variant> {
     vec![
         plain("as chosen"),
         Variant {
-            set: Some("scheduler=out-of-order"),
+            set: Some("scheduler=host-first"),
             compared: true,
-            ..plain("reads before writes")
+            ..plain("the host's requests in their order")
         },
         Variant {
             policies: [PLAIN[0], "isolation={ partitioned = { by = \"channel\" } }", PLAIN[2]],

@@ -19,7 +19,7 @@ use crate::collection_order::{CollectionOrder, Presses, Reads, Steps};
 use crate::layout::Geometry;
 use crate::scheduler::queues::{Kind, Queues};
 use crate::scheduler::view::View;
-use crate::transaction::Source;
+use crate::transaction::{Op, Source};
 
 /// Parameters of Sprinkler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +52,11 @@ impl PolicyDoc for SprinklerConfig {
 const ANY: u8 = 0;
 const READS: Kind = Kind::user_read(ANY);
 const WRITES: Kind = Kind::user_write(ANY);
+
+/// The kind of reads or programs of the host.
+fn of_host(op: Op) -> Kind {
+    if op == Op::Read { READS } else { WRITES }
+}
 
 /// Kinds in order of service, and whether the best transaction of a window leads instead of the
 /// oldest.
@@ -88,6 +93,20 @@ pub(super) struct Sprinkler {
 impl Sprinkler {
     pub(super) fn new(config: &SprinklerConfig, geometry: Geometry) -> Self {
         Self { queues: Queues::new(geometry), config: config.clone() }
+    }
+
+    /// True if a read of the host waits at the die, or a program.
+    pub(super) fn has_host_work(&self, die: DieId, op: Op) -> bool {
+        !self.queues.is_empty(die, of_host(op))
+    }
+
+    /// Rank of reads or programs of the host at the die, as in [`SchedulingPolicy::rank`]. `None`
+    /// if they do not go there now.
+    pub(super) fn rank_of(&self, die: DieId, op: Op, view: &View<'_>) -> Option<u8> {
+        let wanted = of_host(op);
+        (0..)
+            .zip(self.plan(die, view))
+            .find_map(|(rank, &(kind, _))| (kind == wanted).then_some(rank))
     }
 
     /// True if collection goes first.
@@ -171,7 +190,6 @@ impl SchedulingPolicy for Sprinkler {
 mod tests {
     use super::*;
     use crate::scheduler::bench::{Bench, Work};
-    use crate::transaction::Op;
     use flashlane_units::RequestId;
     use flashlane_units::{FlowId, PlaneId};
 

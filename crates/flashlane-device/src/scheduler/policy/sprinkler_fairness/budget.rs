@@ -4,6 +4,7 @@ use flashlane_engine::Time;
 use flashlane_units::FlowId;
 
 use super::SprinklerFairnessConfig;
+use crate::transaction::Op;
 
 /// The account of a flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +18,9 @@ struct Account {
     unfinished: u32,
     /// Time at which the last of those was completed.
     idle_since: Option<Time>,
-    /// Time of collection for the flow's pages since the last compensation. Unit: picoseconds.
+    /// Pages that the flow wrote since the last compensation.
+    written: u64,
+    /// Time of collection for the flow's pages since then. Unit: picoseconds.
     collection: u64,
     /// Factor of the flow's budget, set by compensation.
     factor: f64,
@@ -100,10 +103,11 @@ impl Budgets {
     }
 
     /// Charges the flow for a transaction that is admitted.
-    pub(super) fn charge(&mut self, flow: FlowId, cost: u64) {
+    pub(super) fn charge(&mut self, flow: FlowId, op: Op, cost: u64) {
         self.change(flow, |account| {
             account.balance -= cost as i64;
             account.unfinished += 1;
+            account.written += u64::from(op == Op::Program);
         });
     }
 
@@ -126,7 +130,7 @@ impl Budgets {
         self.busy = self.busy + usize::from(account.is_busy()) - usize::from(was_busy);
     }
 
-    /// Adds time of collection for the flow.
+    /// Adds time of collection for the pages of a flow.
     pub(super) fn collected(&mut self, flow: FlowId, time: u64) {
         self.accounts[flow.index()].collection += time;
     }
@@ -157,19 +161,25 @@ impl Budgets {
         self.busy = self.count_busy();
     }
 
-    /// Sets the budget factors from the time of collection for each flow in the window: `1 - share
-    /// + mean share`, clamped.
+    /// Sets the budget factors from the collection that each flow caused in the window: `1 - share +
+    /// mean share`, clamped. A flow that wrote causes the collection of its pages. The pages of
+    /// flows that wrote nothing move because of the others, by what these wrote.
     fn compensate(&mut self) {
-        let all: u64 = self.accounts.iter().map(|account| account.collection).sum();
+        let sum = |of: &dyn Fn(&Account) -> u64| self.accounts.iter().map(of).sum::<u64>();
+        let written = sum(&|account| account.written);
+        let all = sum(&|account| account.collection);
+        let of_others = sum(&|account| if account.written == 0 { account.collection } else { 0 });
         assert!(self.clamp.0 <= self.clamp.1, "the bounds of a factor are in order");
         let mean = 1.0 / self.accounts.len() as f64;
         let (least, most) = self.clamp;
         for account in &mut self.accounts {
-            let collection = std::mem::take(&mut account.collection);
-            account.factor = if all == 0 {
+            let [wrote, own] = [&mut account.written, &mut account.collection].map(std::mem::take);
+            account.factor = if all == 0 || written == 0 {
                 1.0
             } else {
-                (1.0 - collection as f64 / all as f64 + mean).clamp(least, most)
+                let part = of_others as f64 * wrote as f64 / written as f64;
+                let own = if wrote > 0 { own as f64 } else { 0.0 };
+                (1.0 - (own + part) / all as f64 + mean).clamp(least, most)
             };
         }
     }
@@ -187,13 +197,16 @@ impl Budgets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_units::Span;
 
     const MS: u64 = 1_000_000_000;
     const US: u64 = 1_000_000;
 
     /// Four dies and two flows: 10 ms of wall time are 20 ms of device time for each.
     fn budgets(change: impl FnOnce(&mut SprinklerFairnessConfig)) -> Budgets {
-        let mut config = SprinklerFairnessConfig::default();
+        let (round, limit) = (Span(10 * MS), Span(100 * MS));
+        let mut config =
+            SprinklerFairnessConfig { round, limit, ..SprinklerFairnessConfig::default() };
         change(&mut config);
         let mut budgets = Budgets::new(&config, 4, 2);
         budgets.meet(FlowId::new(0), 2);
@@ -220,11 +233,11 @@ mod tests {
     #[test]
     fn debt_is_carried_over_and_savings_are_not() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(FlowId::new(0), 19 * MS);
+        budgets.charge(FlowId::new(0), Op::Read, 19 * MS);
         assert!(budgets.is_eligible(FlowId::new(0)), "1 ms is left");
-        budgets.charge(FlowId::new(0), 5 * MS);
+        budgets.charge(FlowId::new(0), Op::Read, 5 * MS);
         assert!(!budgets.is_eligible(FlowId::new(0)));
-        budgets.charge(FlowId::new(1), 5 * MS);
+        budgets.charge(FlowId::new(1), Op::Read, 5 * MS);
         assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [-4, 15]);
         budgets.start_round(Time::from_ms(30));
         assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [16, 20]);
@@ -234,7 +247,7 @@ mod tests {
     #[test]
     fn a_debt_of_several_rounds_takes_several_rounds() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(FlowId::new(0), 65 * MS);
+        budgets.charge(FlowId::new(0), Op::Read, 65 * MS);
         for (round, left) in [(1, -25), (2, -5), (3, 15)] {
             budgets.start_round(Time::from_ms(round));
             assert_eq!(balance(&budgets, 0) / MS as i64, left);
@@ -245,11 +258,11 @@ mod tests {
     #[test]
     fn a_round_ends_when_all_flows_with_work_have_used_their_budgets() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(FlowId::new(0), 21 * MS);
+        budgets.charge(FlowId::new(0), Op::Read, 21 * MS);
         assert_eq!(budgets.end(), Time::ZERO, "the other flow has not come yet");
-        budgets.charge(FlowId::new(1), MS);
+        budgets.charge(FlowId::new(1), Op::Read, MS);
         assert_eq!(budgets.end(), Time::from_ms(100), "it has work and budget: the limit alone");
-        budgets.charge(FlowId::new(1), 20 * MS);
+        budgets.charge(FlowId::new(1), Op::Read, 20 * MS);
         assert_eq!(budgets.end(), Time::ZERO, "both have used theirs");
         budgets.audit();
     }
@@ -257,15 +270,15 @@ mod tests {
     #[test]
     fn a_round_ends_when_those_with_budget_have_been_idle() {
         let mut budgets = budgets(|_| {});
-        budgets.charge(FlowId::new(0), 21 * MS);
-        budgets.charge(FlowId::new(1), MS);
-        budgets.charge(FlowId::new(1), MS);
+        budgets.charge(FlowId::new(0), Op::Read, 21 * MS);
+        budgets.charge(FlowId::new(1), Op::Read, MS);
+        budgets.charge(FlowId::new(1), Op::Read, MS);
         budgets.finished(FlowId::new(1), Time(2 * MS));
         assert_eq!(budgets.end(), Time::from_ms(100));
         budgets.finished(FlowId::new(1), Time(3 * MS));
         assert_eq!(budgets.end(), Time(3 * MS + 100 * US));
         // New work arrives in time, so that the flow is not idle.
-        budgets.charge(FlowId::new(1), MS);
+        budgets.charge(FlowId::new(1), Op::Read, MS);
         assert_eq!(budgets.end(), Time::from_ms(100));
         budgets.finished(FlowId::new(1), Time(100 * MS - 20 * US));
         assert_eq!(budgets.end(), Time::from_ms(100), "not beyond the limit");
@@ -277,8 +290,10 @@ mod tests {
         let mut with = budgets(|_| {});
         let mut without = budgets(|config| config.gc_compensation = false);
         for budgets in [&mut with, &mut without] {
-            budgets.collected(FlowId::new(0), 3 * MS);
-            budgets.collected(FlowId::new(1), MS);
+            for (flow, time) in [(0, 3 * MS), (1, MS)] {
+                budgets.charge(FlowId::new(flow), Op::Program, 0);
+                budgets.collected(FlowId::new(flow), time);
+            }
             budgets.start_round(Time::from_ms(9));
             assert_eq!(balance(budgets, 0), 20 * MS as i64, "the window is too short");
             budgets.start_round(Time::from_ms(10));
@@ -293,9 +308,24 @@ mod tests {
     }
 
     #[test]
+    fn who_writes_pays_for_the_pages_of_those_who_do_not() {
+        let mut budgets = budgets(|_| {});
+        budgets.charge(FlowId::new(0), Op::Program, 0);
+        budgets.charge(FlowId::new(1), Op::Read, 0);
+        budgets.collected(FlowId::new(1), 3 * MS);
+        budgets.start_round(Time::from_ms(10));
+        // 1 - 1 + 1/2 and 1 - 0 + 1/2 of 20 ms.
+        assert_eq!([balance(&budgets, 0), balance(&budgets, 1)].map(|b| b / MS as i64), [10, 30]);
+        budgets.collected(FlowId::new(1), 3 * MS);
+        budgets.start_round(Time::from_ms(20));
+        assert_eq!(balance(&budgets, 0) / MS as i64, 20, "nobody wrote");
+    }
+
+    #[test]
     fn compensation_is_bounded() {
         let mut budgets =
             budgets(|config| (config.least_factor, config.most_factor) = (0.75, 1.25));
+        budgets.charge(FlowId::new(0), Op::Program, 0);
         budgets.collected(FlowId::new(0), MS);
         budgets.start_round(Time::from_ms(10));
         // 1 - 1 + 1/2 and 1 - 0 + 1/2, clamped.

@@ -1,17 +1,24 @@
-//! Transactions that are held back: a list for each flow and die, oldest first.
+//! Transactions that are held back: for each flow and die a list of reads and one of programs,
+//! oldest first.
 //!
-//! Invariant: a die is marked as one where a flow waits exactly while that list has a transaction.
+//! Invariant: a die is marked as one where a flow waits exactly while one of its two lists there has
+//! a transaction.
 
 use flashlane_engine::List;
 use flashlane_units::{DieId, FlowId, TransactionId};
 
-use crate::transaction::Transactions;
+use crate::transaction::{Op, Transactions};
+
+/// Place of a kind of work in the lists of a die.
+fn of(op: Op) -> usize {
+    usize::from(op != Op::Read)
+}
 
 /// The transactions of all flows that are held back.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
-    /// By flow, then by die.
-    lists: Vec<List<TransactionId>>,
+    /// By flow, then by die: reads, then programs.
+    lists: Vec<[List<TransactionId>; 2]>,
     /// Bits of the dies where a flow waits, by flow.
     marks: Vec<u64>,
     /// Number of transactions by flow.
@@ -30,7 +37,7 @@ impl Held {
     pub(super) fn new(dies: u32, flows: usize) -> Self {
         let (dies, words) = (dies as usize, dies.div_ceil(64) as usize);
         Self {
-            lists: vec![List::default(); flows * dies],
+            lists: vec![<[List<TransactionId>; 2]>::default(); flows * dies],
             marks: vec![0; flows * words],
             of_flow: vec![0; flows],
             at_die: vec![0; dies],
@@ -49,18 +56,18 @@ impl Held {
     }
 
     pub(super) fn push(&mut self, die: DieId, id: TransactionId, slab: &mut Transactions) {
-        let flow = slab[id].flow;
+        let (flow, op) = (slab[id].flow, slab[id].op);
         let at = self.place(flow, die);
-        self.lists[at].push_back(id, slab);
+        self.lists[at][of(op)].push_back(id, slab);
         *self.mark(flow, die) |= 1 << (die.index() % 64);
         self.of_flow[flow.index()] += 1;
         self.at_die[die.index()] += 1;
         self.all += 1;
     }
 
-    /// The oldest transaction of a flow at a die.
-    pub(super) fn oldest(&self, flow: FlowId, die: DieId) -> Option<TransactionId> {
-        let head = self.lists[self.place(flow, die)].head();
+    /// The oldest read or program of a flow at a die.
+    pub(super) fn oldest(&self, flow: FlowId, die: DieId, op: Op) -> Option<TransactionId> {
+        let head = self.lists[self.place(flow, die)][of(op)].head();
         (head != TransactionId::NONE).then_some(head)
     }
 
@@ -71,10 +78,25 @@ impl Held {
         die: DieId,
         slab: &mut Transactions,
     ) -> TransactionId {
+        let heads = [Op::Read, Op::Program].map(|op| (op, self.oldest(flow, die, op)));
+        let waiting = heads.into_iter().filter_map(|(op, head)| Some((slab[head?].mark, op)));
+        let oldest = waiting.min_by_key(|&(since, _)| since);
+        let (_, op) = oldest.expect("the flow waits at the die");
+        self.pop_one(flow, die, op, slab)
+    }
+
+    /// Takes the oldest read or program of a flow at a die.
+    pub(super) fn pop_one(
+        &mut self,
+        flow: FlowId,
+        die: DieId,
+        op: Op,
+        slab: &mut Transactions,
+    ) -> TransactionId {
         let at = self.place(flow, die);
-        let id = self.lists[at].pop_front(slab);
+        let id = self.lists[at][of(op)].pop_front(slab);
         debug_assert_eq!(slab[id].flow, flow, "it waits with its flow");
-        if self.lists[at].is_empty() {
+        if self.lists[at].iter().all(List::is_empty) {
             *self.mark(flow, die) &= !(1 << (die.index() % 64));
         }
         self.of_flow[flow.index()] -= 1;
@@ -121,7 +143,9 @@ impl Held {
     /// Checks the counts and the marks against the lists.
     pub(super) fn audit(&self) {
         let dies = self.at_die.len();
-        let len = |flow: usize, die: usize| self.lists[flow * dies + die].len();
+        let len = |flow: usize, die: usize| -> u32 {
+            self.lists[flow * dies + die].iter().map(List::len).sum()
+        };
         assert_eq!(self.of_flow.iter().sum::<u32>(), self.all, "what is held back is counted");
         for (flow, count) in self.of_flow.iter().enumerate() {
             let sum: u32 = (0..dies).map(|die| len(flow, die)).sum();

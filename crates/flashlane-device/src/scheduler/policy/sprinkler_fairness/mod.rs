@@ -7,20 +7,25 @@
 //!
 //! - A round gives every flow `weight * round * dies / flows` of device time, times its
 //!   compensation. Debt is carried over, savings are not. (The number of dies, since a die runs one
-//!   operation at a time.)
+//!   operation at a time.) The source has no length of a round. With 10 ms a tenant is held back in
+//!   bursts that the drive can serve, and FLIN's workloads are less fair than with 500 ms.
 //! - A transaction is charged its command, transfer and array time when it is admitted to the
 //!   queues of the dies. The transactions of a flow without budget are held back.
-//! - A die that has nothing else to do serves what is held back there, first of the flow with the
-//!   least debt, without a charge (`work_conserving`). Without that, a flow that has little to do
-//!   but something at any time keeps the others from the next round, and chips are idle while
-//!   requests wait. FLIN's section 7.1 says that the budgets leave "many resources idle". It also
-//!   says that they improve on Sprinkler, which ours did not do with idle dies.
+//! - Budgets decide among the reads of a die, and among its writes. Where no read of a flow with
+//!   budget waits, the die takes one that is held back there, of the flow with the least debt and
+//!   without a charge. The same holds for writes (`work_conserving`). So reads still go before
+//!   writes and suspend them, as under Sprinkler. Without that, the reads of a flow without budget
+//!   wait for the writes of others. A flow that has little to do but something at any time also
+//!   keeps the others from the next round, and chips are idle while requests wait. FLIN's section
+//!   7.1 says that the budgets leave "many resources idle". It also says that they improve on
+//!   Sprinkler, which ours did not do with idle dies.
 //! - A round ends when every flow that has work, or had some less than `idle` ago, has used its
 //!   budget; at the latest after `limit`. The transactions that were held back are then admitted in
 //!   turns, one of each flow at a time, as far as the new budgets go.
 //! - Compensation: the budget times `1 - share + 1 / flows`, clamped. The share is the flow's share
 //!   of the time of collection in the last window, which is at least a `round` long. Migrations
-//!   count for the owner of the page, erases for the owner of the block.
+//!   count for the owner of the page, erases for the owner of the block. If the owner wrote nothing
+//!   in the window, they count for those who wrote.
 //!
 //! Below admission it is [`Sprinkler`]. Collection and translation pages are never held back, and
 //! no flow is charged for them directly. Work that waits for held work waits for at most a few ends
@@ -63,7 +68,8 @@ pub struct SprinklerFairnessConfig {
     pub idle: Span,
     /// A round ends after this time at the latest. Range: 1ms..=10s.
     pub limit: Span,
-    /// A die that has nothing else to do serves flows without budget.
+    /// A die where no read of a flow with budget waits takes reads of flows without budget, and so
+    /// for writes.
     pub work_conserving: bool,
     /// Flows pay for the collection that they cause.
     pub gc_compensation: bool,
@@ -87,9 +93,9 @@ impl Default for SprinklerFairnessConfig {
             window: SprinklerConfig::default().window,
             suspend_collection: SprinklerConfig::default().suspend_collection,
             pending_writes: SprinklerConfig::default().pending_writes,
-            round: Span(10_000_000_000),
+            round: Span(500_000_000_000),
             idle: Span(100_000_000),
-            limit: Span(100_000_000_000),
+            limit: Span(5_000_000_000_000),
             work_conserving: true,
             gc_compensation: true,
             least_factor: 0.25,
@@ -147,7 +153,7 @@ impl SprinklerFairness {
     fn admit(&mut self, die: DieId, id: TransactionId, view: &mut View<'_>) {
         let tr = &view.transactions[id];
         assert!(self.budgets.is_eligible(tr.flow), "flow {} is admitted on its budget", tr.flow);
-        self.budgets.charge(tr.flow, view.cost(tr));
+        self.budgets.charge(tr.flow, tr.op, view.cost(tr));
         self.sprinkler.enqueue(die, id, view);
     }
 
@@ -174,28 +180,50 @@ impl SprinklerFairness {
         }
     }
 
-    /// A die has nothing else to do: admits transactions that are held back there and can go, until
-    /// a command is formed.
-    fn take_held(&mut self, die: DieId, view: &mut View<'_>) -> bool {
-        while self.held.at_die(die) > 0 {
-            let can_go = |flow: &FlowId| {
-                self.held.oldest(*flow, die).is_some_and(|id| {
-                    let tr = &view.transactions[id];
-                    view.is_ready(tr) && !(view.hold_writes && tr.op == Op::Program)
-                })
-            };
-            let flows = (0..self.flows).map(FlowId::at).filter(can_go);
-            let Some(flow) = flows.min_by_key(|&flow| self.budgets.debt(flow)) else {
-                return false;
-            };
-            let id = self.held.pop(flow, die, view.transactions);
-            self.budgets.charge(flow, 0);
-            self.sprinkler.enqueue(die, id, view);
-            if self.sprinkler.take(die, view) {
-                return true;
+    /// Where no read of a flow with budget waits at a die: admits some that are held back there and
+    /// can go, at most one for each plane. The same for writes.
+    fn stock(&mut self, die: DieId, ops: &[Op], view: &mut View<'_>) {
+        if !self.work_conserving || self.held.at_die(die) == 0 {
+            return;
+        }
+        for &op in ops {
+            if self.sprinkler.has_host_work(die, op) {
+                continue;
+            }
+            for _ in 0..view.rules.planes_per_die {
+                if !self.stock_one(die, op, view) {
+                    break;
+                }
             }
         }
-        false
+    }
+
+    /// Rank of the reads or programs that [`Self::stock`] would admit.
+    fn rank_held(&self, die: DieId, op: Op, view: &View<'_>) -> Option<(u8, Time)> {
+        if !self.work_conserving || self.held.at_die(die) == 0 {
+            return None;
+        }
+        let flows = (0..self.flows).map(FlowId::at);
+        let oldest = flows.filter_map(|flow| self.held.oldest(flow, die, op));
+        let since = oldest.map(|id| view.transactions[id].mark).min()?;
+        Some((self.sprinkler.rank_of(die, op, view)?, since))
+    }
+
+    /// Admits the read or program that is held back at a die and can go, of the flow with the least
+    /// debt. False if there is none.
+    fn stock_one(&mut self, die: DieId, op: Op, view: &mut View<'_>) -> bool {
+        let can_go = |flow: &FlowId| {
+            self.held.oldest(*flow, die, op).is_some_and(|id| {
+                let tr = &view.transactions[id];
+                view.is_ready(tr) && !(view.hold_writes && op == Op::Program)
+            })
+        };
+        let flows = (0..self.flows).map(FlowId::at).filter(can_go);
+        let Some(flow) = flows.min_by_key(|&flow| self.budgets.debt(flow)) else { return false };
+        let id = self.held.pop_one(flow, die, op, view.transactions);
+        self.budgets.charge(flow, op, 0);
+        self.sprinkler.enqueue(die, id, view);
+        true
     }
 }
 
@@ -224,8 +252,8 @@ impl SchedulingPolicy for SprinklerFairness {
     }
 
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
-        let formed =
-            self.sprinkler.take(die, view) || self.work_conserving && self.take_held(die, view);
+        self.stock(die, &[Op::Read, Op::Program], view);
+        let formed = self.sprinkler.take(die, view);
         for &id in view.batch.iter() {
             let tr = &view.transactions[id];
             match (tr.source, tr.op) {
@@ -239,19 +267,24 @@ impl SchedulingPolicy for SprinklerFairness {
     }
 
     fn take_read(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        self.stock(die, &[Op::Read], view);
         self.sprinkler.take_read(die, view)
     }
 
     fn interrupt(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        self.stock(die, &[Op::Read], view);
         self.sprinkler.interrupt(die, view)
     }
 
     fn interrupt_for_write(&mut self, die: DieId, view: &mut View<'_>) -> bool {
+        self.stock(die, &[Op::Program], view);
         self.sprinkler.interrupt_for_write(die, view)
     }
 
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
-        self.sprinkler.rank(die, view)
+        let held =
+            [Op::Read, Op::Program].into_iter().filter_map(|op| self.rank_held(die, op, view));
+        held.chain(self.sprinkler.rank(die, view)).min()
     }
 
     fn observes(&self) -> bool {
