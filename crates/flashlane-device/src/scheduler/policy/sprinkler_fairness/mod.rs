@@ -13,7 +13,7 @@
 //!   queues of the dies. The transactions of a flow without budget are held back.
 //! - Budgets decide among the reads of a die, and among its writes. Where no read of a flow with
 //!   budget waits, the die takes one that is held back there, of the flow with the least debt and
-//!   without a charge. The same holds for writes (`work_conserving`). So reads still go before
+//!   without a charge. Writes go by that rule, too (`work_conserving`). So reads still go before
 //!   writes and suspend them, as under Sprinkler. Without that, the reads of a flow without budget
 //!   wait for the writes of others. A flow that has little to do but something at any time also
 //!   keeps the others from the next round, and chips are idle while requests wait. FLIN's section
@@ -181,7 +181,7 @@ impl SprinklerFairness {
     }
 
     /// Where no read of a flow with budget waits at a die: admits some that are held back there and
-    /// can go, at most one for each plane. The same for writes.
+    /// can go, at most one for each plane. Writes go by that rule, too.
     fn stock(&mut self, die: DieId, ops: &[Op], view: &mut View<'_>) {
         if !self.work_conserving || self.held.at_die(die) == 0 {
             return;
