@@ -722,17 +722,18 @@ class SprinklerFairnessConfig(TypedDict, total=False):
 
     round: Span
     """Wall time of a round in which every die works: the budgets of a round come to this time for each
-    die. Range: 1ms..=10s. Default: ``10ms``."""
+    die. Range: 1ms..=10s. Default: ``500ms``."""
 
     idle: Span
     """A flow that had no work for this time does not keep others from the next round. Range: 1us..=1s.
     Default: ``100us``."""
 
     limit: Span
-    """A round ends after this time at the latest. Range: 1ms..=10s. Default: ``100ms``."""
+    """A round ends after this time at the latest. Range: 1ms..=10s. Default: ``5s``."""
 
     work_conserving: bool
-    """A die that has nothing else to do serves flows without budget."""
+    """A die where no read of a flow with budget waits takes reads of flows without budget, and so for
+    writes."""
 
     gc_compensation: bool
     """Flows pay for the collection that they cause."""

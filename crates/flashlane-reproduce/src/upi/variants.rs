@@ -56,16 +56,34 @@ fn all() -> Vec<Variant> {
         tenant("das-as with a Zipf exponent of 0.9", Critical { theta: Some(0.9), ..like() }),
         tenant("das-as with 128 KiB", Critical { read_sizes: Some(large), ..like() }),
         tenant("das-as up to 32 KiB", Critical { read_sizes: Some(small), ..like() }),
-        upi("upi with windows of 5 s", "isolation={ upi = { window = \"5s\" } }"),
-        upi("upi with windows of 120 s", "isolation={ upi = { window = \"120s\" } }"),
-        upi("upi, reads of the last window", "isolation={ upi = { past_reads = \"window\" } }"),
-        upi("upi, reads since the chip is owned", "isolation={ upi = { past_reads = \"owned\" } }"),
-        upi("upi, fewest reads of all flows", "isolation={ upi = { fewest_reads = \"all\" } }"),
-        upi("upi without relocation", "isolation={ upi = { relocation = 0.0 } }"),
-        upi("upi with relocation 10", "isolation={ upi = { relocation = 10.0 } }"),
-        upi("upi, copies stay in their plane", "isolation={ upi = { spread_copies = false } }"),
-        upi("upi with a hysteresis of 5 %", "isolation={ upi = { hysteresis = 0.05 } }"),
-        upi("upi without settling", "isolation={ upi = { settle = false } }"),
+        upi("upi with windows of 5 s", "isolation={ upi = { settle = false, window = \"5s\" } }"),
+        upi(
+            "upi with windows of 120 s",
+            "isolation={ upi = { settle = false, window = \"120s\" } }",
+        ),
+        upi(
+            "upi, reads of the last window",
+            "isolation={ upi = { settle = false, past_reads = \"window\" } }",
+        ),
+        upi(
+            "upi, reads since the chip is owned",
+            "isolation={ upi = { settle = false, past_reads = \"owned\" } }",
+        ),
+        upi(
+            "upi, fewest reads of all flows",
+            "isolation={ upi = { settle = false, fewest_reads = \"all\" } }",
+        ),
+        upi("upi without relocation", "isolation={ upi = { settle = false, relocation = 0.0 } }"),
+        upi("upi with relocation 10", "isolation={ upi = { settle = false, relocation = 10.0 } }"),
+        upi(
+            "upi, copies stay in their plane",
+            "isolation={ upi = { settle = false, spread_copies = false } }",
+        ),
+        upi(
+            "upi with a hysteresis of 5 %",
+            "isolation={ upi = { settle = false, hysteresis = 0.05 } }",
+        ),
+        upi("upi that settles", "isolation=upi"),
     ]
 }
 
