@@ -209,6 +209,28 @@ def policies(rows: list[dict]) -> list[str]:
     return lines
 
 
+def workloads(folder: Path) -> list[str]:
+    """FLIN's forty workloads under its three schedulers. Those that FLIN does not serve are named last."""
+    with (folder / "flin" / "policies-workloads.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    by_mix: dict[str, list[dict]] = {}
+    for row in rows:
+        by_mix.setdefault(row["traces"], []).append(row)
+    lines = [
+        "| high, % | traces | fairness: Sprinkler, with budgets, FLIN | largest slowdown | STDEV "
+        "| chips busy, % | seeds with growing backlogs | served by FLIN |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for mix, runs in sorted(by_mix.items(), key=lambda pair: pair[1][0]["served by flin"] == "no"):
+        cells = [runs[0]["high, %"], mix.replace("+", ", ")]
+        for key in ("fairness", "max slowdown", "STDEV", "chips busy", "seeds with growing backlogs"):
+            factor = 100 if key == "chips busy" else 1
+            cells.append(", ".join(f"{factor * float(run[key]):.3g}" for run in runs if run[key]))
+        cells.append(runs[0]["served by flin"])
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
 def composition(folder: Path) -> list[str]:
     """Isolation by scheduling, at two loads."""
     lines = [
@@ -279,6 +301,7 @@ def main() -> None:
     if rows := papers["flin"]:
         replace(short, "flin policies", policies(rows))
         replace(page, "flin sensitivity", sensitivity(folder))
+        replace(page, "flin workloads", workloads(folder))
     if rows := papers["upi"]:
         replace(short, "upi headlines", headlines(rows))
         replace(page, "upi bars", bars(folder))
