@@ -149,8 +149,8 @@ fn budgets_protect_a_light_flow_and_may_leave_dies_idle() {
     assert!(busy(served) > 0.98 * busy(free), "{} {}", busy(served), busy(free));
 }
 
-/// A reader without budget beside a writer with budget: budgets decide among reads and among writes,
-/// and reads go before writes as under Sprinkler.
+/// A reader without budget beside a writer with budget: budgets decide among reads and among
+/// writes, and reads go before writes as under Sprinkler.
 #[test]
 fn reads_without_budget_go_before_writes() {
     let flows = flow("writer", &depth(2), 0.0, "duration = \"300ms\"")

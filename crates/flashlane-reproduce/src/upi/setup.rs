@@ -24,9 +24,10 @@ pub(super) const UNIFIED: usize = 0;
 pub(super) const PARTITIONED: usize = 1;
 pub(super) const UPI: usize = 2;
 
-/// Scheduler of the paper's drive, "a simple priority scheduler: host requests have precedence over
-/// GC requests". The paper has no order among the requests of the host. Choice: reads before
-/// writes, as schedulers of drives have it (FLIN, section 3.3); `variants` has the order of arrival.
+/// Scheduler of the paper's drive, "a simple priority scheduler: host requests have precedence
+/// over GC requests". The paper has no order among the requests of the host. Choice: reads before
+/// writes, as schedulers of drives have it (FLIN, section 3.3). `variants` has the order of
+/// arrival.
 pub(super) const SCHEDULER: &str = "out-of-order";
 
 pub(super) const HOUR_S: f64 = 3600.0;

@@ -28,6 +28,13 @@ fn plain(name: &'static str) -> Variant {
     Variant { name, set: None, policies: PLAIN, critical, compared: false }
 }
 
+/// UPI with the guard of the paper, and further keys.
+macro_rules! printed {
+    ($keys:literal) => {
+        concat!("isolation={ upi = { settle = false, ", $keys, " } }")
+    };
+}
+
 fn upi(name: &'static str, upi: &'static str) -> Variant {
     Variant { policies: [PLAIN[0], PLAIN[1], upi], ..plain(name) }
 }
@@ -56,33 +63,15 @@ fn all() -> Vec<Variant> {
         tenant("das-as with a Zipf exponent of 0.9", Critical { theta: Some(0.9), ..like() }),
         tenant("das-as with 128 KiB", Critical { read_sizes: Some(large), ..like() }),
         tenant("das-as up to 32 KiB", Critical { read_sizes: Some(small), ..like() }),
-        upi("upi with windows of 5 s", "isolation={ upi = { settle = false, window = \"5s\" } }"),
-        upi(
-            "upi with windows of 120 s",
-            "isolation={ upi = { settle = false, window = \"120s\" } }",
-        ),
-        upi(
-            "upi, reads of the last window",
-            "isolation={ upi = { settle = false, past_reads = \"window\" } }",
-        ),
-        upi(
-            "upi, reads since the chip is owned",
-            "isolation={ upi = { settle = false, past_reads = \"owned\" } }",
-        ),
-        upi(
-            "upi, fewest reads of all flows",
-            "isolation={ upi = { settle = false, fewest_reads = \"all\" } }",
-        ),
-        upi("upi without relocation", "isolation={ upi = { settle = false, relocation = 0.0 } }"),
-        upi("upi with relocation 10", "isolation={ upi = { settle = false, relocation = 10.0 } }"),
-        upi(
-            "upi, copies stay in their plane",
-            "isolation={ upi = { settle = false, spread_copies = false } }",
-        ),
-        upi(
-            "upi with a hysteresis of 5 %",
-            "isolation={ upi = { settle = false, hysteresis = 0.05 } }",
-        ),
+        upi("upi with windows of 5 s", printed!("window = \"5s\"")),
+        upi("upi with windows of 120 s", printed!("window = \"120s\"")),
+        upi("upi, reads of the last window", printed!("past_reads = \"window\"")),
+        upi("upi, reads since the chip is owned", printed!("past_reads = \"owned\"")),
+        upi("upi, fewest reads of all flows", printed!("fewest_reads = \"all\"")),
+        upi("upi without relocation", printed!("relocation = 0.0")),
+        upi("upi with relocation 10", printed!("relocation = 10.0")),
+        upi("upi, copies stay in their plane", printed!("spread_copies = false")),
+        upi("upi with a hysteresis of 5 %", printed!("hysteresis = 0.05")),
         upi("upi that settles", "isolation=upi"),
     ]
 }

@@ -161,8 +161,8 @@ impl Budgets {
         self.busy = self.count_busy();
     }
 
-    /// Sets the budget factors from the collection that each flow caused in the window: `1 - share +
-    /// mean share`, clamped. A flow that wrote causes the collection of its pages. The pages of
+    /// Sets the budget factors from the collection that each flow caused in the window: `1 - share
+    /// + mean share`, clamped. A flow that wrote causes the collection of its pages. The pages of
     /// flows that wrote nothing move because of the others, by what these wrote.
     fn compensate(&mut self) {
         let sum = |of: &dyn Fn(&Account) -> u64| self.accounts.iter().map(of).sum::<u64>();

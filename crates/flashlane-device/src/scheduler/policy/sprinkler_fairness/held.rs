@@ -1,8 +1,8 @@
 //! Transactions that are held back: for each flow and die a list of reads and one of programs,
 //! oldest first.
 //!
-//! Invariant: a die is marked as one where a flow waits exactly while one of its two lists there has
-//! a transaction.
+//! Invariant: a die is marked as one where a flow waits exactly while one of its two lists there
+//! has a transaction.
 
 use flashlane_engine::List;
 use flashlane_units::{DieId, FlowId, TransactionId};
