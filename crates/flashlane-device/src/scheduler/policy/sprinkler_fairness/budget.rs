@@ -161,9 +161,10 @@ impl Budgets {
         self.busy = self.count_busy();
     }
 
-    /// Sets the budget factors from the collection that each flow caused in the window: `1 - share
-    /// + mean share`, clamped. A flow that wrote causes the collection of its pages. The pages of
-    /// flows that wrote nothing move because of the others, by what these wrote.
+    /// Sets the budget factors from what each flow caused of the collection in the window: the
+    /// factor is `1 - share + mean share`, clamped. A flow that wrote causes the collection of its
+    /// pages. The pages of flows that wrote nothing move because of the others, by what these
+    /// wrote.
     fn compensate(&mut self) {
         let sum = |of: &dyn Fn(&Account) -> u64| self.accounts.iter().map(of).sum::<u64>();
         let written = sum(&|account| account.written);
