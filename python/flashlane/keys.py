@@ -732,8 +732,8 @@ class SprinklerFairnessConfig(TypedDict, total=False):
     """A round ends after this time at the latest. Range: 1ms..=10s. Default: ``5s``."""
 
     work_conserving: bool
-    """A die where no read of a flow with budget waits takes reads of flows without budget, and so for
-    writes."""
+    """Where no read of a flow with budget waits at a die, it takes reads of flows without budget. Writes
+    go by that rule, too."""
 
     gc_compensation: bool
     """Flows pay for the collection that they cause."""

@@ -9,6 +9,9 @@ use flashlane_units::{DieId, FlowId, TransactionId};
 
 use crate::transaction::{Op, Transactions};
 
+/// The kinds of work that are held back, in the order of the lists of a die.
+pub(super) const OPS: [Op; 2] = [Op::Read, Op::Program];
+
 /// Place of a kind of work in the lists of a die.
 fn of(op: Op) -> usize {
     usize::from(op != Op::Read)
@@ -78,7 +81,7 @@ impl Held {
         die: DieId,
         slab: &mut Transactions,
     ) -> TransactionId {
-        let heads = [Op::Read, Op::Program].map(|op| (op, self.oldest(flow, die, op)));
+        let heads = OPS.map(|op| (op, self.oldest(flow, die, op)));
         let waiting = heads.into_iter().filter_map(|(op, head)| Some((slab[head?].mark, op)));
         let oldest = waiting.min_by_key(|&(since, _)| since);
         let (_, op) = oldest.expect("the flow waits at the die");

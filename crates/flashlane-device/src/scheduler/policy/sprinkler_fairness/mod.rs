@@ -47,7 +47,7 @@ use crate::layout::Geometry;
 use crate::scheduler::view::View;
 use crate::transaction::{Op, Source, Transaction};
 use budget::Budgets;
-use held::Held;
+use held::{Held, OPS};
 
 /// Parameters of Sprinkler with budgets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,8 +68,8 @@ pub struct SprinklerFairnessConfig {
     pub idle: Span,
     /// A round ends after this time at the latest. Range: 1ms..=10s.
     pub limit: Span,
-    /// A die where no read of a flow with budget waits takes reads of flows without budget, and so
-    /// for writes.
+    /// Where no read of a flow with budget waits at a die, it takes reads of flows without budget.
+    /// Writes go by that rule, too.
     pub work_conserving: bool,
     /// Flows pay for the collection that they cause.
     pub gc_compensation: bool,
@@ -183,7 +183,7 @@ impl SprinklerFairness {
     /// Where no read of a flow with budget waits at a die: admits some that are held back there and
     /// can go, at most one for each plane. Writes go by that rule, too.
     fn stock(&mut self, die: DieId, ops: &[Op], view: &mut View<'_>) {
-        if !self.work_conserving || self.held.at_die(die) == 0 {
+        if !self.serves_held(die) {
             return;
         }
         for &op in ops {
@@ -198,11 +198,13 @@ impl SprinklerFairness {
         }
     }
 
-    /// Rank of the reads or programs that [`Self::stock`] would admit.
+    /// True if something is held back at a die that serves it without a budget.
+    fn serves_held(&self, die: DieId) -> bool {
+        self.work_conserving && self.held.at_die(die) > 0
+    }
+
+    /// Rank of the reads or programs that are held back at a die.
     fn rank_held(&self, die: DieId, op: Op, view: &View<'_>) -> Option<(u8, Time)> {
-        if !self.work_conserving || self.held.at_die(die) == 0 {
-            return None;
-        }
         let flows = (0..self.flows).map(FlowId::at);
         let oldest = flows.filter_map(|flow| self.held.oldest(flow, die, op));
         let since = oldest.map(|id| view.transactions[id].mark).min()?;
@@ -252,7 +254,7 @@ impl SchedulingPolicy for SprinklerFairness {
     }
 
     fn take(&mut self, die: DieId, view: &mut View<'_>) -> bool {
-        self.stock(die, &[Op::Read, Op::Program], view);
+        self.stock(die, &OPS, view);
         let formed = self.sprinkler.take(die, view);
         for &id in view.batch.iter() {
             let tr = &view.transactions[id];
@@ -282,9 +284,11 @@ impl SchedulingPolicy for SprinklerFairness {
     }
 
     fn rank(&self, die: DieId, view: &View<'_>) -> Option<(u8, Time)> {
-        let held =
-            [Op::Read, Op::Program].into_iter().filter_map(|op| self.rank_held(die, op, view));
-        held.chain(self.sprinkler.rank(die, view)).min()
+        let own = self.sprinkler.rank(die, view);
+        if !self.serves_held(die) {
+            return own;
+        }
+        OPS.iter().filter_map(|&op| self.rank_held(die, op, view)).chain(own).min()
     }
 
     fn observes(&self) -> bool {
