@@ -14,8 +14,9 @@ pub(crate) struct FitArgs {
     pub(crate) data: PathBuf,
     /// The device whose keys are varied: preset name or TOML file. Keys that the figures do not
     /// determine keep the value of this device, above all the numbers of channels, chips, dies and
-    /// planes. Measurements of `probe` determine these numbers; their base is `fast18` if none is
-    /// named.
+    /// planes. If none is named for a table, searches begin at the two presets of real drives that
+    /// are nearest to the figures, and the better end counts. Measurements of `probe` determine
+    /// these numbers; their base is `fast18` if none is named.
     #[arg(long, value_name = "PRESET|FILE")]
     pub(crate) base: Option<String>,
     /// Keys to vary in place of the usual times and rates. Keys of whole numbers are tried value by

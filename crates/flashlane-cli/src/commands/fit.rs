@@ -74,12 +74,9 @@ fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
         let why = "allowed with measurements of a drive only; figures are held back by their role";
         return Err(Error::config("--validate", why));
     }
-    let base = arguments.base.as_deref().ok_or_else(|| {
-        Error::config("--base", "found nothing, allowed: the device that the figures are of")
-    })?;
     let figures = table::read(&arguments.data)?;
     let (folder, name) = place(arguments)?;
-    let mut request = Request::of(base);
+    let mut request = Request::of(arguments.base.as_deref().unwrap_or_default());
     request.vary.clone_from(&arguments.vary);
     request.effort = arguments.effort;
     request.options.threads = usize::from(arguments.threads);
@@ -88,9 +85,11 @@ fn to_curves(arguments: &FitArgs) -> Result<(), Error> {
     let progress = spinner("simulating", arguments.quiet);
     let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} figures, {elapsed}");
     progress.set_style(style.expect("the template is constant"));
-    let fit = curves::fit(&figures, &request, &|step| {
-        progress.set_position(step.simulations as u64);
-    });
+    let count = |step: curves::Step| progress.set_position(step.simulations as u64);
+    let fit = match arguments.base {
+        Some(_) => curves::fit(&figures, &request, &count),
+        None => curves::fit_nearest(&figures, &request, &count),
+    };
     progress.finish_and_clear();
     let report = fit?.report(&arguments.data.display().to_string(), &request);
     save(folder, name, &report)?;
@@ -148,6 +147,10 @@ fn summary(report: &Report) -> String {
         "\n{says}: the worst figure is {worst:.1} sigmas off; {} simulated devices\n",
         verdict.evaluations
     );
+    if !report.tried.is_empty() {
+        let presets: Vec<&str> = report.tried.iter().map(|tried| tried.base.as_str()).collect();
+        text += &format!("base: {}; nearest first: {}\n", report.base, presets.join(", "));
+    }
     if !verdict.converged {
         text += "the search ended for want of evaluations\n";
     }

@@ -6,8 +6,8 @@ use super::tree::Node;
 use crate::{
     CacheConfig, CacheMechanism, CompatConfig, DeviceConfig, DramConfig, EnduranceConfig,
     EnergyConfig, FtlConfig, GcConfig, InterfaceConfig, InterfaceKind, LinkConfig, MappingConfig,
-    MappingKind, PreconditionConfig, SataConfig, ScrubbingConfig, Sharing, UnwrittenRead,
-    WearConfig,
+    MappingKind, PreconditionConfig, SataConfig, ScrubbingConfig, Sharing, UnwrittenOrder,
+    UnwrittenRead, WearConfig,
 };
 use flashlane_device::ftl::allocation::Allocation;
 use flashlane_device::ftl::gc::Victim;
@@ -214,6 +214,7 @@ fn ftl(device: &mut Section<'_, '_>) -> FtlConfig {
         parity: false,
         separation: Separation::default(),
         unwritten_read: UnwrittenRead::Flash,
+        unwritten_order: UnwrittenOrder::Rows,
         gc: GcConfig {
             victim: victim(device),
             preemptible: device.boolean(Tag::new("Preemptible_GC_Enabled", "true")),

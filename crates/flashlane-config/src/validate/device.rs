@@ -167,6 +167,12 @@ fn check_interface(rules: &mut Rules, interface: &InterfaceConfig) {
     if let Some(time) = interface.write_firmware_time {
         rules.span("interface.write_firmware_time", time, &(0..=*OPERATION_PS.end()));
     }
+    if let Some(time) = interface.page_firmware_time {
+        rules.span("interface.page_firmware_time", time, &(0..=*OPERATION_PS.end()));
+    }
+    if let Some(buffer) = interface.read_buffer {
+        rules.sectors("interface.read_buffer", buffer, 4096..=1 << 30);
+    }
     if let Some(processors) = &interface.processors {
         check_processors(rules, processors);
     }

@@ -19,7 +19,7 @@ pub use crate::flash::page_types::{PageOrder, Programming};
 use crate::ftl::config::FtlSettings;
 pub use crate::ftl::config::{
     FtlConfig, GcConfig, MappingConfig, MappingKind, Pacing, Placement, PreconditionConfig,
-    ScrubbingConfig, UnwrittenRead, WearConfig,
+    ScrubbingConfig, UnwrittenOrder, UnwrittenRead, WearConfig,
 };
 use crate::ftl::errors::ErrorSettings;
 pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, ErrorsConfig};

@@ -64,6 +64,7 @@ impl Device {
     pub(super) fn audit_end(&self) {
         self.host.audit_end();
         self.interface.nvme().audit_end();
+        self.interface.nvme().audit_sent();
         if let Some(sata) = self.interface.sata() {
             sata.audit_end();
         }

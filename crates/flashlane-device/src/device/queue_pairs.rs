@@ -148,6 +148,7 @@ impl Device {
             return self.fetch_weighed();
         }
         while let Some(id) = self.interface.nvme_mut().next_fetch() {
+            self.buffer_read(id);
             if self.observer.is_some() {
                 self.observe_fetch(id);
             }
@@ -164,6 +165,7 @@ impl Device {
             let cost = |request: &Request| cost_of(costs, layout, times, request);
             let next = self.interface.nvme_mut().next_weighed(*now, events, requests, cost);
             let Some((id, was_held)) = next else { return };
+            self.buffer_read(id);
             if self.observer.is_some() {
                 self.observe_fetch(id);
             }
@@ -171,6 +173,17 @@ impl Device {
                 observer.held_back(id, None);
             }
             self.fetch_entry(id);
+        }
+    }
+
+    /// A command was fetched: the data of a read takes buffers, if these are bounded.
+    #[inline(always)]
+    fn buffer_read(&mut self, id: RequestId) {
+        if self.interface.nvme().buffers_reads() {
+            let Request { op, sectors, .. } = self.context.requests[id];
+            if op == RequestOp::Read {
+                self.interface.nvme_mut().buffer(sectors);
+            }
         }
     }
 
@@ -273,6 +286,9 @@ impl Device {
     pub(super) fn send_read_data(&mut self, op: RequestOp, sectors: u32) {
         if op == RequestOp::Read {
             self.link.send_data(self.context.now, sectors);
+            if self.interface.nvme().buffers_reads() {
+                self.interface.nvme_mut().send(sectors);
+            }
         }
     }
 

@@ -49,6 +49,10 @@ pub struct FtlConfig {
     pub separation: Separation,
     /// What a read of a never-written page costs.
     pub unwritten_read: UnwrittenRead,
+    /// Where such a page lies in a superblock, with `unwritten_read = "flash"` and one-shot
+    /// programming. Default: `rows`.
+    #[serde(skip_serializing_if = "UnwrittenOrder::is_rows")]
+    pub unwritten_order: UnwrittenOrder,
     /// Garbage collection.
     pub gc: GcConfig,
     /// Wear levelling.
@@ -69,6 +73,7 @@ impl Default for FtlConfig {
             parity: false,
             separation: Separation::default(),
             unwritten_read: UnwrittenRead::ZeroFill,
+            unwritten_order: UnwrittenOrder::Rows,
             gc: GcConfig::default(),
             wear_leveling: WearConfig::default(),
             read_scrubbing: ScrubbingConfig::default(),
@@ -180,6 +185,26 @@ pub enum UnwrittenRead {
     ZeroFill,
     /// A timed array read and transfer at the page's static plane; nothing is allocated.
     Flash,
+}
+
+/// The order of pages that were never written, in a superblock whose word lines have several pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnwrittenOrder {
+    /// A word line of a plane, then that of the next plane, as this drive writes.
+    #[default]
+    Rows,
+    /// A page of each die in turn, until every plane of a stripe has one, then the next page of
+    /// each: as a controller leaves data that fills the word lines of all dies side by side.
+    Dies,
+}
+
+impl UnwrittenOrder {
+    /// True for the default.
+    #[must_use]
+    pub fn is_rows(&self) -> bool {
+        *self == Self::Rows
+    }
 }
 
 /// Garbage collection. Source: MQSim (FAST'18) section 4.2.3.

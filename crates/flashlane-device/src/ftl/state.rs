@@ -142,7 +142,8 @@ impl FtlState {
         let of_blocks = folded.as_ref().map_or(geometry, |folded| folded.layout.geometry);
         let mut blocks = Blocks::new(of_blocks, flows, wear_leveling, reserve);
         if let Some(folded) = &folded {
-            blocks.fold(Stripes::new(folded), geometry.pages_per_block);
+            let stripes = Stripes::new(folded, settings.config.unwritten_order);
+            blocks.fold(stripes, geometry.pages_per_block);
         }
         blocks.set_host_stream(settings.config.separation.frontiers().host());
         if let Some(slc) = settings.slc_cache {

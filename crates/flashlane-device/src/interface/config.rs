@@ -38,14 +38,24 @@ pub struct InterfaceConfig {
     /// Commands of all queues together that may be between fetch and the end of their firmware
     /// time. Small values let arbitration decide; range: 1..=65535.
     pub fetch_ahead: u32,
+    /// Buffers for the data of reads: while the reads that were fetched, and whose data has not been
+    /// sent, have this much or more, no command is fetched. So large reads cannot fill the dies.
+    /// Range: 4KiB..=1GiB; without it there is no bound. NVMe only. Source: our own rule;
+    /// `docs/drives.md` names the measurements that it imitates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_buffer: Option<ByteSize>,
     /// Firmware time per command; `0ns` for none. Source: MQSim (FAST'18) section 3.3, about 1 us.
     pub firmware_time: Span,
     /// Firmware time of a write, where it differs; a write that is acknowledged from the cache
     /// often takes less.
     pub write_firmware_time: Option<Span>,
+    /// Firmware time that a read or write adds for each page (or mapping unit) after its first, by
+    /// its size. Without it the size has no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_firmware_time: Option<Span>,
     /// Processors that run the firmware in parallel. Range: 1..=64.
     pub firmware_servers: u32,
-    /// A model of the processors, in place of the three keys before. Without it firmware takes a
+    /// A model of the processors, in place of the four keys before. Without it firmware takes a
     /// constant time for each command, and no time for other work.
     pub processors: Option<ProcessorsConfig>,
     /// Size of a submission queue entry. 64 by the NVMe standard.
@@ -71,8 +81,10 @@ impl Default for InterfaceConfig {
             arbitration: Arbitration::by_name("round-robin").expect("registered"),
             cost: CostModel::Commands,
             fetch_ahead: 16,
+            read_buffer: None,
             firmware_time: Span(1_000_000),
             write_firmware_time: None,
+            page_firmware_time: None,
             firmware_servers: 1,
             processors: None,
             submission_entry: ByteSize(64),

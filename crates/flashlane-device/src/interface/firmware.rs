@@ -14,6 +14,9 @@ pub(super) struct Firmware {
     /// Firmware time of every command, where the processors are not modelled.
     time: u64,
     write_time: u64,
+    /// Firmware time of each page of a command after the first.
+    page_time: u64,
+    sectors_per_page: u32,
     /// Time at which each server is free.
     servers: Vec<Time>,
     processors: Option<Box<Processors>>,
@@ -31,6 +34,8 @@ impl Firmware {
         Self {
             time: if constant { config.firmware_time.0 } else { 0 },
             write_time: if constant { writes.0 } else { 0 },
+            page_time: config.page_firmware_time.filter(|_| constant).map_or(0, |time| time.0),
+            sectors_per_page: space.sectors_per_page,
             servers: vec![Time::ZERO; servers as usize],
             processors: model.map(|config| Box::new(Processors::new(config, space))),
             last: 0,
@@ -55,8 +60,20 @@ impl Firmware {
 
     /// Firmware time of a command without a model of the processors. Unit: picoseconds.
     #[inline(always)]
-    pub(super) fn time_of(&self, op: RequestOp) -> u64 {
-        if op == RequestOp::Write { self.write_time } else { self.time }
+    pub(super) fn time_of(&self, op: RequestOp, sectors: u32) -> u64 {
+        let time = if op == RequestOp::Write { self.write_time } else { self.time };
+        if self.page_time == 0 { time } else { time + self.time_of_further(op, sectors) }
+    }
+
+    /// Firmware time of the pages of a command after the first.
+    #[cold]
+    fn time_of_further(&self, op: RequestOp, sectors: u32) -> u64 {
+        match op {
+            RequestOp::Read | RequestOp::Write => {
+                u64::from(sectors.saturating_sub(1) / self.sectors_per_page) * self.page_time
+            }
+            RequestOp::Trim | RequestOp::Flush => 0,
+        }
     }
 
     /// The earliest end of the firmware time of a command that is due at `ready` or later.
@@ -65,7 +82,7 @@ impl Firmware {
         if self.is_modelled() {
             return self.modelled_at_least(ready, request);
         }
-        self.end_of(ready, self.time_of(request.op))
+        self.end_of(ready, self.time_of(request.op, request.sectors))
     }
 
     #[cold]
@@ -93,7 +110,7 @@ impl Firmware {
         if self.is_modelled() {
             return self.run_modelled(ready, request);
         }
-        self.take(ready, self.time_of(request.op))
+        self.take(ready, self.time_of(request.op, request.sectors))
     }
 
     #[cold]
@@ -173,6 +190,21 @@ mod tests {
         assert_eq!(firmware.run(Time(20), &command(RequestOp::Flush)), Time(140));
         assert_eq!(firmware.run(Time(20), &command(RequestOp::Write)), Time(140));
         assert_eq!(firmware.run(Time(500), &command(RequestOp::Write)), Time(530));
+    }
+
+    #[test]
+    fn each_page_after_the_first_adds_its_time() {
+        let config = InterfaceConfig {
+            firmware_time: Span(100),
+            page_firmware_time: Some(Span(7)),
+            ..InterfaceConfig::default()
+        };
+        let of = |op, sectors| {
+            firmware(&config, &CompatConfig::default()).run(Time::ZERO, &request(op, 0, sectors)).0
+        };
+        assert_eq!([1, 8, 9, 64].map(|sectors| of(RequestOp::Read, sectors)), [100, 100, 107, 149]);
+        assert_eq!(of(RequestOp::Write, 16), 107);
+        assert_eq!([RequestOp::Trim, RequestOp::Flush].map(|op| of(op, 64)), [100, 100]);
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl Interface {
             Some(sata) => sata.work(op, sectors, over_pcie),
             None => over_pcie,
         };
-        HostWork { firmware: self.firmware.time_of(op), ..work }
+        HostWork { firmware: self.firmware.time_of(op, sectors), ..work }
     }
 
     /// The answer of host memory for a request arrives at `earliest` or later. Schedules a look at

@@ -1,18 +1,20 @@
 //! NVMe: queue pairs of the flows, doorbells, fetch by arbitration, completion queues.
 //!
-//! Invariants: a queue has at most QueueFetchSize commands in the device; entries of one queue are
+//! Invariants: a queue has at most QueueFetchSize commands in the device; no command is fetched while
+//! the buffers of reads are full, if these are bounded; entries of one queue are
 //! fetched in order; a completion is sent only with room in the completion queue.
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
 use flashlane_engine::{Array, EventQueue, Ring, Time};
-use flashlane_units::{QueueId, RequestId};
+use flashlane_units::{ByteSize, QueueId, RequestId};
 
 use super::arbitration::{self, Arbiter, QueueSet};
-use super::config::{CostModel, InterfaceConfig};
+use super::config::{CostModel, InterfaceConfig, InterfaceKind};
 use super::fitted::fitted;
 use super::limits::{LimitPlace, Limits, Passing, RateLimit};
 use crate::compat::CompatConfig;
 use crate::event::Event;
+use crate::layout::SECTOR_BYTES;
 use crate::request::{Request, Requests};
 
 /// Doorbells of completions that are handled together. Their number matters only where a completion
@@ -54,6 +56,26 @@ impl DeviceQueue {
     }
 }
 
+/// Bounded buffers for the data of reads.
+#[derive(Clone, Copy, Debug)]
+struct ReadBuffer {
+    /// Unit: sectors.
+    size: u64,
+    /// Data of reads that were fetched and not sent. It may exceed the size by one read. Unit:
+    /// sectors.
+    taken: u64,
+}
+
+impl ReadBuffer {
+    fn new(size: ByteSize) -> Self {
+        Self { size: size.0 / SECTOR_BYTES, taken: 0 }
+    }
+
+    fn has_room(&self) -> bool {
+        self.taken < self.size
+    }
+}
+
 /// The queue pairs of all flows.
 #[derive(Clone)]
 pub(crate) struct Nvme {
@@ -69,6 +91,8 @@ pub(crate) struct Nvme {
     fetch_ahead: u32,
     /// Commands between fetch and the end of firmware time.
     before_firmware: u32,
+    /// Buffers for the data of reads, if they are bounded.
+    read_buffer: Option<ReadBuffer>,
     /// Usable entries of a completion queue.
     completion_places: u32,
     /// The queue pair with which the next call of [`Nvme::fit`] begins.
@@ -91,6 +115,7 @@ impl Nvme {
             arrived: 0,
         };
         let instant = compat.zero_firmware_time;
+        let nvme = config.kind == InterfaceKind::Nvme;
         Self {
             queues: Array::of(pair, queues),
             arbiter: arbitration::build(&config.arbitration, classes),
@@ -100,6 +125,7 @@ impl Nvme {
             queue_fetch_size: config.queue_fetch_size,
             fetch_ahead: if instant { u32::MAX } else { config.fetch_ahead },
             before_firmware: 0,
+            read_buffer: config.read_buffer.filter(|_| nvme).map(ReadBuffer::new),
             completion_places: config.queue_depth - 1,
             next_fit: 0,
         }
@@ -150,11 +176,39 @@ impl Nvme {
     /// before the firmware.
     #[inline]
     pub(crate) fn next_fetch(&mut self) -> Option<RequestId> {
-        if self.ready.is_empty() || self.before_firmware >= self.fetch_ahead {
+        if self.ready.is_empty() || !self.has_room() {
             return None;
         }
         let queue = QueueId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
         Some(self.take(queue))
+    }
+
+    /// True if there is room before the firmware, and for data of reads.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        self.before_firmware < self.fetch_ahead
+            && self.read_buffer.as_ref().is_none_or(ReadBuffer::has_room)
+    }
+
+    /// True if the buffers for the data of reads are bounded, so that [`Nvme::buffer`] and
+    /// [`Nvme::send`] have an effect.
+    #[inline(always)]
+    pub(crate) fn buffers_reads(&self) -> bool {
+        self.read_buffer.is_some()
+    }
+
+    /// A read was fetched, and its data gets buffers.
+    #[cold]
+    pub(crate) fn buffer(&mut self, sectors: u32) {
+        self.read_buffer.as_mut().expect("buffers are bounded").taken += u64::from(sectors);
+    }
+
+    /// The data of a read is sent, and its buffers are free.
+    #[cold]
+    pub(crate) fn send(&mut self, sectors: u32) {
+        let buffer = self.read_buffer.as_mut().expect("buffers are bounded");
+        assert!(buffer.taken >= u64::from(sectors), "data is sent once");
+        buffer.taken -= u64::from(sectors);
     }
 
     /// Takes the oldest entry of a queue.
@@ -204,7 +258,7 @@ impl Nvme {
         requests: &Requests,
         cost: impl Fn(&Request) -> u64,
     ) -> Option<(RequestId, bool)> {
-        while !self.ready.is_empty() && self.before_firmware < self.fetch_ahead {
+        while !self.ready.is_empty() && self.has_room() {
             let queue = QueueId::at(self.arbiter.next(&self.ready).expect("a queue is ready"));
             let head = *self.queues[queue].submission.front().expect("announced entries exist");
             let request = &requests[head];
@@ -339,8 +393,10 @@ impl Nvme {
             in_device += pair.in_device;
         }
         // No arbiter idles while a command waits that may be fetched.
-        let room = self.before_firmware < self.fetch_ahead;
-        assert!(!room || self.ready.is_empty(), "a command is fetched as soon as it may be");
+        assert!(
+            !self.has_room() || self.ready.is_empty(),
+            "a command is fetched as soon as it may be"
+        );
         if let Some(limits) = &self.limits {
             let held = self.queues.iter().enumerate().filter(|(_, pair)| pair.fetch_limit == 0);
             limits.audit(held.map(|(queue, _)| queue).collect());
@@ -365,9 +421,15 @@ impl Nvme {
             assert!(pair.held.is_empty(), "no completion is held back for ever");
             let acknowledged = pair.acknowledgements.len();
             assert_eq!(pair.unacknowledged as usize, acknowledged, "every completion arrives");
-            let full = pair.in_device == self.queue_fetch_size;
+            let full = pair.in_device == self.queue_fetch_size || !self.has_room();
             assert!(announced == 0 || full, "an announced entry is fetched");
         }
+    }
+
+    /// Checks that the data of every read was sent.
+    pub(crate) fn audit_sent(&self) {
+        let taken = self.read_buffer.as_ref().map_or(0, |buffer| buffer.taken);
+        assert_eq!(taken, 0, "the data of every read is sent");
     }
 
     /// True if a queue has as many commands in the device as it may have.
@@ -416,6 +478,31 @@ mod tests {
         nvme.on_doorbell(QueueId::new(1), 1);
         assert_eq!(fetch_all(&mut nvme), [90]);
         assert!(!nvme.any_ready());
+    }
+
+    #[test]
+    fn no_command_is_fetched_while_the_buffers_of_reads_are_full() {
+        let config =
+            InterfaceConfig { read_buffer: Some(ByteSize(8192)), ..InterfaceConfig::default() };
+        let mut nvme = nvme(&config, 1);
+        announce(&mut nvme, QueueId::new(0), &[RequestId::new(1), RequestId::new(2)]);
+        assert!(nvme.buffers_reads());
+        assert_eq!(nvme.next_fetch(), Some(RequestId::new(1)));
+        nvme.buffer(24);
+        assert_eq!(nvme.next_fetch(), None, "one read may exceed the buffers, and fills them");
+        nvme.send(24);
+        assert_eq!(fetch_all(&mut nvme), [2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "data is sent once")]
+    fn buffers_are_freed_once() {
+        let config =
+            InterfaceConfig { read_buffer: Some(ByteSize(8192)), ..InterfaceConfig::default() };
+        let mut nvme = nvme(&config, 1);
+        nvme.buffer(8);
+        nvme.send(8);
+        nvme.send(1);
     }
 
     #[test]

@@ -22,7 +22,11 @@ use serde::Serialize;
 
 use crate::unit::Unit;
 use evaluate::{Evaluator, Position, Stopped};
+pub(crate) use problem::loss;
 use problem::{End, Problem};
+
+/// Tolerance of the coarse search.
+const COARSE: f64 = 0.03;
 
 /// A key of a device file that is varied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,6 +63,9 @@ pub struct Options {
     pub seed: u64,
     /// The search ends when a step improves the sum of squares by less than this share.
     pub tolerance: f64,
+    /// Residuals well beyond this one hardly pull: for models that cannot meet every measurement.
+    /// `None` for least squares. Unit: sigmas.
+    pub tail: Option<f64>,
     /// How strongly parameters are held at their start: deviations per distance of the bounds. It
     /// matters only where the measurements say next to nothing.
     pub hold: f64,
@@ -82,6 +89,7 @@ impl Default for Options {
             starts: 1,
             seed: 1,
             tolerance: 1e-6,
+            tail: None,
             hold: 0.1,
             widest_share: 0.5,
             trust: 4,
@@ -230,9 +238,9 @@ pub fn calibrate<E: fmt::Display + Send>(
         Stopped::Failed(error) => Failure::Simulation(error),
         Stopped::Shape(message) => Failure::Request(message),
     })?;
-    let first = descend(&evaluator, start);
+    let first = search(&evaluator, start);
     let second = match first.worst > 1.0 {
-        true => start::best(&evaluator).map(|start| descend(&evaluator, start)),
+        true => start::best(&evaluator).map(|start| search(&evaluator, start)),
         false => None,
     };
     let found = determined::outcome(&evaluator, &first);
@@ -244,8 +252,30 @@ pub fn calibrate<E: fmt::Display + Send>(
     })
 }
 
-/// A local search.
-fn descend<S, E>(evaluator: &Evaluator<'_, S>, start: Position) -> End
+/// A search from a start. Residuals that hardly pull would never lead away from a start that is far
+/// off, so a coarse search by least squares comes first.
+fn search<S, E>(evaluator: &Evaluator<'_, S>, start: Position) -> End
+where
+    S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
+    E: Send,
+{
+    let Options { tolerance, tail, .. } = *evaluator.options;
+    let start = match tail {
+        Some(_) => descend(evaluator, start, None, tolerance.max(COARSE)).0.best(),
+        None => start,
+    };
+    let (problem, converged) = descend(evaluator, start, tail, tolerance);
+    problem.finish(converged)
+}
+
+/// Descends to the next minimum. Returns the problem with the best position, and whether the search
+/// ended by itself.
+fn descend<'a, 'b, S, E>(
+    evaluator: &'a Evaluator<'b, S>,
+    start: Position,
+    tail: Option<f64>,
+    tolerance: f64,
+) -> (Problem<'a, 'b, S>, bool)
 where
     S: Fn(&[f64]) -> Result<Vec<f64>, E> + Sync,
     E: Send,
@@ -253,13 +283,13 @@ where
     let options = evaluator.options;
     // One set of derivatives may cost as much as many steps, so `patience` does not limit the cost.
     let search = LevenbergMarquardt::new()
-        .with_ftol(options.tolerance)
-        .with_xtol(options.tolerance)
-        .with_gtol(options.tolerance * 1e-3)
+        .with_ftol(tolerance)
+        .with_xtol(tolerance)
+        .with_gtol(tolerance * 1e-3)
         .with_stepbound(10.0)
         .with_patience(options.most_evaluations);
-    let (problem, report) = search.minimize(Problem::new(evaluator, start));
-    problem.finish(report.termination.was_successful())
+    let (problem, report) = search.minimize(Problem::new(evaluator, start, tail));
+    (problem, report.termination.was_successful())
 }
 
 fn check(

@@ -2,7 +2,8 @@
 
 use flashlane_engine::Rng;
 
-use super::evaluate::{Evaluator, Position, Stopped, squares};
+use super::evaluate::{Evaluator, Position, Stopped};
+use super::problem::loss;
 
 /// Tries the first start, which must work.
 pub(super) fn check<S, E>(evaluator: &Evaluator<'_, S>, start: &Position) -> Result<(), Stopped<E>>
@@ -28,7 +29,8 @@ where
         return None;
     }
     let results = evaluator.residuals(&positions).into_iter().enumerate();
-    let sums = results.filter_map(|(at, residuals)| Some((at, squares(&residuals.ok()?))));
+    let tail = evaluator.options.tail;
+    let sums = results.filter_map(|(at, residuals)| Some((at, loss(&residuals.ok()?, tail))));
     let best = sums.min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(positions.swap_remove(best.0))
 }

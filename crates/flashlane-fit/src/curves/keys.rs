@@ -6,7 +6,7 @@ use flashlane::config::units::{Bandwidth, ByteSize, Span, TransferRate};
 use serde::Serialize;
 use toml::Value;
 
-use super::figure::{Figure, Metric, Operation, State};
+use super::figure::{Figure, Load, Metric, Operation, State};
 use crate::calibrate::Parameter;
 use crate::unit::Unit;
 
@@ -24,6 +24,10 @@ const USUAL: &[(&str, Needs)] = &[
     ("flash.suspend.program_time", Needs::Behind),
     ("flash.suspend.program_min_left", Needs::Behind),
     ("ftl.over_provisioning", Needs::Sustained),
+    ("cache.pause.interval", Needs::Behind),
+    ("cache.pause.time", Needs::Behind),
+    ("cache.pause.rate", Needs::Behind),
+    ("cache.pause.buffer", Needs::Behind),
 ];
 
 /// Keys that published curves alone do not determine.
@@ -92,6 +96,11 @@ pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Pl
         }
     }
     keys.extend(vary.iter().cloned());
+    if let Some(us) = stall(figures).filter(|_| vary.is_empty()) {
+        if find(&device, "cache.pause").is_none() {
+            plan.parameters.extend(pause_of(us));
+        }
+    }
     for key in keys {
         let place = format!("--vary {key}");
         let value = find(&device, &key)
@@ -104,6 +113,45 @@ pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Pl
         }
     }
     Ok(plan)
+}
+
+/// Shortest 99th percentile of writes that counts as a stall of the write buffer, and longest
+/// median of reads beside it: a drive that cannot keep up delays both. Unit: microseconds.
+const STALL_US: f64 = 500.0;
+const READS_US: f64 = 1000.0;
+
+/// The longest 99th percentile of writes that wait while reads do not, if there is one. Unit:
+/// microseconds.
+pub(super) fn stall(figures: &[Figure]) -> Option<f64> {
+    let reads_go_on = |load: Load| {
+        let of_reads = |one: &&Figure| {
+            one.load == Some(load)
+                && one.operation == Operation::Read
+                && one.metric == Metric::P50Us
+        };
+        figures.iter().find(of_reads).is_some_and(|median| median.value < READS_US)
+    };
+    let stalls = figures.iter().filter(|figure| {
+        figure.operation == Operation::Write
+            && figure.metric == Metric::P99Us
+            && figure.value > STALL_US
+            && figure.load.is_some_and(reads_go_on)
+    });
+    stalls.map(|figure| figure.value).max_by(f64::total_cmp)
+}
+
+/// Pauses of the write buffer for a base that has none. Writes wait up to `us` microseconds.
+fn pause_of(us: f64) -> [Parameter; 3] {
+    let time = us * 1e6;
+    let starts = [
+        ("cache.pause.interval", 2.0 * time, Unit::Time),
+        ("cache.pause.time", time, Unit::Time),
+        ("cache.pause.buffer", f64::from(1 << 20), Unit::Bytes),
+    ];
+    starts.map(|(key, start, unit)| {
+        let (low, high) = (start / REACH, start * REACH);
+        Parameter { key: key.to_owned(), start, low, high, unit }
+    })
 }
 
 impl Needs {
@@ -224,5 +272,30 @@ mod tests {
         }
         assert_eq!(grid(64), [64, 32, 44, 56, 68, 80, 92, 104, 116, 128]);
         assert_eq!(grid(1), [1, 2]);
+    }
+
+    fn beside(p99: f64, read: f64) -> Vec<Figure> {
+        let text = format!(
+            "op,pattern,size,load_iops,write_share,metric,value,state\n\
+             write,random,4KiB,40000,0.9,p99_us,{p99},sustained\n\
+             read,random,4KiB,40000,0.9,p50_us,{read},sustained\n"
+        );
+        table::parse(&text, "x").expect("right")
+    }
+
+    #[test]
+    fn pauses_are_varied_where_writes_stall_and_reads_do_not() {
+        assert_eq!(stall(&beside(50.0, 100.0)), None);
+        assert_eq!(stall(&beside(9000.0, 8000.0)), None, "the drive cannot keep up");
+        let stalls = beside(9000.0, 100.0);
+        assert_eq!(stall(&stalls), Some(9000.0));
+        let pauses = |base: &str| {
+            let plan = plan(base, &[], &stalls).expect("a preset");
+            let keys = plan.parameters.into_iter().map(|parameter| parameter.key);
+            keys.filter(|key| key.starts_with("cache.pause")).collect::<Vec<_>>()
+        };
+        let keys = ["cache.pause.interval", "cache.pause.time", "cache.pause.buffer"];
+        assert_eq!([pauses("samsung-pm9a3"), pauses("kioxia-cm7-r")], [keys, keys]);
+        assert_eq!(pauses("micron-7450-max")[1..], ["cache.pause.rate", "cache.pause.buffer"]);
     }
 }

@@ -4,6 +4,7 @@
 //! from the base device. They do tell something about times and rates, and [`fit`] determines
 //! those.
 
+mod bases;
 mod figure;
 mod fill;
 mod hosted;
@@ -28,6 +29,7 @@ use serde::Serialize;
 
 use crate::calibrate::{Calibration, Failure, Options, Parameter, calibrate};
 
+pub use bases::{Tried, fit_nearest};
 pub use figure::{Figure, Lasted, Load, Metric, Operation, Phase, Role, State, USUAL_WRITTEN};
 pub use hosted::{Fault, Host, Software};
 pub use keys::Kept;
@@ -36,6 +38,10 @@ pub use next::Proposal;
 pub use pattern::Pattern;
 pub use run::{Outcome, copies_cost};
 pub use scan::Scan;
+
+/// Residuals well beyond this one hardly pull, where latencies beside writes are among the figures:
+/// drives have tails that the model lacks. Unit: sigmas.
+const TAIL: f64 = 2.0;
 
 /// A request for a fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +87,8 @@ impl Request {
 pub struct CurveFit {
     /// The base device.
     pub base: String,
+    /// The presets that were tried as a base, nearest first; empty if a base was named.
+    pub tried: Vec<Tried>,
     /// The figures, including those that were held back.
     pub figures: Vec<Figure>,
     /// The fitted device's value of each figure.
@@ -115,14 +123,15 @@ pub fn fit(
     request: &Request,
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<CurveFit, Error> {
-    let used: Vec<usize> = (0..figures.len())
-        .filter(|&index| !request.hold_back || figures[index].role == Role::Fitted)
-        .collect();
+    let used = fitted_to(figures, request);
     if used.is_empty() {
         return Err(Error::config("role", "every figure is held back, so there is none to fit"));
     }
     let seen: Vec<Figure> = used.iter().map(|&index| figures[index].clone()).collect();
     let plan = keys::plan(&request.base, &request.vary, &seen)?;
+    let mut request = request.clone();
+    request.options.tail = tail(&seen, &request);
+    let request = &request;
     let bench = Bench::new(request, figures, progress);
     let (calibration, scans) = scan::best(&plan, &seen, &bench)?;
     let wholes = scan::sets(&scans);
@@ -133,6 +142,7 @@ pub fn fit(
     let values = figures.iter().map(|figure| bench.measure(figure, &sets));
     Ok(CurveFit {
         base: request.base.clone(),
+        tried: Vec::new(),
         figures: figures.to_vec(),
         fitted: values.collect::<Result<_, _>>()?,
         determined_by: determined_by.collect(),
@@ -141,6 +151,18 @@ pub fn fit(
         kept: plan.kept,
         proposals,
     })
+}
+
+/// The figures that are not held back, as indices.
+fn fitted_to(figures: &[Figure], request: &Request) -> Vec<usize> {
+    let fitted = |&index: &usize| !request.hold_back || figures[index].role == Role::Fitted;
+    (0..figures.len()).filter(fitted).collect()
+}
+
+/// The residual well beyond which others hardly pull ([`Options::tail`]).
+fn tail(figures: &[Figure], request: &Request) -> Option<f64> {
+    let beside_writes = figures.iter().any(|figure| figure.load.is_some());
+    request.options.tail.or(beside_writes.then_some(TAIL))
 }
 
 /// Simulates figures, and remembers their values.

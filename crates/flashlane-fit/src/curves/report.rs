@@ -40,6 +40,7 @@ impl CurveFit {
             schema: SCHEMA,
             data: data.to_owned(),
             base: self.base.clone(),
+            tried: self.tried.clone(),
             verdict: Verdict::of(found, request.options.worst_residual),
             keys,
             correlations: pairs(found),

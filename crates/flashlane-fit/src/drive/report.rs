@@ -35,6 +35,7 @@ impl DriveFit {
             schema: SCHEMA,
             data: data.to_owned(),
             base: request.base.clone(),
+            tried: Vec::new(),
             verdict,
             keys,
             correlations: pairs(found),

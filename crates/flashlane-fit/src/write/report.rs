@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::calibrate::{Calibration, Direction};
+use crate::curves::Tried;
 use crate::drive::Validation;
 use crate::unit::Unit;
 
@@ -18,6 +19,9 @@ pub struct Report {
     pub data: String,
     /// The device whose keys were varied.
     pub base: String,
+    /// The presets that were tried as a base, nearest first; left out if a base was named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
     /// Whether the fitted device agrees with the data.
     pub verdict: Verdict,
     /// Every key that the fit considered.

@@ -19,6 +19,8 @@ pub(in crate::ftl) struct Folded {
     pub(super) width: u32,
     /// Pages of a block of the flash.
     pub(super) pages_per_block: u32,
+    /// Planes of a die.
+    pub(super) planes_per_die: u32,
     /// The planes of each set in the order of its stripes, set by set.
     pub(super) planes: Vec<PlaneId>,
     /// The set of each plane.
@@ -77,6 +79,7 @@ pub(in crate::ftl) fn fold(
         layout: Layout { geometry: folded, flows, logical_pages: layout.logical_pages },
         width,
         pages_per_block: geometry.pages_per_block,
+        planes_per_die: geometry.planes_per_die,
         planes: sets.concat(),
         set_of,
         parity: config.parity,

@@ -5,6 +5,7 @@ use flashlane_engine::{Array, Divisor};
 use flashlane_units::{BlockId, PlaneId, Ppa};
 
 use super::{Folded, Owners};
+use crate::ftl::config::UnwrittenOrder;
 
 /// Programs of one block of the flash, which leave in the order of its pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +28,11 @@ pub(in crate::ftl) struct Stripes {
     /// Pages, as they are mapped, of a row: of what a plane programs at once. 1 where every page is
     /// programmed by itself.
     row: u32,
+    /// As many of these pages lie side by side in a page of the flash.
+    units_per_page: u32,
+    /// With pages that were never written a page of each die in turn: the positions of a stripe in
+    /// this order, those of parity left out. Else empty.
+    turns: Vec<u32>,
     /// Superblocks of a set.
     superblocks: Divisor,
     /// 1 if the plane of a position in the stripe changes from superblock to superblock, else 0.
@@ -44,8 +50,8 @@ pub(in crate::ftl) struct Stripes {
 }
 
 impl Stripes {
-    /// The stripes of an erased drive.
-    pub(in crate::ftl) fn new(folded: &Folded) -> Self {
+    /// The stripes of an erased drive. `unwritten`: the order of the pages that were never written.
+    pub(in crate::ftl) fn new(folded: &Folded, unwritten: UnwrittenOrder) -> Self {
         let geometry = folded.layout.geometry;
         assert!(
             folded.planes.len().is_multiple_of(folded.width as usize),
@@ -59,6 +65,11 @@ impl Stripes {
             width: Divisor::new(folded.width),
             pages: Divisor::new(folded.pages_per_block),
             row,
+            units_per_page: geometry.units_per_page,
+            turns: match unwritten {
+                UnwrittenOrder::Rows => Vec::new(),
+                UnwrittenOrder::Dies => turns(folded),
+            },
             superblocks: Divisor::new(geometry.blocks_per_plane),
             turn: u32::from(folded.parity),
             planes: folded.planes.clone(),
@@ -137,10 +148,19 @@ impl Stripes {
         &self.planes[set.index() * width..][..width]
     }
 
-    /// The place, in the order of allocation, of the `nth` page of data.
+    /// The place, in the order of allocation, of the `nth` page of data that was never written.
     pub(in crate::ftl) fn data_slot(&self, nth: u32) -> u32 {
         let data = self.width.get() - u32::from(self.parity);
-        let (row, unit) = self.row_of(nth);
+        let (row, unit) = match &self.turns[..] {
+            [] => self.row_of(nth),
+            turns => {
+                let (page, unit) = (nth / self.units_per_page, nth % self.units_per_page);
+                let pages_of_row = self.row / self.units_per_page;
+                let (turn, position) = (page / data, turns[(page % data) as usize]);
+                let (stripe, page_of_row) = (turn / pages_of_row, turn % pages_of_row);
+                (stripe * data + position, page_of_row * self.units_per_page + unit)
+            }
+        };
         (row / data * self.width.get() + row % data) * self.row + unit
     }
 
@@ -266,6 +286,20 @@ impl Stripes {
     }
 }
 
+/// The positions of a stripe, a die in turn: the first of each die, then the second of each.
+fn turns(folded: &Folded) -> Vec<u32> {
+    let data = folded.width - u32::from(folded.parity);
+    let planes = &folded.planes[..data as usize];
+    let die = |plane: PlaneId| plane.get() / folded.planes_per_die;
+    let of_die_before = |position: usize| {
+        let before = planes[..position].iter();
+        before.filter(|&&plane| die(plane) == die(planes[position])).count()
+    };
+    let mut turns: Vec<u32> = (0..data).collect();
+    turns.sort_by_key(|&position| of_die_before(position as usize));
+    turns
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +312,16 @@ mod tests {
 
     /// The pages of a block are programmed by rows of `row` units.
     fn stripes_of_units(parity: bool, row: u32) -> Stripes {
+        stripes_in(UnwrittenOrder::Rows, 1, parity, row)
+    }
+
+    /// Rows of a multiple of 3 units have three pages.
+    fn stripes_in(
+        unwritten: UnwrittenOrder,
+        planes_per_die: u32,
+        parity: bool,
+        row: u32,
+    ) -> Stripes {
         let geometry = Geometry {
             channels: 2,
             chips_per_channel: 1,
@@ -286,22 +330,24 @@ mod tests {
             blocks_per_plane: 5,
             pages_per_block: 3 * row * (4 - u32::from(parity)),
             sectors_per_page: 8,
-            units_per_page: row,
-            pages_per_program: 1,
+            units_per_page: if row.is_multiple_of(3) { row / 3 } else { row },
+            pages_per_program: if row.is_multiple_of(3) { 3 } else { 1 },
             pages_per_unit: 1,
         };
         let flows = [0, 60].map(|first_lpa| FlowSpace {
             first_lpa,
             ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
         });
-        Stripes::new(&Folded {
+        let folded = Folded {
             layout: Layout { geometry, flows: flows.to_vec(), logical_pages: 120 },
             width: 4,
             pages_per_block: 3 * row,
+            planes_per_die,
             planes: [3, 2, 1, 0, 4, 5, 6, 7].map(PlaneId::new).to_vec(),
             set_of: [0, 0, 0, 0, 1, 1, 1, 1].map(PlaneId::new).to_vec().into(),
             parity,
-        })
+        };
+        Stripes::new(&folded, unwritten)
     }
 
     #[test]
@@ -356,6 +402,39 @@ mod tests {
         let programmed = |slot: u32| stripes.is_programmed(Ppa::new(pages[slot as usize]));
         assert!((0..24).all(|slot| programmed(slot) == (slot < 11)), "the last row is begun");
         assert!(!stripes.goes_by_rows());
+    }
+
+    #[test]
+    fn pages_that_nobody_wrote_may_lie_a_page_of_each_die_in_turn() {
+        // Planes 3, 2, 1, 0, of which the last has the parity, or data as the others.
+        let cases = [
+            (1, false, &[3, 2, 1, 0][..]),
+            (2, false, &[3, 1, 2, 0]),
+            (1, true, &[3, 2, 1]),
+            (2, true, &[3, 1, 2]),
+        ];
+        for (planes_per_die, parity, order) in cases {
+            let stripes = stripes_in(UnwrittenOrder::Dies, planes_per_die, parity, 6);
+            let slots: Vec<u32> =
+                (0..stripes.data_pages()).map(|nth| stripes.data_slot(nth)).collect();
+            let pages: Vec<Ppa> =
+                slots.iter().map(|&slot| stripes.nth(Ppa::new(0), slot)).collect();
+            let planes = pages.iter().map(|&page| stripes.plane(page).get());
+            let turns = order.iter().flat_map(|&plane| [plane; 2]);
+            assert!(
+                planes.eq(turns.cycle().take(slots.len())),
+                "two units of a page, then the next"
+            );
+            assert_eq!(pages[2 * order.len()].get(), 2, "the second page of the first word line");
+            assert!(slots.iter().all(|&slot| !stripes.is_parity(slot)));
+            let sorted = |mut slots: Vec<u32>| {
+                slots.sort_unstable();
+                slots
+            };
+            let rows = stripes_of_units(parity, 6);
+            let usual = (0..rows.data_pages()).map(|nth| rows.data_slot(nth)).collect();
+            assert_eq!(sorted(slots), sorted(usual), "the pages are the same");
+        }
     }
 
     #[test]
