@@ -27,6 +27,24 @@ fn a_table_of_figures_becomes_a_device_at_any_thread_count() {
 }
 
 #[test]
+fn without_a_base_the_nearest_presets_are_fitted() {
+    let folder = folder_with("curves.csv", CURVES);
+    let fit = ["fit", "curves.csv", "--effort", "0.02", "--out", "out/fitted.toml"];
+    let text = succeeds(folder.path(), &fit).0;
+    let line = text.lines().find(|line| line.starts_with("base: ")).expect("it says the base");
+    let (base, tried) = line["base: ".len()..].split_once("; nearest first: ").expect("{line}");
+    let tried: Vec<&str> = tried.split(", ").collect();
+    assert!(tried.len() > 4 && tried[..2].contains(&base), "{line}");
+    let read = |name: &str| fs::read_to_string(folder.path().join("out").join(name)).expect("is");
+    let json: serde_json::Value = serde_json::from_str(&read("fit.json")).expect("it is JSON");
+    assert_eq!(json["base"], base);
+    let listed = json["tried"].as_array().expect("a list").iter().map(|one| &one["base"]);
+    assert!(listed.eq(tried.iter().copied()));
+    assert!(read("fitted.toml").contains(&format!("base = \"{base}\"")));
+    succeeds(folder.path(), &["check", "out/fitted.toml"]);
+}
+
+#[test]
 fn bad_tables_keys_and_bases_are_refused() {
     let says = |curves: &str, more: &[&str], words: &str| {
         let folder = folder_with("curves.csv", curves);

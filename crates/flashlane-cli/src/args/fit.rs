@@ -36,7 +36,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) starts: u16,
-    /// Largest number of devices that the search simulates.
+    /// Largest number of devices that the search simulates. Without `--base` two searches share it.
     #[arg(long, value_name = "N", default_value_t = 400,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) evaluations: u32,

@@ -61,8 +61,9 @@ pub fn fit_nearest(
     let mut best: Option<(f64, CurveFit)> = None;
     for one in tried.iter_mut().take(SEARCHED) {
         let mut request = Request { base: one.base.clone(), ..request.clone() };
-        // The other bases take the place of other starts.
+        // The other bases take the place of other starts, and share the evaluations.
         request.options.starts = 1;
+        request.options.most_evaluations = request.options.most_evaluations.div_ceil(SEARCHED);
         let (before, latest) = (ended.load(Ordering::Relaxed), AtomicUsize::new(0));
         let found = fit(figures, &request, &|step| {
             latest.fetch_max(step.simulations, Ordering::Relaxed);

@@ -92,7 +92,11 @@ pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Pl
     for &(key, needs) in USUAL.iter().filter(|_| vary.is_empty()) {
         match needs.missing(figures) {
             Some(reason) => keep(key, reason),
-            None => keys.extend(find(&device, key).map(|_| key.to_owned())),
+            None => match find(&device, key) {
+                Some(value) if parameter(key, value).is_none() => keep(key, "the base has none"),
+                Some(_) => keys.push(key.to_owned()),
+                None => {}
+            },
         }
     }
     keys.extend(vary.iter().cloned());
@@ -296,6 +300,7 @@ mod tests {
         };
         let keys = ["cache.pause.interval", "cache.pause.time", "cache.pause.buffer"];
         assert_eq!([pauses("samsung-pm9a3"), pauses("kioxia-cm7-r")], [keys, keys]);
-        assert_eq!(pauses("micron-7450-max")[1..], ["cache.pause.rate", "cache.pause.buffer"]);
+        let of_data = ["cache.pause.interval", "cache.pause.rate", "cache.pause.buffer"];
+        assert_eq!(pauses("micron-7450-max"), of_data, "its pauses have no time of their own");
     }
 }

@@ -263,19 +263,42 @@ mod tests {
         }
     }
 
-    /// Rates and means within 10 %, 99th percentiles within 20 %, for all but four of 90 figures:
-    /// two jobs of SPDK with 16 requests each are slower than one job with 32 would be.
-    #[test]
-    fn reads_by_depth_are_those_of_the_drive() {
-        let points = errors("980-pro-filled", Kind::Depth, &Request::default());
+    /// Number of rates and means within 10 %, and 99th percentiles within 20 %.
+    fn near(points: &[Point]) -> usize {
         let within = |point: &&Point| {
             let most = if point.figure.metric == Metric::P99Us { 0.2 } else { 0.1 };
             point.error.abs() < most
         };
-        let count = points.iter().filter(within).count();
+        points.iter().filter(within).count()
+    }
+
+    /// All but three of 90 figures are near: two jobs of SPDK with 16 requests each are slower than
+    /// one job with 32 would be.
+    #[test]
+    fn reads_by_depth_are_those_of_the_drive() {
+        let points = errors("980-pro-filled", Kind::Depth, &Request::default());
         assert_eq!(points.len(), 90);
         let worst = points.iter().map(|point| point.error.abs()).fold(0.0, f64::max);
-        assert!(count >= 86 && worst < 0.3, "{count} {worst}");
+        assert!(near(&points) >= 87 && worst < 0.3, "{} {worst}", near(&points));
+    }
+
+    /// Reads of 8 and 32 KiB at depths of 1 to 256. Those of 32 KiB have the same rate from 32 on.
+    #[test]
+    fn large_reads_are_those_of_the_drive() {
+        let mut points = errors("980-pro-filled", Kind::Size, &Request::default());
+        points.retain(|point| point.figure.size.0 >= 8192);
+        assert_eq!(points.len(), 54);
+        let worst = points.iter().map(|point| point.error.abs()).fold(0.0, f64::max);
+        assert!(near(&points) >= 44 && worst < 0.35, "{} {worst}", near(&points));
+        let rate = |depth: u32| {
+            let of = |point: &&Point| {
+                point.figure.size.0 == 32 << 10
+                    && point.figure.depth == depth
+                    && point.figure.metric == Metric::Kiops
+            };
+            points.iter().find(of).expect("it is measured").ours
+        };
+        assert!((0.98..1.02).contains(&(rate(256) / rate(32))), "{} {}", rate(256), rate(32));
     }
 
     /// A reader beside reading neighbours: its slowdown within a factor of 1.5, and larger beside
