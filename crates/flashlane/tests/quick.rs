@@ -43,6 +43,7 @@ mod page_types;
 mod pauses;
 mod plane_reads;
 mod rates;
+mod read_buffer;
 mod separation;
 mod slc_cache;
 mod starved;

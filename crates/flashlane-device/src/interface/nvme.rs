@@ -1,8 +1,8 @@
 //! NVMe: queue pairs of the flows, doorbells, fetch by arbitration, completion queues.
 //!
-//! Invariants: a queue has at most QueueFetchSize commands in the device; no command is fetched while
-//! the buffers of reads are full, if these are bounded; entries of one queue are
-//! fetched in order; a completion is sent only with room in the completion queue.
+//! Invariants: a queue has at most QueueFetchSize commands in the device; entries of one queue are
+//! fetched in order; a completion is sent only with room in the completion queue. If the buffers of
+//! reads are bounded, no command is fetched while they are full.
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
 use flashlane_engine::{Array, EventQueue, Ring, Time};

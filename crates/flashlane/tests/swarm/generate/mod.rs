@@ -5,6 +5,7 @@ mod admission;
 mod device;
 mod dies;
 mod large_units;
+mod read_path;
 mod schedulers;
 mod separation;
 mod shares;
@@ -156,6 +157,7 @@ pub(crate) fn case(seed: u64) -> Case {
     device::errors_of_units(seed, &mut device);
     large_units::large_units(seed, &mut device, &workload);
     admission::admission(seed, &mut device);
+    read_path::read_path(seed, &mut device);
     schedulers::schedulers(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
