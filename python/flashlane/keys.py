@@ -184,6 +184,12 @@ class InterfaceConfig(TypedDict, total=False):
     """Commands of all queues together that may be between fetch and the end of their firmware time. Small
     values let arbitration decide; range: 1..=65535. Default: ``16``."""
 
+    read_buffer: ByteSize
+    """Buffers for the data of reads: while the reads that were fetched, and whose data has not been sent,
+    have this much or more, no command is fetched. So large reads cannot fill the dies. Range: 4KiB..=1GiB;
+    without it there is no bound. NVMe only. Source: our own rule; ``docs/drives.md`` names the
+    measurements that it imitates."""
+
     firmware_time: Span
     """Firmware time per command; ``0ns`` for none. Source: MQSim (FAST'18) section 3.3, about 1 us.
     Default: ``1us``."""
@@ -192,11 +198,15 @@ class InterfaceConfig(TypedDict, total=False):
     """Firmware time of a write, where it differs; a write that is acknowledged from the cache often takes
     less."""
 
+    page_firmware_time: Span
+    """Firmware time that a read or write adds for each page (or mapping unit) after its first, by its
+    size. Without it the size has no effect."""
+
     firmware_servers: int
     """Processors that run the firmware in parallel. Range: 1..=64. Default: ``1``."""
 
     processors: ProcessorsConfig
-    """A model of the processors, in place of the three keys before. Without it firmware takes a constant
+    """A model of the processors, in place of the four keys before. Without it firmware takes a constant
     time for each command, and no time for other work."""
 
     submission_entry: ByteSize
@@ -463,6 +473,9 @@ Separation: TypeAlias = (
 UnwrittenRead: TypeAlias = Literal["zero-fill", "flash"]
 """The answer to a read of a page that was never written."""
 
+UnwrittenOrder: TypeAlias = Literal["rows", "dies"]
+"""The order of pages that were never written, in a superblock whose word lines have several pages."""
+
 
 class GreedyConfig(TypedDict, total=False):
     """Parameters of greedy (none)."""
@@ -647,6 +660,10 @@ class FtlConfig(TypedDict, total=False):
 
     unwritten_read: UnwrittenRead
     """What a read of a never-written page costs. Default: ``zero-fill``."""
+
+    unwritten_order: UnwrittenOrder
+    """Where such a page lies in a superblock, with ``unwritten_read = 'flash'`` and one-shot programming.
+    Default: ``rows``."""
 
     gc: GcConfig
     """Garbage collection."""

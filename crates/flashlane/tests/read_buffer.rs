@@ -26,8 +26,8 @@ fn mean(run: &Summary) -> f64 {
     run.flows[0].response_time_us.mean
 }
 
-/// Four reads of 16 KiB fill 64 KiB. Any others wait in the queue, so that the rate is that of depth
-/// 4, and each request beyond makes the others wait for its turn.
+/// Four reads of 16 KiB fill 64 KiB. Any others wait in the queue, so that the rate is that of
+/// depth 4, and each request beyond makes the others wait for its turn.
 #[test]
 fn the_rate_grows_with_the_depth_until_the_buffers_are_full() {
     let run = |depth: u32| reader(depth).set("interface.read_buffer", "64KiB").run();

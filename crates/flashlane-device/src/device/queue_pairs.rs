@@ -182,7 +182,7 @@ impl Device {
         if self.interface.nvme().buffers_reads() {
             let Request { op, sectors, .. } = self.context.requests[id];
             if op == RequestOp::Read {
-                self.interface.nvme_mut().buffer(sectors);
+                self.interface.nvme_mut().read_buffer().take(sectors);
             }
         }
     }
@@ -287,7 +287,7 @@ impl Device {
         if op == RequestOp::Read {
             self.link.send_data(self.context.now, sectors);
             if self.interface.nvme().buffers_reads() {
-                self.interface.nvme_mut().send(sectors);
+                self.interface.nvme_mut().read_buffer().send(sectors);
             }
         }
     }

@@ -38,9 +38,9 @@ pub struct InterfaceConfig {
     /// Commands of all queues together that may be between fetch and the end of their firmware
     /// time. Small values let arbitration decide; range: 1..=65535.
     pub fetch_ahead: u32,
-    /// Buffers for the data of reads: while the reads that were fetched, and whose data has not been
-    /// sent, have this much or more, no command is fetched. So large reads cannot fill the dies.
-    /// Range: 4KiB..=1GiB; without it there is no bound. NVMe only. Source: our own rule;
+    /// Buffers for the data of reads: while the reads that were fetched, and whose data has not
+    /// been sent, have this much or more, no command is fetched. So large reads cannot fill the
+    /// dies. Range: 4KiB..=1GiB; without it there is no bound. NVMe only. Source: our own rule;
     /// `docs/drives.md` names the measurements that it imitates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_buffer: Option<ByteSize>,

@@ -8,11 +8,13 @@
 pub mod arbitration;
 pub mod config;
 pub mod costs;
+mod device_queue;
 mod firmware;
 pub(crate) mod fitted;
 pub mod limits;
 pub(crate) mod nvme;
 pub mod processors;
+mod read_buffer;
 pub(crate) mod sata;
 
 use flashlane_engine::{EventQueue, Time};

@@ -5,76 +5,22 @@
 //! reads are bounded, no command is fetched while they are full.
 //! Source: MQSim (FAST'18) sections 4.1 and 6.1; NVMe base specification.
 
-use flashlane_engine::{Array, EventQueue, Ring, Time};
-use flashlane_units::{ByteSize, QueueId, RequestId};
+use flashlane_engine::{Array, EventQueue, Time};
+use flashlane_units::{QueueId, RequestId};
 
 use super::arbitration::{self, Arbiter, QueueSet};
 use super::config::{CostModel, InterfaceConfig, InterfaceKind};
+use super::device_queue::DeviceQueue;
 use super::fitted::fitted;
 use super::limits::{LimitPlace, Limits, Passing, RateLimit};
+use super::read_buffer::ReadBuffer;
 use crate::compat::CompatConfig;
 use crate::event::Event;
-use crate::layout::SECTOR_BYTES;
 use crate::request::{Request, Requests};
 
 /// Doorbells of completions that are handled together. Their number matters only where a completion
 /// queue seems full.
 const SETTLED_TOGETHER: usize = 32;
-
-/// The device's side of a queue pair, and the entries that it has to fetch.
-#[derive(Clone, Debug)]
-struct DeviceQueue {
-    /// Submission entries in host memory, oldest first.
-    submission: Ring<RequestId>,
-    /// Entries announced by doorbells and not fetched yet.
-    announced: u32,
-    /// Commands between the start of their fetch and the end of their service.
-    in_device: u32,
-    /// Commands that may be in the device: QueueFetchSize, or 0 while a limit of rates holds the
-    /// queue back.
-    fetch_limit: u32,
-    /// True if a limit of rates held the oldest entry back.
-    held_back: bool,
-    /// Served commands that wait for room in the completion queue.
-    held: Ring<RequestId>,
-    /// Completion entries that were sent and whose places are not known to be free again; some may
-    /// be free already.
-    unacknowledged: u32,
-    /// Arrival times of the doorbells that free places of the completion queue.
-    acknowledgements: Ring<Time>,
-    /// Entries that have arrived; every completion reports this number to the host.
-    arrived: u64,
-}
-
-impl DeviceQueue {
-    /// Frees those places of the completion queue whose doorbells have arrived.
-    fn settle(&mut self, now: Time) {
-        while self.acknowledgements.front().is_some_and(|&at| at <= now) {
-            self.acknowledgements.pop_front();
-            self.unacknowledged -= 1;
-        }
-    }
-}
-
-/// Bounded buffers for the data of reads.
-#[derive(Clone, Copy, Debug)]
-struct ReadBuffer {
-    /// Unit: sectors.
-    size: u64,
-    /// Data of reads that were fetched and not sent. It may exceed the size by one read. Unit:
-    /// sectors.
-    taken: u64,
-}
-
-impl ReadBuffer {
-    fn new(size: ByteSize) -> Self {
-        Self { size: size.0 / SECTOR_BYTES, taken: 0 }
-    }
-
-    fn has_room(&self) -> bool {
-        self.taken < self.size
-    }
-}
 
 /// The queue pairs of all flows.
 #[derive(Clone)]
@@ -103,17 +49,7 @@ impl Nvme {
     /// Idle queues. `classes`: by queue pair.
     pub(super) fn new(config: &InterfaceConfig, compat: &CompatConfig, classes: &[u8]) -> Self {
         let queues = classes.len();
-        let pair = DeviceQueue {
-            submission: Ring::new(),
-            announced: 0,
-            in_device: 0,
-            fetch_limit: config.queue_fetch_size,
-            held_back: false,
-            held: Ring::new(),
-            unacknowledged: 0,
-            acknowledgements: Ring::new(),
-            arrived: 0,
-        };
+        let pair = DeviceQueue::new(config.queue_fetch_size);
         let instant = compat.zero_firmware_time;
         let nvme = config.kind == InterfaceKind::Nvme;
         Self {
@@ -190,25 +126,16 @@ impl Nvme {
             && self.read_buffer.as_ref().is_none_or(ReadBuffer::has_room)
     }
 
-    /// True if the buffers for the data of reads are bounded, so that [`Nvme::buffer`] and
-    /// [`Nvme::send`] have an effect.
+    /// True if the buffers for the data of reads are bounded ([`Nvme::read_buffer`]).
     #[inline(always)]
     pub(crate) fn buffers_reads(&self) -> bool {
         self.read_buffer.is_some()
     }
 
-    /// A read was fetched, and its data gets buffers.
+    /// The buffers for the data of reads, which must be bounded.
     #[cold]
-    pub(crate) fn buffer(&mut self, sectors: u32) {
-        self.read_buffer.as_mut().expect("buffers are bounded").taken += u64::from(sectors);
-    }
-
-    /// The data of a read is sent, and its buffers are free.
-    #[cold]
-    pub(crate) fn send(&mut self, sectors: u32) {
-        let buffer = self.read_buffer.as_mut().expect("buffers are bounded");
-        assert!(buffer.taken >= u64::from(sectors), "data is sent once");
-        buffer.taken -= u64::from(sectors);
+    pub(crate) fn read_buffer(&mut self) -> &mut ReadBuffer {
+        self.read_buffer.as_mut().expect("buffers are bounded")
     }
 
     /// Takes the oldest entry of a queue.
@@ -428,8 +355,7 @@ impl Nvme {
 
     /// Checks that the data of every read was sent.
     pub(crate) fn audit_sent(&self) {
-        let taken = self.read_buffer.as_ref().map_or(0, |buffer| buffer.taken);
-        assert_eq!(taken, 0, "the data of every read is sent");
+        assert!(self.read_buffer.as_ref().is_none_or(ReadBuffer::is_empty), "all data is sent");
     }
 
     /// True if a queue has as many commands in the device as it may have.
@@ -442,6 +368,7 @@ impl Nvme {
 mod tests {
     use super::*;
     use arbitration::Arbitration;
+    use flashlane_units::ByteSize;
 
     fn nvme(config: &InterfaceConfig, queues: usize) -> Nvme {
         Nvme::new(config, &CompatConfig::default(), &vec![0; queues])
@@ -488,21 +415,10 @@ mod tests {
         announce(&mut nvme, QueueId::new(0), &[RequestId::new(1), RequestId::new(2)]);
         assert!(nvme.buffers_reads());
         assert_eq!(nvme.next_fetch(), Some(RequestId::new(1)));
-        nvme.buffer(24);
+        nvme.read_buffer().take(24);
         assert_eq!(nvme.next_fetch(), None, "one read may exceed the buffers, and fills them");
-        nvme.send(24);
+        nvme.read_buffer().send(24);
         assert_eq!(fetch_all(&mut nvme), [2]);
-    }
-
-    #[test]
-    #[should_panic(expected = "data is sent once")]
-    fn buffers_are_freed_once() {
-        let config =
-            InterfaceConfig { read_buffer: Some(ByteSize(8192)), ..InterfaceConfig::default() };
-        let mut nvme = nvme(&config, 1);
-        nvme.buffer(8);
-        nvme.send(8);
-        nvme.send(1);
     }
 
     #[test]

@@ -47,7 +47,8 @@ pub(super) struct End {
 
 /// The sum that a search minimises: of the squares of the residuals as they count.
 pub(crate) fn loss(residuals: &[f64], tail: Option<f64>) -> f64 {
-    residuals.iter().map(|&residual| counted(residual, tail).0.powi(2)).sum()
+    let counted: Vec<f64> = residuals.iter().map(|&residual| counted(residual, tail).0).collect();
+    squares(&counted)
 }
 
 /// A residual as it counts, and its derivative by the residual.

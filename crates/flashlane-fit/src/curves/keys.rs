@@ -100,10 +100,9 @@ pub(super) fn plan(base: &str, vary: &[String], figures: &[Figure]) -> Result<Pl
         }
     }
     keys.extend(vary.iter().cloned());
-    if let Some(us) = stall(figures).filter(|_| vary.is_empty()) {
-        if find(&device, "cache.pause").is_none() {
-            plan.parameters.extend(pause_of(us));
-        }
+    let own_pauses = find(&device, "cache.pause").is_some();
+    if let Some(us) = stall(figures).filter(|_| vary.is_empty() && !own_pauses) {
+        plan.parameters.extend(pause_of(us));
     }
     for key in keys {
         let place = format!("--vary {key}");
