@@ -55,7 +55,9 @@ pub fn fit_nearest(
     let count = |step: Step, before: usize| {
         progress(Step { simulations: before + step.simulations });
     };
-    let mut tried = rank(figures, request, &|| {
+    let fitted = fitted_to(figures, request);
+    let seen: Vec<Figure> = fitted.into_iter().map(|index| figures[index].clone()).collect();
+    let mut tried = rank(&seen, request, &|| {
         count(Step { simulations: ended.fetch_add(1, Ordering::Relaxed) + 1 }, 0);
     })?;
     let mut best: Option<(f64, CurveFit)> = None;
@@ -72,7 +74,7 @@ pub fn fit_nearest(
         ended.store(before + latest.into_inner(), Ordering::Relaxed);
         let residuals: Vec<f64> =
             found.calibration.residuals.iter().map(|one| one.sigmas).collect();
-        let after = loss(&residuals, tail(figures, &request));
+        let after = loss(&residuals, tail(&seen, &request));
         one.after = Some(after);
         if best.as_ref().is_none_or(|(least, _)| after < *least) {
             best = Some((after, found));
@@ -88,9 +90,7 @@ fn rank(
     request: &Request,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Tried>, Error> {
-    let seen: Vec<Figure> =
-        fitted_to(figures, request).into_iter().map(|index| figures[index].clone()).collect();
-    let bases = candidates(&seen);
+    let bases = candidates(figures);
     let threads = match request.options.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
@@ -100,7 +100,7 @@ fn rank(
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(base) = bases.get(at) else { return };
-            let result = misfit(base, &seen, request);
+            let result = misfit(base, figures, request);
             progress();
             results.lock().expect("no thread panics with it").push((at, result));
         }
