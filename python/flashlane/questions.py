@@ -432,7 +432,8 @@ def fit(
 
     Args:
         data: what :func:`probe` measured, its folder, or a CSV table of figures.
-        base: the device whose keys are varied.
+        base: the device whose keys are varied. Without one, that of a table of figures is the nearest preset
+            of a real drive.
         out: the device file to write; ``fit.json`` and ``fit.html`` are written beside it.
         vary: keys to vary in place of the usual ones, with a table of figures.
         validate: measurements of work that the fit does not see (``flashlane probe --trace``).

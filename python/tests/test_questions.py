@@ -78,7 +78,7 @@ def test_what_the_command_refuses_is_an_error(command: str, tmp_path: Path) -> N
         fl.plan("tiny", TENANTS, slo={"nobody": "p99=1ms"})
     with pytest.raises(fl.ConfigError, match="--only: found `colour`"):
         fl.probe("simulated:tiny", tmp_path / "drive", only=["colour"])
-    with pytest.raises(fl.ConfigError, match="--base: found nothing"):
+    with pytest.raises(fl.ConfigError, match="there is no figure"):
         (tmp_path / "curves.csv").write_text("op,pattern,size,depth,metric,value\n")
         fl.fit(tmp_path / "curves.csv")
     with pytest.raises(fl.ConfigError, match=r"probe\.json"):
