@@ -32,7 +32,8 @@ fn without_a_base_the_nearest_presets_are_fitted() {
     let fit = ["fit", "curves.csv", "--effort", "0.02", "--out", "out/fitted.toml"];
     let text = succeeds(folder.path(), &fit).0;
     let line = text.lines().find(|line| line.starts_with("base: ")).expect("it says the base");
-    let (base, tried) = line["base: ".len()..].split_once("; nearest first: ").expect("{line}");
+    let (base, tried) =
+        line["base: ".len()..].split_once("; nearest first: ").expect("it lists them");
     let tried: Vec<&str> = tried.split(", ").collect();
     assert!(tried.len() > 4 && tried[..2].contains(&base), "{line}");
     let read = |name: &str| fs::read_to_string(folder.path().join("out").join(name)).expect("is");

@@ -8,6 +8,7 @@
 pub mod calibrate;
 pub mod curves;
 pub mod drive;
+mod parallel;
 pub mod presets;
 mod unit;
 pub mod write;

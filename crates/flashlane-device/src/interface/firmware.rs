@@ -62,7 +62,10 @@ impl Firmware {
     #[inline(always)]
     pub(super) fn time_of(&self, op: RequestOp, sectors: u32) -> u64 {
         let time = if op == RequestOp::Write { self.write_time } else { self.time };
-        if self.page_time == 0 { time } else { time + self.time_of_further(op, sectors) }
+        match self.page_time {
+            0 => time,
+            _ => time.saturating_add(self.time_of_further(op, sectors)),
+        }
     }
 
     /// Firmware time of the pages of a command after the first.
@@ -70,7 +73,8 @@ impl Firmware {
     fn time_of_further(&self, op: RequestOp, sectors: u32) -> u64 {
         match op {
             RequestOp::Read | RequestOp::Write => {
-                u64::from(sectors.saturating_sub(1) / self.sectors_per_page) * self.page_time
+                let further = u64::from(sectors.saturating_sub(1) / self.sectors_per_page);
+                further.saturating_mul(self.page_time)
             }
             RequestOp::Trim | RequestOp::Flush => 0,
         }
@@ -204,6 +208,11 @@ mod tests {
         };
         assert_eq!([1, 8, 9, 64].map(|sectors| of(RequestOp::Read, sectors)), [100, 100, 107, 149]);
         assert_eq!(of(RequestOp::Write, 16), 107);
+        let longest =
+            InterfaceConfig { page_firmware_time: Some(Span(u64::MAX / 4)), ..config.clone() };
+        let mut longest = firmware(&longest, &CompatConfig::default());
+        let end = longest.run(Time::ZERO, &request(RequestOp::Read, 0, 64));
+        assert_eq!(end, Time::MAX, "it ends at the end of time");
         assert_eq!([RequestOp::Trim, RequestOp::Flush].map(|op| of(op, 64)), [100, 100]);
     }
 

@@ -1,10 +1,9 @@
 //! Runs simulations in parallel, and computes their residuals.
 
 use std::cell::Cell;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Options, Parameter};
+use crate::parallel;
 
 /// Residual of a simulation that failed. Unit: sigmas.
 const REFUSED: f64 = 1e4;
@@ -44,10 +43,7 @@ where
         simulate: &'a S,
         options: &'a Options,
     ) -> Self {
-        let threads = match options.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
+        let threads = parallel::threads(options.threads);
         let (used, refused) = (Cell::new(0), Cell::new(0));
         Self { parameters, measured, sigmas, options, simulate, threads, used, refused }
     }
@@ -70,30 +66,10 @@ where
 
     /// Residuals at each position, in the order of the positions. Unit: sigmas.
     pub(super) fn residuals(&self, positions: &[Position]) -> Vec<Result<Vec<f64>, Stopped<E>>> {
-        let count = positions.len();
-        let (next, slots) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        slots.lock().expect("no thread has it yet").resize_with(count, || None);
-        let simulate = self.simulate;
         let values: Vec<_> = positions.iter().map(|position| self.values(position)).collect();
-        let work = || {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(values) = values.get(index) else { return };
-                let numbers = simulate(values);
-                slots.lock().expect("no thread panics with it")[index] = Some(numbers);
-            }
-        };
-        match self.threads.min(count) {
-            0 | 1 => work(),
-            threads => std::thread::scope(|scope| {
-                for _ in 0..threads {
-                    scope.spawn(work);
-                }
-            }),
-        }
-        self.used.set(self.used.get() + count);
-        let slots = slots.into_inner().expect("no thread panics with it");
-        slots.into_iter().map(|slot| self.compare(slot.expect("every position has run"))).collect()
+        let numbers = parallel::each(self.threads, &values, |values| (self.simulate)(values));
+        self.used.set(self.used.get() + positions.len());
+        numbers.into_iter().map(|numbers| self.compare(numbers)).collect()
     }
 
     /// Residuals at one position; a refused simulation has very large ones.

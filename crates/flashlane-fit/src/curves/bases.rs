@@ -3,7 +3,6 @@
 //! Every preset runs the figures with its own values. The search begins at the nearest two of them,
 //! and its best end counts. So the structure comes from a drive that behaves alike.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flashlane::Error;
@@ -11,6 +10,7 @@ use serde::Serialize;
 
 use super::{Bench, CurveFit, Figure, Request, Step, fit, fitted_to, keys, tail};
 use crate::calibrate::loss;
+use crate::parallel;
 
 /// Presets whose latencies beside writes are those of a measured drive: first those whose write
 /// buffer never pauses.
@@ -91,33 +91,17 @@ fn rank(
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<Tried>, Error> {
     let bases = candidates(figures);
-    let threads = match request.options.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(base) = bases.get(at) else { return };
-            let result = misfit(base, figures, request);
-            progress();
-            results.lock().expect("no thread panics with it").push((at, result));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(bases.len()) {
-            scope.spawn(work);
-        }
-        work();
+    let threads = parallel::threads(request.options.threads);
+    let results = parallel::each(threads, &bases, |base| {
+        let result = misfit(base, figures, request);
+        progress();
+        result
     });
-    let mut results = results.into_inner().expect("no thread panicked with it");
-    results.sort_by_key(|(at, _)| *at);
     let mut tried = Vec::new();
     let mut first_error = None;
-    for (at, result) in results {
+    for (base, result) in bases.iter().zip(results) {
         match result {
-            Ok(before) => tried.push(Tried { base: bases[at].to_owned(), before, after: None }),
+            Ok(before) => tried.push(Tried { base: (*base).to_owned(), before, after: None }),
             Err(error) => {
                 first_error.get_or_insert(error);
             }
@@ -163,6 +147,19 @@ mod tests {
     use super::super::table;
     use super::*;
     use flashlane::config::load::{self, Overrides};
+    use flashlane::config::preset::Preset;
+
+    /// Presets that stand for no drive that one can measure.
+    const NO_DRIVES: &[&str] = &["fast18", "flin", "upi", "xpoint", "tiny"];
+
+    #[test]
+    fn every_preset_of_a_drive_is_in_a_list() {
+        let mut listed = [BESIDE_WRITES, OTHERS, FILLED, NO_DRIVES].concat();
+        let mut presets = Preset::names();
+        listed.sort_unstable();
+        presets.sort_unstable();
+        assert_eq!(listed, presets, "a new preset belongs to a list of this file");
+    }
 
     #[test]
     fn the_presets_to_try_are_of_drives_of_the_kind() {

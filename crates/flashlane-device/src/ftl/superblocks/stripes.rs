@@ -290,13 +290,19 @@ impl Stripes {
 fn turns(folded: &Folded) -> Vec<u32> {
     let data = folded.width - u32::from(folded.parity);
     let planes = &folded.planes[..data as usize];
-    let die = |plane: PlaneId| plane.get() / folded.planes_per_die;
-    let of_die_before = |position: usize| {
-        let before = planes[..position].iter();
-        before.filter(|&&plane| die(plane) == die(planes[position])).count()
-    };
+    let mut of_die = Vec::new();
+    // For each position, the number of those before it in the same die.
+    let before: Vec<u32> = planes
+        .iter()
+        .map(|plane| {
+            let die = (plane.get() / folded.planes_per_die) as usize;
+            of_die.resize(of_die.len().max(die + 1), 0);
+            of_die[die] += 1;
+            of_die[die] - 1
+        })
+        .collect();
     let mut turns: Vec<u32> = (0..data).collect();
-    turns.sort_by_key(|&position| of_die_before(position as usize));
+    turns.sort_by_key(|&position| before[position as usize]);
     turns
 }
 
