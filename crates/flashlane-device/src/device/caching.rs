@@ -42,13 +42,14 @@ impl Device {
     }
 
     /// Starts the memory access that was put together, if there is one; the request waits for it.
-    #[inline]
+    #[inline(always)]
     fn access_dram(&mut self, id: RequestId) {
         if self.cache.has_access() {
             self.access_for(id);
         }
     }
 
+    #[inline(never)]
     fn access_for(&mut self, id: RequestId) {
         debug_assert!(self.context.requests[id].pending > 0, "the request is not over yet");
         self.context.requests[id].pending += 1;
@@ -254,13 +255,14 @@ impl Device {
 
     /// Read data passes the cache on its way up. It stays there for flows that fill the cache on
     /// reads.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         if self.cache.fills_on_read(flow) {
             self.fill_page(flow, lpa, mask);
         }
     }
 
+    #[inline(never)]
     fn fill_page(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
         if !self.make_cache_room(flow, lpa) {
             return;

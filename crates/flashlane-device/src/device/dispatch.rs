@@ -117,7 +117,14 @@ impl Device {
 
     /// Sends a read command over a free channel, if there is one; now and then a command of another
     /// kind.
+    #[inline(always)]
     pub(super) fn dispatch_read(&mut self, channel: ChannelId) -> bool {
+        (self.flash.wanted_chips(channel) != 0 || self.scheduler.rotates())
+            && self.visit_for_read(channel)
+    }
+
+    #[inline(never)]
+    fn visit_for_read(&mut self, channel: ChannelId) -> bool {
         self.visit(channel, true)
     }
 

@@ -130,6 +130,7 @@ impl Device {
     }
 
     /// A doorbell announces entries.
+    #[inline(always)]
     pub(super) fn on_doorbell(&mut self, queue: QueueId, entries: u16) {
         self.interface.nvme_mut().on_doorbell(queue, entries);
         self.fetch();

@@ -65,7 +65,7 @@ impl Device {
             chain: Chain::default(),
             cookie,
         });
-        if self.ftl.looks_up() {
+        if self.looks_up() {
             self.prefetch_upcoming(flow, upcoming.unwrap_or(planned.sector));
         }
         if self.interface.is_sata() {
@@ -76,6 +76,12 @@ impl Device {
         } else if self.host.enter_queue(flow, queue, id) {
             self.announce(id, queue);
         }
+    }
+
+    /// True if it helps to know the next request of a flow when one is entered.
+    #[inline(always)]
+    pub fn looks_up(&self) -> bool {
+        self.ftl.looks_up()
     }
 
     /// Prefetches the mapping and the cache record of a request's page. The mapping is looked up as

@@ -292,11 +292,13 @@ impl Flash {
     }
 
     /// A read has ended whose end is an event: its pages wait for the channel.
+    #[inline(never)]
     pub(crate) fn read_arrives(&mut self, cx: &mut Context, die: DieId) {
         self.read_done(&mut cx.transactions, die, cx.now);
     }
 
     /// Queues the pages of an array read that ended at `end` for the channel.
+    #[inline(always)]
     pub(super) fn read_done(&mut self, transactions: &mut Transactions, die: DieId, end: Time) {
         if self.reads_by_plane() {
             return self.plane_has_read(transactions, die, end);

@@ -153,7 +153,7 @@ impl Link {
     /// The device asks host memory for the submission entry of a request. Returns the earliest time
     /// at which the entry is in the device; `None` if the request is behind a completion: see
     /// [`Link::next_postponed`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ask_entry(
         &mut self,
         now: Time,
@@ -177,7 +177,7 @@ impl Link {
         self.ask(now, place, request, self.sectors(sectors))
     }
 
-    #[inline]
+    #[inline(always)]
     fn ask(
         &mut self,
         now: Time,

@@ -39,12 +39,13 @@ impl Scheduler {
     }
 
     /// Puts a transaction into its queue.
-    #[inline]
+    #[inline(never)]
     fn enter_queue(&mut self, at: &mut Surroundings<'_>, id: TransactionId) {
         let place = at.flash.place_of(at.flash.die_of(at.transactions[id].plane));
         self.enter_queue_at(at, id, place);
     }
 
+    #[inline(always)]
     fn enter_queue_at(&mut self, at: &mut Surroundings<'_>, id: TransactionId, place: DiePlace) {
         let tr = &at.transactions[id];
         debug_assert_eq!(at.flash.die_of(tr.plane), place.die, "it waits at its die");

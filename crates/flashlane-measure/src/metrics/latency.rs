@@ -1,5 +1,7 @@
 //! Distribution of a latency: exact moments, percentiles from a log-bucket histogram.
 
+use std::collections::BTreeMap;
+
 use flashlane_engine::Time;
 use hdrhistogram::Histogram;
 
@@ -11,8 +13,11 @@ const BUCKET_BITS: u32 = 11;
 /// Collects latencies. Memory grows with the range of values, not with their number.
 #[derive(Clone, Debug)]
 pub struct LatencyRecorder {
-    /// Latencies by bucket; the buckets are those of the histogram of the summary.
-    buckets: Vec<u64>,
+    /// Latencies by bucket, without multiples of 2^32; the buckets are those of the histogram of
+    /// the summary. Small counts keep more of the table in the processor's cache.
+    buckets: Vec<u32>,
+    /// Multiples of 2^32 that are missing in `buckets`, for the buckets that have some.
+    carries: BTreeMap<usize, u64>,
     count: u64,
     sum: u128,
     /// Sum of squares without its multiples of 2^128, which `squares_high` counts. Unit: square
@@ -27,6 +32,7 @@ impl Default for LatencyRecorder {
     fn default() -> Self {
         Self {
             buckets: Vec::new(),
+            carries: BTreeMap::new(),
             count: 0,
             sum: 0,
             squares: 0,
@@ -63,9 +69,20 @@ impl LatencyRecorder {
         self.max = self.max.max(ps);
         let bucket = bucket_of(ps / 1_000);
         match self.buckets.get_mut(bucket) {
-            Some(count) => *count += 1,
+            Some(count) => {
+                *count = count.wrapping_add(1);
+                if *count == 0 {
+                    self.carry(bucket, 1);
+                }
+            }
             None => self.grow(bucket),
         }
+    }
+
+    /// Counts multiples of 2^32 of a bucket.
+    #[cold]
+    fn carry(&mut self, bucket: usize, multiples: u64) {
+        *self.carries.entry(bucket).or_default() += multiples;
     }
 
     #[inline]
@@ -87,8 +104,15 @@ impl LatencyRecorder {
         if self.buckets.len() < other.buckets.len() {
             self.buckets.resize(other.buckets.len(), 0);
         }
-        for (count, more) in self.buckets.iter_mut().zip(&other.buckets) {
-            *count += more;
+        for (bucket, &more) in other.buckets.iter().enumerate() {
+            let (sum, over) = self.buckets[bucket].overflowing_add(more);
+            self.buckets[bucket] = sum;
+            if over {
+                self.carry(bucket, 1);
+            }
+        }
+        for (&bucket, &multiples) in &other.carries {
+            self.carry(bucket, multiples);
         }
         self.count += other.count;
         self.sum += other.sum;
@@ -106,9 +130,12 @@ impl LatencyRecorder {
 
     /// The histogram: nanoseconds, three significant digits; `None` without any latency.
     fn histogram(&self) -> Option<Histogram<u64>> {
-        let mut made = Histogram::new(3).expect("three significant digits are supported");
-        for (bucket, &count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
-            made.record_n(least_of(bucket), count).expect("the histogram grows with its values");
+        let most = (self.max / 1_000).max(2);
+        let mut made = Histogram::new_with_max(most, 3).expect("a range and digits that it allows");
+        let carried = self.carries.iter().map(|(&bucket, &multiples)| (bucket, multiples << 32));
+        let low = self.buckets.iter().map(|&count| u64::from(count)).enumerate();
+        for (bucket, count) in low.filter(|&(_, count)| count > 0).chain(carried) {
+            made.record_n(least_of(bucket), count).expect("no value is above the largest one");
         }
         (self.count > 0).then_some(made)
     }
@@ -180,6 +207,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_four_billion() {
+        let all = |recorder: &LatencyRecorder| recorder.histogram().map(|made| made.len());
+        let mut recorder = LatencyRecorder::default();
+        recorder.record(Time::from_us(5));
+        let bucket = bucket_of(5_000);
+        recorder.buckets[bucket] = u32::MAX;
+        recorder.record(Time::from_us(5));
+        assert_eq!(all(&recorder), Some(1 << 32));
+        recorder.buckets[bucket] = u32::MAX;
+        assert_eq!(all(&recorder.clone().with(&recorder)), Some((4 << 32) - 2));
     }
 
     #[test]

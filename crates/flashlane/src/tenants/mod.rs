@@ -317,6 +317,7 @@ impl Run {
     #[inline(always)]
     fn submit(&mut self, flow: FlowId, planned: &Planned) {
         let source = self.tenants.flows[flow].source.as_ref();
+        let source = source.filter(|_| self.drive.device.looks_up());
         let upcoming = source.and_then(|source| source.upcoming());
         self.drive.submit(flow, planned, upcoming, 0);
     }

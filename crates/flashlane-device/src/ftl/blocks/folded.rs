@@ -106,9 +106,17 @@ impl Blocks {
     }
 
     /// The page where a page of a pool lies that nobody wrote. `page`: as if pools were planes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn home_page(&self, page: Ppa) -> Ppa {
-        let Some(stripes) = &self.stripes else { return page };
+        match &self.stripes {
+            None => page,
+            Some(stripes) => self.striped_page(stripes, page),
+        }
+    }
+
+    /// [`Blocks::home_page`] of a drive with superblocks.
+    #[inline(never)]
+    fn striped_page(&self, stripes: &Stripes, page: Ppa) -> Ppa {
         let (block, nth) = (page.get() / self.data_pages, page.get() % self.data_pages);
         self.nth_page(BlockId::new(block), stripes.data_slot(nth))
     }

@@ -247,7 +247,7 @@ impl AnyPolicy {
     }
 
     /// Queues a transaction, if that needs no view of the device; otherwise false.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, die: DieId, id: TransactionId, tr: &Transaction) -> bool {
         match self {
             Self::OutOfOrder(policy) => policy.push(die, id, tr),
