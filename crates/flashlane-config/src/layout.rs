@@ -12,7 +12,8 @@ impl WorkloadConfig {
     pub fn layout(&self, device: &DeviceConfig) -> Layout {
         let tenants: Vec<TenantShape<'_>> = self.flows.iter().map(shape).collect();
         let mut layout = Layout::divide(device, &tenants);
-        if device.compat.wrapped_requests {
+        // In the one stream of a SATA drive, a request goes on into the space of the next flow.
+        if device.compat.wrapped_requests && !layout.is_one_stream() {
             for (space, flow) in layout.flows.iter_mut().zip(&self.flows) {
                 space.wraps_after = wraps_after(flow, space.sectors);
             }

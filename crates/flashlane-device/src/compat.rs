@@ -64,6 +64,8 @@ pub struct CompatConfig {
     pub urgent_evictions: bool,
     /// The least recently used page leaves a full data cache although its write-back is under way.
     pub cache_drops_leaving: bool,
+    /// Reads fill the data cache only with pages that were written in the run.
+    pub cache_fills_written: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,
     /// A partial write gets its page at once, and is queued before the read of the old data. It
@@ -117,6 +119,10 @@ pub struct CompatConfig {
     /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and a place is free
     /// again as soon as a completion reports that its command was fetched.
     pub sata_tags_freed_on_fetch: bool,
+    /// A SATA drive sees one stream of commands: pages are those of the whole drive and take turns
+    /// on its planes, all flows share write frontiers, mapping cache and data cache, and the cache
+    /// works for all of them as the first flow asks.
+    pub sata_one_stream: bool,
     /// `--format mqsim-xml` writes rates over whole seconds of the whole run, times truncated to
     /// whole microseconds, and `-nan` for empty averages. Changes no other output.
     pub reporting: bool,
@@ -146,6 +152,7 @@ impl CompatConfig {
             cache_writes_alone: true,
             urgent_evictions: true,
             cache_drops_leaving: true,
+            cache_fills_written: true,
             cold_cache: true,
             partial_writes_in_queue: true,
             cmt_per_flow: true,
@@ -164,6 +171,7 @@ impl CompatConfig {
             fullest_blocks_oldest: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,
+            sata_one_stream: true,
             reporting: true,
         }
     }

@@ -182,6 +182,8 @@ pub struct FlowSpace {
     pub pages: u64,
     /// First logical page in the device-wide logical page numbers.
     pub first_lpa: u64,
+    /// Where the flow begins in the one stream of a SATA drive, with `compat.sata_one_stream`.
+    pub in_stream: Option<StreamStart>,
     /// Sectors from the last page boundary of the device-wide space before the flow to the flow's
     /// first sector, with `compat.device_page_cuts`. Otherwise 0: requests are cut at the
     /// boundaries of the flow's own pages.
@@ -189,6 +191,15 @@ pub struct FlowSpace {
     /// With `compat.wrapped_requests`: the last sector that the flow uses. The rest of a request
     /// that reaches beyond it goes elsewhere in the flow. At least 1.
     pub wraps_after: Option<u64>,
+}
+
+/// The start of a flow in the stream of a SATA drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamStart {
+    /// The page of the drive that holds the flow's first sector.
+    pub page: u32,
+    /// The sectors of this page before the flow's.
+    pub sectors: u32,
 }
 
 impl FlowSpace {
@@ -202,6 +213,7 @@ impl FlowSpace {
             sectors: 0,
             pages: 0,
             first_lpa: 0,
+            in_stream: None,
             page_phase: 0,
             wraps_after: None,
         }
@@ -250,4 +262,13 @@ pub struct Layout {
     pub flows: Vec<FlowSpace>,
     /// Logical pages of all flows.
     pub logical_pages: u64,
+}
+
+impl Layout {
+    /// True if the drive sees the commands of all flows as one stream: a SATA drive with
+    /// `compat.sata_one_stream`.
+    #[must_use]
+    pub fn is_one_stream(&self) -> bool {
+        self.flows.iter().any(|flow| flow.in_stream.is_some())
+    }
 }

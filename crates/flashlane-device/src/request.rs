@@ -108,7 +108,9 @@ pub struct Request {
     pub served: Time,
     /// Parts of the device work that are not done: page transactions and DRAM accesses.
     pub pending: u32,
-    /// The next page that waits for cache room, as an offset from the first page.
+    /// Before the completion is sent: the next page that waits for cache room, as an offset from the
+    /// first page. After that: the low bits of the number of entries of its queue that had arrived
+    /// by then ([`Request::report`]).
     pub next_page: u16,
     /// The queue pair that it goes through.
     pub queue: QueueId,
@@ -123,6 +125,19 @@ pub struct Request {
 }
 
 impl Request {
+    /// Notes in the completion, which is sent now, how many entries of its queue have arrived.
+    #[inline(always)]
+    pub(crate) fn report(&mut self, arrived: u64) {
+        self.next_page = arrived as u16;
+    }
+
+    /// The number of entries that the completion reports; `arrived`: the number by now. A queue has
+    /// fewer than 2^16 entries, so that the low bits tell the difference.
+    #[inline(always)]
+    pub(crate) fn reported(&self, arrived: u64) -> u64 {
+        arrived - u64::from((arrived as u16).wrapping_sub(self.next_page))
+    }
+
     /// Ends one part of the device work; the chain of the part that ends last counts. True for the
     /// last part.
     #[inline(always)]

@@ -219,6 +219,7 @@ mod tests {
             start_sector: 0,
             sectors: 1 << 20,
             pages: 1 << 17,
+            in_stream: None,
             page_phase: 0,
             wraps_after: None,
             first_lpa: 0,

@@ -46,6 +46,7 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         start_sector: 0,
         sectors,
         pages: sectors / 8,
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
         first_lpa: 0,

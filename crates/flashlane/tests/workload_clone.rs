@@ -19,6 +19,7 @@ fn space(sectors: u64) -> FlowSpace {
         sectors,
         pages: sectors.div_ceil(16),
         first_lpa: 0,
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
     }

@@ -124,6 +124,7 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
         first_lpa: 0,
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
     };
@@ -240,6 +241,7 @@ fn a_flow_can_change_what_a_clone_touches() {
         start_sector: 0,
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
         first_lpa: 0,

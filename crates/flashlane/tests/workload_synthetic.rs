@@ -19,6 +19,7 @@ fn space(sectors: u64) -> FlowSpace {
         start_sector: 1000,
         sectors,
         pages: sectors.div_ceil(16),
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
         first_lpa: 77,

@@ -22,6 +22,7 @@ mod slots;
 mod tests;
 mod warm;
 mod write_backs;
+mod written;
 
 use flashlane_engine::{Array, EventQueue, Time};
 
@@ -42,6 +43,7 @@ pub(crate) use pool::Asked;
 use pool::Pool;
 use slots::{SlotState, Slots};
 use write_backs::WriteBacks;
+use written::WrittenPages;
 
 /// The data cache.
 #[derive(Clone)]
@@ -60,6 +62,9 @@ pub struct Cache {
     /// True if the least recently used page may leave a full cache even while its write-back is
     /// under way.
     drops_leaving: bool,
+    /// With `compat.cache_fills_written`: pages that were written, which reads may fill the cache
+    /// with. Otherwise `None`: with any page.
+    written: Option<WrittenPages>,
     /// True if an early write-back carries only the sectors of its write.
     writes_alone: bool,
     urgent_evictions: bool,
@@ -129,6 +134,7 @@ impl Cache {
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
             versions_by_time: compat.cache_drops_written,
             drops_leaving: compat.cache_drops_leaving,
+            written: compat.cache_fills_written.then(WrittenPages::default),
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
@@ -182,10 +188,19 @@ impl Cache {
         self.slots(flow).lookup(lpa).1
     }
 
-    /// True if pages that the flow reads stay in the cache.
+    /// True if a page that the flow read from flash stays in the cache.
     #[inline]
-    pub(crate) fn fills_on_read(&self, flow: FlowId) -> bool {
+    pub(crate) fn fills_on_read(&self, flow: FlowId, lpa: Lpa) -> bool {
         matches!(self.modes[flow], CacheMode::Read | CacheMode::WriteRead)
+            && self.written.as_ref().is_none_or(|pages| pages.contains(lpa))
+    }
+
+    /// Notes that a page is written, where that matters later.
+    #[inline]
+    fn note_written(&mut self, lpa: Lpa) {
+        if let Some(pages) = &mut self.written {
+            pages.add(lpa);
+        }
     }
 
     /// Reads some sectors of a page. Returns the sectors that flash has to deliver; the others join
@@ -203,6 +218,7 @@ impl Cache {
     /// A write goes past the cache: updates the cached copy of the page, which later reads may use.
     #[inline]
     pub(crate) fn pass(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
+        self.note_written(lpa);
         if self.modes[flow] == CacheMode::Read {
             self.slots(flow).refresh(lpa, mask);
         }
@@ -261,6 +277,7 @@ impl Cache {
     /// together.
     #[inline]
     pub(crate) fn write(&mut self, flow: FlowId, lpa: Lpa, mask: u64, now: Time) -> Written {
+        self.note_written(lpa);
         let (slot, before) = self.slots(flow).write(lpa, flow, mask);
         self.pieces.push(Piece::of(slot, self.grain.sectors(mask)));
         // Other sectors that are not on their way yet are written along.

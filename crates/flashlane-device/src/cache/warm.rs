@@ -33,7 +33,9 @@ impl Cache {
         if mask & !self.slots(flow).lookup(lpa).1 == 0 {
             return false;
         }
-        if self.fills_on_read(flow) && mask & on_flash != 0 && self.recall_room(flow, lpa, written)
+        if self.fills_on_read(flow, lpa)
+            && mask & on_flash != 0
+            && self.recall_room(flow, lpa, written)
         {
             self.slots(flow).fill(lpa, flow, mask & on_flash);
         }

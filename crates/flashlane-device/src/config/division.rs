@@ -1,7 +1,7 @@
 //! Divides a configured drive among its tenants.
 
 use super::{DeviceConfig, InterfaceKind};
-use crate::layout::{FlowSpace, Geometry, Layout};
+use crate::layout::{FlowSpace, Geometry, Layout, StreamStart};
 
 /// The parts of the drive that a tenant asks for: numbers of channels, of chips of a channel, of
 /// dies of a chip, of planes of a die. `None` asks for all of them.
@@ -34,6 +34,7 @@ impl Layout {
         let plane_sectors = geometry.pages_per_plane() as f64
             * f64::from(geometry.sectors_per_page)
             / (1.0 + device.ftl.over_provisioning.0);
+        let one_stream = !lists_count && device.compat.sata_one_stream;
         let (mut start_sector, mut first_lpa) = (0, 0);
         for flow in &mut flows {
             // The tiny term keeps exact products from falling below their integer.
@@ -44,8 +45,14 @@ impl Layout {
             flow.pages = flow.sectors.div_ceil(u64::from(geometry.sectors_per_page));
             flow.start_sector = start_sector;
             flow.first_lpa = first_lpa;
-            if device.compat.device_page_cuts {
-                flow.page_phase = (start_sector % u64::from(geometry.sectors_per_page)) as u32;
+            let of_page = u64::from(geometry.sectors_per_page);
+            let before = (start_sector % of_page) as u32;
+            if one_stream {
+                let page = (start_sector / of_page) as u32;
+                flow.in_stream = Some(StreamStart { page, sectors: before });
+                flow.pages = (flow.sectors + u64::from(before)).div_ceil(of_page);
+            } else if device.compat.device_page_cuts {
+                flow.page_phase = before;
             }
             start_sector += flow.sectors;
             first_lpa += flow.pages;

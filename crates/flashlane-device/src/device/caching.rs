@@ -257,7 +257,7 @@ impl Device {
     /// reads.
     #[inline(always)]
     pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
-        if self.cache.fills_on_read(flow) {
+        if self.cache.fills_on_read(flow, lpa) {
             self.fill_page(flow, lpa, mask);
         }
     }

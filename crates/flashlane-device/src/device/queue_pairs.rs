@@ -218,6 +218,7 @@ impl Device {
             self.context.events.schedule_at(received, place, Event::WriteEntry { request: id });
             return;
         }
+        self.interface.write_entry_arrived();
         let place = self.context.events.reserve();
         (request.received, request.place) = (Time::MAX, place);
         if let Some(received) = self.link.ask_data(self.context.now, place, id, request.sectors) {
@@ -296,7 +297,9 @@ impl Device {
     /// Sends a completion entry over the link.
     #[inline(always)]
     pub(super) fn send_completion(&mut self, id: RequestId) {
-        debug_assert_eq!(self.context.requests[id].pending, 0, "all parts are over");
+        let request = &mut self.context.requests[id];
+        debug_assert_eq!(request.pending, 0, "all parts are over");
+        request.report(self.interface.arrived(request.queue));
         let seen = self.link.send_completion(self.context.now);
         self.context.events.schedule(seen, Event::Completion { request: id });
     }
@@ -324,6 +327,7 @@ impl Device {
         let acknowledged = self.send_doorbell();
         let nvme = self.interface.nvme_mut();
         let arrived = nvme.acknowledge(&mut self.context.events, queue, acknowledged);
+        let arrived = self.completed().reported(arrived);
         while let Some(next) = self.host.next_entry(queue, arrived) {
             self.context.requests[next].enqueued = self.context.now;
             self.announce(next, queue);

@@ -70,6 +70,8 @@ impl Device {
         }
         if self.interface.is_sata() {
             self.host.enter(flow);
+            let before = self.layout.flows[flow.index()].in_stream.map_or(0, |start| start.sectors);
+            self.context.requests[id].sector += u64::from(before);
             self.interface.sata_mut().submit(now, &mut self.context.events, id);
         } else if self.host.holds_back() {
             self.submit_limited(flow, queue, id);

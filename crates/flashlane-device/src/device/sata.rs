@@ -47,6 +47,7 @@ impl Device {
             self.send_read_data(op, sectors);
             self.send_completion(id);
         } else {
+            self.context.requests[id].report(sata.begun());
             sata.serve(&mut self.context, id);
         }
     }
@@ -63,7 +64,9 @@ impl Device {
         if self.interface.sata_mut().is_over_pcie() {
             self.send_doorbell();
         }
-        self.interface.sata_mut().free_tag();
+        let begun = self.interface.sata_mut().begun();
+        let reported = self.completed().reported(begun);
+        self.interface.sata_mut().free_tag(reported);
         self.issue_commands();
         Up::TagFreed { flow }
     }

@@ -149,8 +149,13 @@ impl FtlState {
         if let Some(slc) = settings.slc_cache {
             blocks.keep_static(slc.static_blocks);
         }
+        let one_stream = layout.is_one_stream();
+        if one_stream {
+            blocks.share_frontiers();
+        }
         if settings.opens_frontiers_at_start() {
-            for (index, flow) in (0..).map(FlowId::new).zip(&layout.flows) {
+            let writers = if one_stream { 1 } else { layout.flows.len() };
+            for (index, flow) in (0..).map(FlowId::new).zip(&layout.flows).take(writers) {
                 flow.planes(geometry).for_each(|plane| blocks.open_frontiers(plane, index));
             }
         }

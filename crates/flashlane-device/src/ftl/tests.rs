@@ -42,6 +42,7 @@ impl Stage {
             sectors: pages * u64::from(SECTORS),
             pages,
             first_lpa: 0,
+            in_stream: None,
             page_phase: 0,
             wraps_after: None,
         };

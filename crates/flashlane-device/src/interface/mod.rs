@@ -25,7 +25,7 @@ use crate::event::Event;
 use crate::request::{HostWork, Request};
 use config::{InterfaceConfig, InterfaceKind};
 use firmware::Firmware;
-use flashlane_units::{RequestId, RequestOp};
+use flashlane_units::{QueueId, RequestId, RequestOp};
 use nvme::Nvme;
 use processors::{OwnWork, PageSpace, ProcessorReading};
 use sata::Sata;
@@ -159,6 +159,23 @@ impl Interface {
         cx.events.schedule(begin, Event::Begin { request: id });
     }
 
+    /// The entry of a write has arrived, and its data is asked for.
+    pub(crate) fn write_entry_arrived(&mut self) {
+        if let Some(sata) = &mut self.sata {
+            sata.begin();
+        }
+    }
+
+    /// Entries of a queue that have arrived in the device, counted from the start of the run. SATA
+    /// has one queue for all.
+    #[inline(always)]
+    pub(crate) fn arrived(&self, queue: QueueId) -> u64 {
+        match &self.sata {
+            None => self.nvme.arrived(queue),
+            Some(sata) => sata.begun(),
+        }
+    }
+
     /// The firmware of a command is over, and the command begins. False: it was delayed, and is
     /// looked at again when its firmware is over.
     #[inline(always)]
@@ -180,7 +197,10 @@ impl Interface {
             }
             Some(sata) => {
                 request.begun = now;
-                sata.begin();
+                // Over PCIe, the entry of a write was there before its data.
+                if !(sata.is_over_pcie() && request.op == RequestOp::Write) {
+                    sata.begin();
+                }
             }
         }
         true

@@ -222,6 +222,12 @@ impl Nvme {
         self.queues[queue].arrived += 1;
     }
 
+    /// Entries of a queue that have arrived in the device.
+    #[inline(always)]
+    pub(super) fn arrived(&self, queue: QueueId) -> u64 {
+        self.queues[queue].arrived
+    }
+
     /// The device work of a command of the queue is done. True: its completion has a place in the
     /// completion queue. False: the caller must hold it back ([`Nvme::hold`]).
     #[inline(always)]
@@ -253,8 +259,7 @@ impl Nvme {
     }
 
     /// The host consumed a completion entry; its doorbell arrives at `at`. Returns the number of
-    /// entries of the queue that have arrived in the device, which the completion reports to the
-    /// host.
+    /// entries of the queue that have arrived in the device by now.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,

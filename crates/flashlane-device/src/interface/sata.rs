@@ -140,12 +140,18 @@ impl Sata {
         events.schedule(done, Event::AdapterCompleted { request: id });
     }
 
-    /// The host sees a completion: the tag is free for the next command.
-    pub(crate) fn free_tag(&mut self) {
-        self.freed = if self.freed_on_fetch { self.begun } else { self.freed + 1 };
+    /// The host sees a completion: the tag is free for the next command. `reported`: the commands
+    /// that had begun when the completion was sent.
+    pub(crate) fn free_tag(&mut self, reported: u64) {
+        self.freed = if self.freed_on_fetch { reported } else { self.freed + 1 };
     }
 
-    /// The firmware of a command is over.
+    /// Commands that have begun in the drive.
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// A command is there. Over PCIe, this is its entry; otherwise its firmware is over.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
     }
@@ -259,7 +265,7 @@ mod tests {
         assert_eq!(sata.queued(), [6, 7].map(RequestId::new).into());
         sata.begin();
         assert_eq!(sata.next_tagged(), None, "a command that begins keeps its tag");
-        sata.free_tag();
+        sata.free_tag(sata.begun);
         assert_eq!((sata.next_tagged(), sata.next_tagged()), (Some(RequestId::new(6)), None));
         sata.audit(3);
     }
@@ -277,7 +283,7 @@ mod tests {
         sata.begin();
         sata.begin();
         assert_eq!(sata.next_tagged(), None, "the host sees no completion");
-        sata.free_tag();
+        sata.free_tag(sata.begun);
         assert_eq!(
             [(); 3].map(|()| sata.next_tagged()),
             [Some(RequestId::new(6)), Some(RequestId::new(7)), None]

@@ -35,6 +35,7 @@ fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {
         sectors: 0,
         pages: 64,
         first_lpa: 0,
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
     });

@@ -109,6 +109,7 @@ mod tests {
             sectors: 0,
             pages: 0,
             first_lpa: 0,
+            in_stream: None,
             page_phase: 0,
             wraps_after: None,
         }

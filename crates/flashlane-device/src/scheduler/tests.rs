@@ -40,6 +40,7 @@ impl Stage {
             sectors: 400 * u64::from(geometry.sectors_per_page),
             pages: 400,
             first_lpa: 0,
+            in_stream: None,
             page_phase: 0,
             wraps_after: None,
         };

@@ -191,6 +191,7 @@ impl CloneSource {
             sectors,
             pages: sectors.div_ceil(ALIGN_SECTORS),
             first_lpa: 0,
+            in_stream: None,
             page_phase: 0,
             wraps_after: None,
         };

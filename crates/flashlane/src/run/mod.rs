@@ -16,6 +16,7 @@ use flashlane_config::{
     DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
 };
 use flashlane_device::cache::Cache;
+use flashlane_device::config::Sharing;
 use flashlane_device::device::Device;
 use flashlane_device::ftl::{FrozenState, Ftl, FtlState};
 use flashlane_device::interface::limits::RateLimit;
@@ -32,6 +33,20 @@ use flashlane_units::FlowId;
 use flashlane_workload::footprint::Footprint;
 use flashlane_workload::{self, RequestSource};
 use jobs::Runs;
+
+/// The data cache of a drive. In the one stream of a SATA drive, it cannot tell flows apart: they have the mode of the
+/// first one.
+fn data_cache(device: &DeviceConfig, workload: &WorkloadConfig, layout: &Layout) -> Cache {
+    let mut modes = workload.cache_modes();
+    let mut config = Cow::Borrowed(&device.cache);
+    if layout.is_one_stream() {
+        let first = modes[0];
+        modes.fill(first);
+        config.to_mut().sharing = Sharing::Shared;
+    }
+    Cache::new(&config, &device.compat, &modes, layout.geometry)
+        .surviving(device.power_loss_protection)
+}
 
 /// True if slowdowns are needed, because the caller or a promise to a tenant asks for them.
 fn wants_slowdowns(workload: &WorkloadConfig, options: &RunOptions) -> bool {
@@ -123,9 +138,7 @@ impl<'a> Prepared<'a> {
             false => FtlState::new(device.ftl_settings(), &layout, workload.requests_at_least()),
         };
         let (mut state, mut kept) = (None, None);
-        let mut cache =
-            Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry)
-                .surviving(device.power_loss_protection);
+        let mut cache = data_cache(device, workload, &layout);
         // Memory that is written in place keeps no trace of earlier writes.
         if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
             let footprints = footprints(device, workload, &layout, options.seed)?;

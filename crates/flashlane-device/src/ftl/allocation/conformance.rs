@@ -34,6 +34,7 @@ fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
         sectors: 0,
         pages: 0,
         first_lpa: 0,
+        in_stream: None,
         page_phase: 0,
         wraps_after: None,
     };

@@ -215,7 +215,10 @@ impl Allocator {
                     let order = config.order(layout.geometry, flow);
                     assert!(!order.is_empty(), "a flow has planes");
                     let period = Divisor::new(order.len() as u32);
-                    FlowPlanes { first_lpa: flow.lpa(0), order: order.into(), period }
+                    // In the stream of a SATA drive, the flow does not begin with the first plane.
+                    let skipped = flow.in_stream.map_or(0, |start| start.page);
+                    let first_lpa = Lpa::new(flow.lpa(0).get() - skipped);
+                    FlowPlanes { first_lpa, order: order.into(), period }
                 })
                 .collect(),
             choice,

@@ -13,9 +13,14 @@ impl Blocks {
         self.pages_per_block = Divisor::new(stripes.slots());
         self.data_pages = stripes.data_pages();
         self.flash_pages = Divisor::new(pages_per_block);
-        self.own_frontiers = 0;
+        self.share_frontiers();
         self.plain = false;
         self.stripes = Some(Box::new(stripes));
+    }
+
+    /// From now on, all flows share the frontiers of the first one.
+    pub(in crate::ftl) fn share_frontiers(&mut self) {
+        self.own_frontiers = 0;
     }
 
     /// The superblocks of a drive; `None` in block mode.
@@ -96,7 +101,7 @@ impl Blocks {
     /// Flows with frontiers of their own among `flows` that write to a pool.
     #[must_use]
     pub fn writers(&self, flows: u32) -> u32 {
-        if self.stripes.is_some() { flows.min(1) } else { flows }
+        if self.own_frontiers == 0 { flows.min(1) } else { flows }
     }
 
     /// Pages of a block, those for parity included.

@@ -103,6 +103,7 @@ impl MappingTable {
         let FtlSettings { config, compat, .. } = settings;
         let entries = config.mapping.cmt_capacity.0 / sizes.cmt;
         let (parts, share) = match config.mapping.sharing {
+            _ if layout.is_one_stream() => (1, entries),
             Sharing::Shared if compat.cmt_per_flow => (layout.flows.len(), entries),
             Sharing::Shared => (1, entries),
             Sharing::EqualPartitioning => (layout.flows.len(), entries / layout.flows.len() as u64),

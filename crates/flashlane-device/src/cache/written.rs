@@ -1,0 +1,48 @@
+//! The pages that a run wrote, with `compat.cache_fills_written`: reads of others do not fill the
+//! data cache, as in the released MQSim.
+
+use flashlane_units::Lpa;
+
+/// A set of logical pages. Memory: a bit for each page up to the highest in the set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WrittenPages {
+    words: Vec<u64>,
+}
+
+impl WrittenPages {
+    /// Adds a page.
+    pub(super) fn add(&mut self, lpa: Lpa) {
+        let (word, bit) = place(lpa);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << bit;
+    }
+
+    /// True if the page was added.
+    pub(super) fn contains(&self, lpa: Lpa) -> bool {
+        let (word, bit) = place(lpa);
+        self.words.get(word).is_some_and(|word| word >> bit & 1 != 0)
+    }
+}
+
+/// The word of a page, and its bit there.
+fn place(lpa: Lpa) -> (usize, u32) {
+    ((lpa.get() / u64::BITS) as usize, lpa.get() % u64::BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_in_the_set_once_it_was_added() {
+        let mut pages = WrittenPages::default();
+        for page in [3, 64, 200] {
+            assert!(!pages.contains(Lpa::new(page)));
+            pages.add(Lpa::new(page));
+        }
+        let found: Vec<u32> = (0..300).filter(|&page| pages.contains(Lpa::new(page))).collect();
+        assert_eq!(found, [3, 64, 200]);
+    }
+}
