@@ -1404,6 +1404,9 @@ class CompatConfig(TypedDict, total=False):
     cache_drops_leaving: bool
     """The least recently used page leaves a full data cache although its write-back is under way."""
 
+    cache_fills_written: bool
+    """Reads fill the data cache only with pages that were written, in the run or before it."""
+
     cold_cache: bool
     """The data cache starts empty."""
 
@@ -1472,6 +1475,11 @@ class CompatConfig(TypedDict, total=False):
     sata_tags_freed_on_fetch: bool
     """A SATA drive has ``interface.queue_depth - 1`` places instead of its tags, and a place is free again
     as soon as a completion reports that its command was fetched."""
+
+    sata_one_stream: bool
+    """A SATA drive sees one stream of commands: pages are those of the whole drive and take turns on
+    its planes, all flows share write frontiers, mapping cache and data cache, and the cache works for
+    all of them as the first flow asks."""
 
     reporting: bool
     """``--format mqsim-xml`` writes rates over whole seconds of the whole run, times truncated to whole

@@ -64,7 +64,7 @@ pub struct CompatConfig {
     pub urgent_evictions: bool,
     /// The least recently used page leaves a full data cache although its write-back is under way.
     pub cache_drops_leaving: bool,
-    /// Reads fill the data cache only with pages that were written in the run.
+    /// Reads fill the data cache only with pages that were written, in the run or before it.
     pub cache_fills_written: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,

@@ -376,12 +376,16 @@ fn compatibility_switches_of_cache_and_mapping_take_effect() {
     type Figure = fn(&Summary) -> f64;
     let response: Figure = |s| s.flows[0].response_time_us.mean;
     let programs: Figure = |s| s.flash.user_programs as f64;
-    let cases: [(&str, &Scenario, Figure); 14] = [
+    let reads = one("read", 1.0, "requests = 3000\nworking_set = 0.1")
+        .set("ftl.precondition.enabled", false)
+        .set("ftl.unwritten_read", "flash");
+    let cases: [(&str, &Scenario, Figure); 15] = [
         ("scan_at_once", &writes.set("flow[0].synthetic.queue_depth", 32), response),
         ("cache_drops_written", &writes, |s| s.cache.hits as f64),
         ("cache_milestones", &writes.set("cache.hot_epoch", "20ms"), programs),
         ("cache_writes_alone", &halves.set("cache.hot_epoch", "20ms"), response),
         ("urgent_evictions", &low, response),
+        ("cache_fills_written", &reads, |s| s.cache.hits as f64),
         ("cold_cache", &writes, |s| s.cache.hits as f64),
         ("partial_writes_in_queue", &uncached, response),
         ("cmt_per_flow", &two, |s| s.cmt.hits as f64),

@@ -69,6 +69,36 @@ fn tags_freed_on_fetch_let_more_commands_in() {
     assert!(read_mean(&freed, 0) > 1.5 * read_mean(&sound, 0));
 }
 
+/// A completion reports what had arrived when it was sent. Behind data on a slow link, it brings old
+/// news: places are free later, and what waits for them does not count as submitted.
+#[test]
+fn completions_report_what_had_arrived_when_they_were_sent() {
+    let slow = |depth: u32| {
+        Scenario::new(DRIVE, &flow("one", depth, 1.0, "64KiB", 2000))
+            .set("interface.kind", "nvme")
+            .set("interface.queue_depth", 32)
+            .set("link.lanes", 1)
+            .run()
+    };
+    let (few, many) = (slow(16), slow(64));
+    let waits = |summary: &Summary| {
+        summary.flows[0].end_to_end_us.mean / summary.flows[0].response_time_us.mean
+    };
+    assert!((waits(&few) - 1.0).abs() < 1e-9, "{}", waits(&few));
+    assert!(waits(&many) > 1.3, "{}", waits(&many));
+}
+
+/// In the one stream of a SATA drive, the data cache cannot tell flows apart.
+#[test]
+fn flows_of_one_stream_have_the_cache_mode_of_the_first() {
+    let writers = ["first", "second"].map(|name| flow(name, 1, 0.0, "4KiB", 400)).concat();
+    let cached = Scenario::new(DRIVE, &writers).set("flow[0].cache", "write");
+    let mean = |scenario: &Scenario| scenario.run().flows[1].response_time_us.mean;
+    let separate = mean(&cached);
+    let one = mean(&cached.set("compat.sata_one_stream", true));
+    assert!(one < 0.5 * separate, "{one} and {separate} us");
+}
+
 #[test]
 fn the_adapter_takes_one_command_at_a_time() {
     let base = one(32, 1.0, "4KiB", 4000);

@@ -195,6 +195,18 @@ impl Cache {
             && self.written.as_ref().is_none_or(|pages| pages.contains(lpa))
     }
 
+    /// Notes the pages that are on flash before the run, where that matters later. `holds`: whether
+    /// a page is.
+    pub(crate) fn data_lies_on_flash(
+        &mut self,
+        pages: impl Iterator<Item = Lpa>,
+        holds: impl Fn(Lpa) -> bool,
+    ) {
+        if let Some(written) = &mut self.written {
+            pages.filter(|&lpa| holds(lpa)).for_each(|lpa| written.add(lpa));
+        }
+    }
+
     /// Notes that a page is written, where that matters later.
     #[inline]
     fn note_written(&mut self, lpa: Lpa) {

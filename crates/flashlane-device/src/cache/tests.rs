@@ -333,7 +333,8 @@ fn flows_without_a_cache_go_past_it() {
     assert!(stage.cache.is_off(FlowId::new(0)), "no room for data");
     stage = Stage::late(2);
     stage.cache.modes = [CacheMode::Read].into_iter().collect();
-    assert!(!stage.cache.takes_writes(FlowId::new(0)) && stage.cache.fills_on_read(FlowId::new(0)));
+    let first = FlowId::new(0);
+    assert!(!stage.cache.takes_writes(first) && stage.cache.fills_on_read(first, Lpa::new(0)));
     stage.cache.fill(FlowId::new(0), Lpa::new(1), 0b01);
     stage.cache.pass(FlowId::new(0), Lpa::new(1), 0b10);
     assert_eq!(

@@ -1,5 +1,5 @@
-//! The pages that a run wrote, with `compat.cache_fills_written`: reads of others do not fill the
-//! data cache, as in the released MQSim.
+//! The pages that were ever written, with `compat.cache_fills_written`: reads of others do not fill
+//! the data cache, as in the released MQSim.
 
 use flashlane_units::Lpa;
 

@@ -84,3 +84,34 @@ fn resolve(tenant: &TenantShape<'_>, geometry: Geometry, lists_count: bool) -> [
         _ => (0..counts[level]).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::sample::small_drive;
+
+    #[test]
+    fn in_one_stream_a_flow_begins_where_the_one_before_ends() {
+        let mut device = small_drive();
+        device.interface.kind = InterfaceKind::Sata;
+        // One plane, whose share of 4,883 sectors is no whole number of pages.
+        (device.flash.channels, device.flash.chips_per_channel) = (1, 1);
+        (device.flash.planes_per_die, device.ftl.over_provisioning.0) = (1, 0.1184);
+        let tenants = [TenantShape { lists: [None; 4] }; 3];
+        let apart = Layout::divide(&device, &tenants);
+        assert!(!apart.is_one_stream());
+        device.compat.sata_one_stream = true;
+        let one = Layout::divide(&device, &tenants);
+        assert!(one.is_one_stream());
+        let of_page = u64::from(one.geometry.sectors_per_page);
+        let mut begins = 0;
+        for flow in &one.flows {
+            let start = flow.in_stream.expect("flows of a stream begin somewhere");
+            assert_eq!(u64::from(start.page) * of_page + u64::from(start.sectors), begins);
+            assert_eq!(flow.pages, (u64::from(start.sectors) + flow.sectors).div_ceil(of_page));
+            begins += flow.sectors;
+        }
+        let cut = one.flows.iter().any(|flow| flow.in_stream.is_some_and(|at| at.sectors > 0));
+        assert!(cut, "a flow begins inside a page here");
+    }
+}

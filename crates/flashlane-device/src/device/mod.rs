@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashlane_engine::{Array, Divisor, Time};
-use flashlane_units::{FlowId, RequestId, SubmissionId};
+use flashlane_units::{FlowId, Lpa, RequestId, SubmissionId};
 
 use crate::cache::Cache;
 use crate::config::DeviceConfig;
@@ -192,7 +192,14 @@ impl Device {
             failure: None,
         };
         made.prepare_flash(device);
+        made.prepare_cache();
         made
+    }
+
+    /// Tells the cache which pages hold data before the run, where that matters to it.
+    fn prepare_cache(&mut self) {
+        let pages = (0..self.layout.logical_pages as u32).map(Lpa::new);
+        self.cache.data_lies_on_flash(pages, |lpa| self.ftl.holds(lpa));
     }
 
     /// Turns on what the flash of some drives has.

@@ -300,6 +300,11 @@ impl Ftl {
         }
     }
 
+    /// True if a logical page has data on flash.
+    pub(crate) fn holds(&self, lpa: Lpa) -> bool {
+        self.pages.ppa(lpa) != Ppa::NONE
+    }
+
     /// True if requests look something up that a prefetch can help with.
     #[inline]
     pub(crate) fn looks_up(&self) -> bool {

@@ -40,14 +40,15 @@ pub(super) fn footprint(
     let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim else { return None };
     let held = pages_held(device, flow, space).min((HELD_MAX * space.pages as f64) as u64);
     let touched = space.pages as f64 * f64::from(synthetic.working_set_percent) / 100.0;
-    let whole = synthetic.working_set_percent == 100;
-    if synthetic.address != MqsimAddress::Uniform
-        || !(whole || touched >= TOUCHED_PER_HELD * held as f64)
-    {
+    if synthetic.address != MqsimAddress::Uniform {
         return None;
     }
+    let too_small = touched < TOUCHED_PER_HELD * held as f64;
     let mut endless = flow.clone();
     if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim {
+        if too_small {
+            synthetic.working_set_percent = 100;
+        }
         (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
     }
     let mut source = flashlane_workload::build(

@@ -90,6 +90,7 @@ fn reference(flow: &Value) -> Reference {
     Reference {
         requests,
         mean: exact.or(flow["device_response_us"]["mean"].as_f64()).expect("a mean"),
+        stock: None,
         cut: if exact.is_some() { 0.0 } else { 1.0 },
         reads: percentiles("read_device_response_us"),
         writes: percentiles("write_device_response_us"),

@@ -50,6 +50,9 @@ pub(crate) struct Reference {
     pub(crate) requests: u64,
     /// Mean device response time. Unit: microseconds.
     pub(crate) mean: f64,
+    /// The mean that the release reported, where `mean` is that of the release with a variable set
+    /// that it never sets.
+    pub(crate) stock: Option<f64>,
     /// What cutting to whole microseconds may have taken off the mean: 0 or 1.
     pub(crate) cut: f64,
     /// Median and 99th percentile of reads and of writes.

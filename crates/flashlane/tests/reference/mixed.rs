@@ -18,12 +18,12 @@ pub(crate) struct Set {
 
 /// The mixed cases of the full reference runs.
 pub(crate) const MIXED: Set =
-    Set { group: ("g13_mixed", Closeness::Strict), outside: OUTSIDE, reached: 93 };
+    Set { group: ("g13_mixed", Closeness::Strict), outside: OUTSIDE, reached: 95 };
 
 /// Inputs drawn at random for this test, by class: plain ones, priorities, a mapping cache, a data
 /// cache, SATA, collection, preconditioning.
 pub(crate) const RANDOM: Set =
-    Set { group: ("random", Closeness::Strict), outside: OUTSIDE_OF_RANDOM, reached: 90 };
+    Set { group: ("random", Closeness::Strict), outside: OUTSIDE_OF_RANDOM, reached: 92 };
 
 /// True if a case belongs to a set that is judged flow by flow.
 pub(crate) fn is_of_a_set(name: &str) -> bool {
@@ -49,7 +49,7 @@ const OUTSIDE: &[Outside] = &[
     Outside {
         why: "not traced: three flows on planes of few blocks",
         beside: None,
-        flows: &[("m16_uns", &[1, 2])],
+        flows: &[("m16_uns", &[0, 1, 2])],
     },
     Outside {
         why: "not traced: flows with a mapping cache",
@@ -57,15 +57,47 @@ const OUTSIDE: &[Outside] = &[
         flows: &[("z018", &[2]), ("z110", &[1]), ("z112", &[0]), ("z118", &[2])],
     },
     Outside {
-        why: "a flow with normal sizes: the release never sets the half of its generator's state that these \
-              draws begin with, so that they depend on what was in memory",
-        beside: Some("z036"),
-        flows: &[("z028", &[0, 1, 2, 3]), ("z048", &[3, 4, 5]), ("z104", &[0, 2, 3])],
+        why: "not traced: two flows beside one with normal sizes, for which the release was run with 0 in a variable \
+              that it never sets; all other flows of such cases are inside",
+        beside: Some("z028"),
+        flows: &[("z048", &[3, 5])],
     },
 ];
 
 /// The flows of [`RANDOM`] that are outside.
-const OUTSIDE_OF_RANDOM: &[Outside] = &[];
+const OUTSIDE_OF_RANDOM: &[Outside] = &[
+    Outside {
+        why: "not traced: several flows with parts of pages under priorities",
+        beside: Some("prio004"),
+        flows: &[("prio003", &[0])],
+    },
+    Outside {
+        why: "not traced: a stream of parts of pages through the data cache",
+        beside: Some("cache013"),
+        flows: &[("cache011", &[0]), ("sata004", &[0])],
+    },
+    Outside {
+        why: "not traced: collection",
+        beside: None,
+        flows: &[("gc005", &[1]), ("gc007", &[0]), ("gc008", &[0]), ("gc010", &[0])],
+    },
+    Outside {
+        why: "a preconditioned drive with several flows: the release leaves more blocks empty, since it rounds numbers \
+              of blocks by valid pages down flow by flow",
+        beside: Some("pre004"),
+        flows: &[
+            ("pre003", &[2]),
+            ("pre006", &[0, 1, 2]),
+            ("pre012", &[0, 1]),
+            ("pre017", &[0, 1]),
+        ],
+    },
+    Outside {
+        why: "a preconditioned drive of which a half is held: not traced",
+        beside: Some("pre004"),
+        flows: &[("pre007", &[0]), ("pre009", &[0]), ("pre011", &[0])],
+    },
+];
 
 /// A flow of a case beside the released MQSim.
 struct Compared {

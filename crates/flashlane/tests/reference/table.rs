@@ -44,6 +44,7 @@ struct FlowText {
     set: String,
     requests: u64,
     mean_us: f64,
+    stock_us: Option<f64>,
     #[serde(default)]
     mean_is_cut: bool,
     reads_us: Option<[f64; 2]>,
@@ -54,7 +55,8 @@ const HEAD: &str = "\
 # Figures of the released MQSim (commit 7ec40e3). One row a case: its name; the tags of device and flows in which its
 # inputs differ from the bases in inputs.rs; and of each flow what the release reported: requests served, mean device
 # response time, and [median, 99th percentile] of reads and of writes. Times are in microseconds. `mean_is_cut`: the
-# release printed whole microseconds. `pages`: read and programmed for the host, for collection, for translation
+# release printed whole microseconds. `stock_us`: what it reported where its draws of normal sizes depend on memory that
+# it never sets; `mean_us` then is that of the release with this variable set to 0. `pages`: read and programmed for the host, for collection, for translation
 # pages, and erases. `lost_requests`: the release lost requests, so its times mean nothing.
 # Written by UPDATE_REFERENCE=1 cargo test -p flashlane-tests --test slow reference::
 
@@ -100,6 +102,7 @@ fn row(group: &str, case: CaseText) -> Result<Row, String> {
         flows.push(Reference {
             requests: flow.requests,
             mean: flow.mean_us,
+            stock: flow.stock_us,
             cut: if flow.mean_is_cut { 1.0 } else { 0.0 },
             reads: flow.reads_us,
             writes: flow.writes_us,
@@ -134,6 +137,9 @@ fn row_text(name: &str, row: &Row) -> String {
             flow.requests,
             flow.mean
         );
+        if let Some(stock) = flow.stock {
+            let _ = write!(text, ", stock_us = {stock:?}");
+        }
         if flow.cut > 0.0 {
             text += ", mean_is_cut = true";
         }
