@@ -1459,7 +1459,8 @@ class CompatConfig(TypedDict, total=False):
 
     occupied_by_own_requests: bool
     """At the start, a uniform flow of MQSim's files holds the pages that its first requests touch, at most
-    90 % of its space. The run then writes only pages that are there already. With ``random_generators``."""
+    90 % of its space. The run then writes only pages that are there already. If it would touch too few
+    pages, the requests are drawn from its whole space. With ``random_generators``."""
 
     first_sectors_only: bool
     """A page that preconditioning fills holds one sector, the first of an access. A write of this sector
@@ -1477,9 +1478,9 @@ class CompatConfig(TypedDict, total=False):
     as soon as a completion reports that its command was fetched."""
 
     sata_one_stream: bool
-    """A SATA drive sees one stream of commands: pages are those of the whole drive and take turns on
-    its planes, all flows share write frontiers, mapping cache and data cache, and the cache works for
-    all of them as the first flow asks."""
+    """A SATA drive sees one stream of commands: pages are those of the whole drive and take turns on its
+    planes. All flows share write frontiers, mapping cache and data cache. The data cache works for all of
+    them as the first flow asks."""
 
     reporting: bool
     """``--format mqsim-xml`` writes rates over whole seconds of the whole run, times truncated to whole

@@ -1,7 +1,7 @@
 //! Divides a configured device among the flows of a workload.
 
 use flashlane_device::config::TenantShape;
-use flashlane_device::layout::Layout;
+use flashlane_device::layout::{Layout, StreamStart};
 
 use super::{DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
 
@@ -12,10 +12,13 @@ impl WorkloadConfig {
     pub fn layout(&self, device: &DeviceConfig) -> Layout {
         let tenants: Vec<TenantShape<'_>> = self.flows.iter().map(shape).collect();
         let mut layout = Layout::divide(device, &tenants);
-        // In the one stream of a SATA drive, a request goes on into the space of the next flow.
-        if device.compat.wrapped_requests && !layout.is_one_stream() {
+        if device.compat.wrapped_requests {
             for (space, flow) in layout.flows.iter_mut().zip(&self.flows) {
-                space.wraps_after = wraps_after(flow, space.sectors);
+                space.wraps_after = wraps_after(flow, space.sectors).map(|last| {
+                    // In one stream, the drive does not know where the flow's addresses end.
+                    let end = |start: StreamStart| u64::from(start.sectors) + space.sectors - 1;
+                    space.in_stream.map_or(last, end)
+                });
             }
         }
         layout

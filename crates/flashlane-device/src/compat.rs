@@ -105,7 +105,8 @@ pub struct CompatConfig {
     /// have to wait for host writes.
     pub writes_wait_for_erases: bool,
     /// At the start, a uniform flow of MQSim's files holds the pages that its first requests touch,
-    /// at most 90 % of its space. The run then writes only pages that are there already. With
+    /// at most 90 % of its space. The run then writes only pages that are there already. If it
+    /// would touch too few pages, the requests are drawn from its whole space. With
     /// `random_generators`.
     pub occupied_by_own_requests: bool,
     /// A page that preconditioning fills holds one sector, the first of an access. A write of this
@@ -120,7 +121,7 @@ pub struct CompatConfig {
     /// again as soon as a completion reports that its command was fetched.
     pub sata_tags_freed_on_fetch: bool,
     /// A SATA drive sees one stream of commands: pages are those of the whole drive and take turns
-    /// on its planes, all flows share write frontiers, mapping cache and data cache, and the cache
+    /// on its planes. All flows share write frontiers, mapping cache and data cache. The data cache
     /// works for all of them as the first flow asks.
     pub sata_one_stream: bool,
     /// `--format mqsim-xml` writes rates over whole seconds of the whole run, times truncated to

@@ -108,9 +108,9 @@ pub struct Request {
     pub served: Time,
     /// Parts of the device work that are not done: page transactions and DRAM accesses.
     pub pending: u32,
-    /// Before the completion is sent: the next page that waits for cache room, as an offset from the
-    /// first page. After that: the low bits of the number of entries of its queue that had arrived
-    /// by then ([`Request::report`]).
+    /// Before the completion is sent: the next page that waits for cache room, as an offset from
+    /// the first page. After that: the low bits of the number of entries of its queue that had
+    /// arrived by then ([`Request::report`]).
     pub next_page: u16,
     /// The queue pair that it goes through.
     pub queue: QueueId,

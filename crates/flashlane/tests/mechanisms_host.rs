@@ -69,8 +69,8 @@ fn tags_freed_on_fetch_let_more_commands_in() {
     assert!(read_mean(&freed, 0) > 1.5 * read_mean(&sound, 0));
 }
 
-/// A completion reports what had arrived when it was sent. Behind data on a slow link, it brings old
-/// news: places are free later, and what waits for them does not count as submitted.
+/// A completion reports what had arrived when it was sent. Behind data on a slow link, it brings
+/// old news: places are free later, and what waits for them does not count as submitted.
 #[test]
 fn completions_report_what_had_arrived_when_they_were_sent() {
     let slow = |depth: u32| {

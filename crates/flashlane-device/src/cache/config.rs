@@ -167,3 +167,11 @@ pub enum CacheMode {
     /// Reads fill it, and writes are acknowledged from DRAM.
     WriteRead,
 }
+
+impl CacheMode {
+    /// True if pages that were read from flash stay in it.
+    #[inline]
+    pub(super) fn fills_on_read(self) -> bool {
+        matches!(self, Self::Read | Self::WriteRead)
+    }
+}

@@ -134,7 +134,8 @@ impl Cache {
             drops_written: compat.cache_drops_written || config.mechanism == CacheMechanism::Simple,
             versions_by_time: compat.cache_drops_written,
             drops_leaving: compat.cache_drops_leaving,
-            written: compat.cache_fills_written.then(WrittenPages::default),
+            written: (compat.cache_fills_written && modes.iter().any(|mode| mode.fills_on_read()))
+                .then(WrittenPages::default),
             writes_alone: compat.cache_writes_alone,
             urgent_evictions: compat.urgent_evictions,
             flushes: vec![Flushes::default(); flows],
@@ -186,33 +187,6 @@ impl Cache {
     /// Sectors of a page that the cache holds.
     pub(crate) fn held(&mut self, flow: FlowId, lpa: Lpa) -> u64 {
         self.slots(flow).lookup(lpa).1
-    }
-
-    /// True if a page that the flow read from flash stays in the cache.
-    #[inline]
-    pub(crate) fn fills_on_read(&self, flow: FlowId, lpa: Lpa) -> bool {
-        matches!(self.modes[flow], CacheMode::Read | CacheMode::WriteRead)
-            && self.written.as_ref().is_none_or(|pages| pages.contains(lpa))
-    }
-
-    /// Notes the pages that are on flash before the run, where that matters later. `holds`: whether
-    /// a page is.
-    pub(crate) fn data_lies_on_flash(
-        &mut self,
-        pages: impl Iterator<Item = Lpa>,
-        holds: impl Fn(Lpa) -> bool,
-    ) {
-        if let Some(written) = &mut self.written {
-            pages.filter(|&lpa| holds(lpa)).for_each(|lpa| written.add(lpa));
-        }
-    }
-
-    /// Notes that a page is written, where that matters later.
-    #[inline]
-    fn note_written(&mut self, lpa: Lpa) {
-        if let Some(pages) = &mut self.written {
-            pages.add(lpa);
-        }
     }
 
     /// Reads some sectors of a page. Returns the sectors that flash has to deliver; the others join

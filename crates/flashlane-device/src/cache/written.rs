@@ -1,7 +1,9 @@
 //! The pages that were ever written, with `compat.cache_fills_written`: reads of others do not fill
 //! the data cache, as in the released MQSim.
 
-use flashlane_units::Lpa;
+use flashlane_units::{FlowId, Lpa};
+
+use super::Cache;
 
 /// A set of logical pages. Memory: a bit for each page up to the highest in the set.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +25,35 @@ impl WrittenPages {
     pub(super) fn contains(&self, lpa: Lpa) -> bool {
         let (word, bit) = place(lpa);
         self.words.get(word).is_some_and(|word| word >> bit & 1 != 0)
+    }
+}
+
+impl Cache {
+    /// True if a page that the flow read from flash stays in the cache.
+    #[inline]
+    pub(crate) fn fills_on_read(&self, flow: FlowId, lpa: Lpa) -> bool {
+        self.modes[flow].fills_on_read()
+            && self.written.as_ref().is_none_or(|pages| pages.contains(lpa))
+    }
+
+    /// Notes the pages that are on flash before the run, where that matters later. `holds`: whether
+    /// a page is.
+    pub(crate) fn data_lies_on_flash(
+        &mut self,
+        pages: impl Iterator<Item = Lpa>,
+        holds: impl Fn(Lpa) -> bool,
+    ) {
+        if let Some(written) = &mut self.written {
+            pages.filter(|&lpa| holds(lpa)).for_each(|lpa| written.add(lpa));
+        }
+    }
+
+    /// Notes that a page is written, where that matters later.
+    #[inline]
+    pub(super) fn note_written(&mut self, lpa: Lpa) {
+        if let Some(pages) = &mut self.written {
+            pages.add(lpa);
+        }
     }
 }
 

@@ -12,6 +12,14 @@ use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
+    /// Tells the cache which pages hold data before the run, where that matters to it.
+    pub(super) fn prepare_cache(&mut self) {
+        if self.ftl.holds_any() {
+            let pages = (0..self.layout.logical_pages as u32).map(Lpa::new);
+            self.cache.data_lies_on_flash(pages, |lpa| self.ftl.holds(lpa));
+        }
+    }
+
     /// Reads pages: cached sectors come from the cache's memory, the rest from flash.
     #[inline]
     pub(crate) fn read_pages(&mut self, id: RequestId, flow: FlowId, sector: u64, sectors: u32) {

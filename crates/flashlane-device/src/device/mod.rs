@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashlane_engine::{Array, Divisor, Time};
-use flashlane_units::{FlowId, Lpa, RequestId, SubmissionId};
+use flashlane_units::{FlowId, RequestId, SubmissionId};
 
 use crate::cache::Cache;
 use crate::config::DeviceConfig;
@@ -150,7 +150,7 @@ impl Device {
         assert_eq!(classes.len(), queue_pairs.len(), "each flow has queue pairs");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        let mut made = Self {
+        Self {
             context: Context::new(),
             horizon: Time::MAX,
             geometry,
@@ -190,20 +190,13 @@ impl Device {
             idle: IdleWatch::new(device),
             stop: None,
             failure: None,
-        };
-        made.prepare_flash(device);
-        made.prepare_cache();
-        made
+        }
+        .prepared(device)
     }
 
-    /// Tells the cache which pages hold data before the run, where that matters to it.
-    fn prepare_cache(&mut self) {
-        let pages = (0..self.layout.logical_pages as u32).map(Lpa::new);
-        self.cache.data_lies_on_flash(pages, |lpa| self.ftl.holds(lpa));
-    }
-
-    /// Turns on what the flash of some drives has.
-    fn prepare_flash(&mut self, device: &DeviceConfig) {
+    /// Turns on what flash and cache of some drives have.
+    fn prepared(mut self, device: &DeviceConfig) -> Self {
+        self.prepare_cache();
         if let Some(cache) = &device.slc_cache {
             let (read, program) = (cache.read_time, cache.program_time);
             let dynamic = cache.dynamic_program_time.unwrap_or(program);
@@ -221,6 +214,7 @@ impl Device {
             self.ask_ftl(|ftl, _| ftl.program_twice(&device.ftl, &layout));
             self.cache.let_word_lines_wait(self.layout.geometry);
         }
+        self
     }
 
     /// Makes the system end with an error soon after `stop` becomes true.

@@ -148,7 +148,9 @@ impl Device {
         last: u64,
     ) -> (SectorRange, Option<SectorRange>) {
         assert!(last > 0, "a flow that wraps has more than one sector");
-        let start = self.layout.flows[flow.index()].start_sector;
+        let space = &self.layout.flows[flow.index()];
+        let before = space.in_stream.map_or(0, |start| start.sectors);
+        let start = space.start_sector - u64::from(before);
         let size = u64::from(self.page_sectors.get());
         let cut = ((start + last) / size + 1) * size;
         let Some(sectors) = (whole.sector + u64::from(whole.sectors)).checked_sub(cut - start)

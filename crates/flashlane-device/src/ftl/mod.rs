@@ -300,6 +300,11 @@ impl Ftl {
         }
     }
 
+    /// True if some logical page may have data on flash.
+    pub(crate) fn holds_any(&self) -> bool {
+        self.pages.any_touched()
+    }
+
     /// True if a logical page has data on flash.
     pub(crate) fn holds(&self, lpa: Lpa) -> bool {
         self.pages.ppa(lpa) != Ppa::NONE

@@ -12,7 +12,7 @@ use super::hybrid::Hybrid;
 use super::mapping::MappingTable;
 use super::pages::{FrozenPages, PageTables, TableSize};
 use super::reserve_blocks;
-use super::superblocks::{Stripes, fold};
+use super::superblocks::{Owners, Stripes, fold};
 use crate::layout::{Geometry, Layout};
 
 /// Entries of a page table in a small page of memory.
@@ -143,7 +143,7 @@ impl FtlState {
         let mut blocks = Blocks::new(of_blocks, flows, wear_leveling, reserve);
         if let Some(folded) = &folded {
             let stripes = Stripes::new(folded, settings.config.unwritten_order);
-            blocks.fold(stripes, geometry.pages_per_block);
+            blocks.fold(stripes, Owners::new(layout), geometry.pages_per_block);
         }
         blocks.set_host_stream(settings.config.separation.frontiers().host());
         if let Some(slc) = settings.slc_cache {
@@ -151,7 +151,7 @@ impl FtlState {
         }
         let one_stream = layout.is_one_stream();
         if one_stream {
-            blocks.share_frontiers();
+            blocks.share_frontiers(Owners::new(layout));
         }
         if settings.opens_frontiers_at_start() {
             let writers = if one_stream { 1 } else { layout.flows.len() };

@@ -34,8 +34,8 @@ use flashlane_workload::footprint::Footprint;
 use flashlane_workload::{self, RequestSource};
 use jobs::Runs;
 
-/// The data cache of a drive. In the one stream of a SATA drive, it cannot tell flows apart: they have the mode of the
-/// first one.
+/// The data cache of a drive. In the one stream of a SATA drive, it cannot tell flows apart: they
+/// have the mode of the first one.
 fn data_cache(device: &DeviceConfig, workload: &WorkloadConfig, layout: &Layout) -> Cache {
     let mut modes = workload.cache_modes();
     let mut config = Cow::Borrowed(&device.cache);

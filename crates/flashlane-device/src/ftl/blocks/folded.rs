@@ -4,23 +4,31 @@ use flashlane_engine::Divisor;
 use flashlane_units::{BlockId, FlowId, Lpa, PlaneId, Ppa};
 
 use super::{Block, BlockState, Blocks};
-use crate::ftl::superblocks::Stripes;
+use crate::ftl::superblocks::{Owners, Stripes};
 
 impl Blocks {
     /// Makes superblocks of blocks of which none was used. All flows share their frontiers.
-    pub(in crate::ftl) fn fold(&mut self, stripes: Stripes, pages_per_block: u32) {
+    pub(in crate::ftl) fn fold(&mut self, stripes: Stripes, owners: Owners, pages_per_block: u32) {
         assert!(self.blocks.iter().all(|block| block.allocated == 0), "the drive is empty");
         self.pages_per_block = Divisor::new(stripes.slots());
         self.data_pages = stripes.data_pages();
         self.flash_pages = Divisor::new(pages_per_block);
-        self.share_frontiers();
+        self.share_frontiers(owners);
         self.plain = false;
         self.stripes = Some(Box::new(stripes));
     }
 
-    /// From now on, all flows share the frontiers of the first one.
-    pub(in crate::ftl) fn share_frontiers(&mut self) {
+    /// From now on, all flows share the frontiers of the first one. A block then has pages of
+    /// several flows: `owners` tells whose they are.
+    pub(in crate::ftl) fn share_frontiers(&mut self, owners: Owners) {
         self.own_frontiers = 0;
+        self.owners = Some(owners);
+    }
+
+    /// True if all flows share frontiers, so that a block may have pages of several flows.
+    #[inline]
+    pub(in crate::ftl) fn shares_frontiers(&self) -> bool {
+        self.owners.is_some()
     }
 
     /// The superblocks of a drive; `None` in block mode.
@@ -101,7 +109,7 @@ impl Blocks {
     /// Flows with frontiers of their own among `flows` that write to a pool.
     #[must_use]
     pub fn writers(&self, flows: u32) -> u32 {
-        if self.own_frontiers == 0 { flows.min(1) } else { flows }
+        if self.shares_frontiers() { flows.min(1) } else { flows }
     }
 
     /// Pages of a block, those for parity included.
@@ -279,9 +287,9 @@ impl Blocks {
     /// The flow of a page that a block holds. `lpa`: the logical page; no translation page.
     #[inline]
     pub(in crate::ftl) fn owner_of(&self, block: BlockId, lpa: Lpa) -> FlowId {
-        match &self.stripes {
+        match &self.owners {
             None => self.blocks[block].flow,
-            Some(stripes) => stripes.owners.of(lpa),
+            Some(owners) => owners.of(lpa),
         }
     }
 }

@@ -91,7 +91,7 @@ impl Blocks {
         open.issued += more;
         open.programmed += more;
         open.valid += more;
-        self.valid[flow.index()] += u64::from(more);
+        self.valid[open.flow.index()] += u64::from(more);
         self.count_held(block, more as i32);
         Some((first, 1 + more))
     }

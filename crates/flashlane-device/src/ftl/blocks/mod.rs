@@ -19,7 +19,7 @@ use std::ops::Range;
 use flashlane_engine::{Array, Divisor, List};
 use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
 
-use super::superblocks::Stripes;
+use super::superblocks::{Owners, Stripes};
 use crate::layout::Geometry;
 use frontiers::STREAMS;
 pub(super) use full::{FullBlocks, first_fewest};
@@ -118,6 +118,8 @@ pub struct Blocks {
     host_stream: Stream,
     /// All bits set if each flow has frontiers of its own; none if flows share them.
     own_frontiers: u32,
+    /// The flows of pages, if a block has pages of several flows.
+    owners: Option<Owners>,
     blocks_per_plane: Divisor,
     pages_per_block: Divisor,
     /// Pages of a block that can hold data: all of them, unless stripes have parity.
@@ -190,6 +192,7 @@ impl Blocks {
             flows,
             host_stream: Stream::Host,
             own_frontiers: u32::MAX,
+            owners: None,
             // The empty geometry of a state that was moved out divides nothing.
             blocks_per_plane: Divisor::new(geometry.blocks_per_plane.max(1)),
             pages_per_block: Divisor::new(geometry.pages_per_block),
@@ -223,12 +226,6 @@ impl Blocks {
         for block in self.blocks.iter().filter(|block| block.valid > 0) {
             self.valid[block.flow.index()] += u64::from(block.valid);
         }
-    }
-
-    /// Share of the flow among all valid pages; 0 on an empty drive.
-    pub(crate) fn valid_share(&self, flow: FlowId) -> f64 {
-        let all: u64 = self.valid.iter().sum();
-        self.valid[flow.index()] as f64 / all.max(1) as f64
     }
 
     /// Notes that a page of a block is no longer valid.

@@ -5,6 +5,12 @@ use flashlane_units::{BlockId, FlowId, PlaneId};
 use super::{BlockState, Blocks};
 
 impl Blocks {
+    /// Share of the flow among all valid pages; 0 on an empty drive.
+    pub(crate) fn valid_share(&self, flow: FlowId) -> f64 {
+        let all: u64 = self.valid.iter().sum();
+        self.valid[flow.index()] as f64 / all.max(1) as f64
+    }
+
     /// Free blocks of a plane, including the reserve for collection.
     #[must_use]
     pub fn free_blocks(&self, plane: PlaneId) -> u32 {

@@ -12,7 +12,7 @@ pub(in crate::ftl) struct Owners {
 }
 
 impl Owners {
-    pub(super) fn new(layout: &Layout) -> Self {
+    pub(in crate::ftl) fn new(layout: &Layout) -> Self {
         Self { first: layout.flows.iter().map(|flow| flow.first_lpa as u32).collect() }
     }
 
@@ -23,5 +23,17 @@ impl Owners {
             return FlowId::new(0);
         }
         FlowId::at(self.first.partition_point(|&first| first <= lpa.get()) - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_have_the_owner_in_whose_space_they_are() {
+        let owners = Owners { first: vec![0, 60] };
+        let flow = |lpa| owners.of(Lpa::new(lpa)).get();
+        assert_eq!([0, 59, 60, 119].map(flow), [0, 0, 1, 1]);
     }
 }

@@ -73,13 +73,9 @@ impl Ftl {
     /// The flow of a page that a block holds. `lpa`: the logical page, or the translation page.
     #[inline]
     pub(in crate::ftl) fn owner_of(&self, block: BlockId, lpa: Lpa) -> FlowId {
-        let state = self.blocks.block(block);
-        if self.blocks.stripes().is_none() {
-            return state.flow;
+        if self.blocks.shares_frontiers() && !self.blocks.block(block).stream.is_data() {
+            return self.table().flow_of(lpa.get());
         }
-        match state.stream.is_data() {
-            true => self.blocks.owner_of(block, lpa),
-            false => self.table().flow_of(lpa.get()),
-        }
+        self.blocks.owner_of(block, lpa)
     }
 }

@@ -4,7 +4,7 @@
 use flashlane_engine::{Array, Divisor};
 use flashlane_units::{BlockId, PlaneId, Ppa};
 
-use super::{Folded, Owners};
+use super::Folded;
 use crate::ftl::config::UnwrittenOrder;
 
 /// Programs of one block of the flash, which leave in the order of its pages.
@@ -45,8 +45,6 @@ pub(in crate::ftl) struct Stripes {
     blocks: Vec<FlashBlock>,
     /// True if the last row of each stripe is its parity.
     pub(super) parity: bool,
-    /// The flow of each logical page.
-    pub(in crate::ftl) owners: Owners,
 }
 
 impl Stripes {
@@ -76,7 +74,6 @@ impl Stripes {
             set_of: folded.set_of.clone(),
             blocks: vec![FlashBlock::default(); blocks],
             parity: folded.parity,
-            owners: Owners::new(&folded.layout),
         }
     }
 
@@ -340,12 +337,9 @@ mod tests {
             pages_per_program: if row.is_multiple_of(3) { 3 } else { 1 },
             pages_per_unit: 1,
         };
-        let flows = [0, 60].map(|first_lpa| FlowSpace {
-            first_lpa,
-            ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
-        });
+        let flow = FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]]);
         let folded = Folded {
-            layout: Layout { geometry, flows: flows.to_vec(), logical_pages: 120 },
+            layout: Layout { geometry, flows: vec![flow], logical_pages: 120 },
             width: 4,
             pages_per_block: 3 * row,
             planes_per_die,
@@ -468,12 +462,5 @@ mod tests {
         let erases = stripes.erases();
         assert_eq!((erases.len(), erases.iter().sum::<u32>()), (8 * 5, 1));
         assert_eq!(erases[plane * 5 + 2], 1);
-    }
-
-    #[test]
-    fn pages_have_the_owner_in_whose_space_they_are() {
-        let owners = stripes(false).owners;
-        let flow = |lpa| owners.of(flashlane_units::Lpa::new(lpa)).get();
-        assert_eq!([0, 59, 60, 119].map(flow), [0, 0, 1, 1]);
     }
 }
