@@ -217,11 +217,6 @@ impl Device {
         self
     }
 
-    /// Makes the system end with an error soon after `stop` becomes true.
-    pub fn with_stop(self, stop: Option<Arc<AtomicBool>>) -> Self {
-        Self { stop, ..self }
-    }
-
     /// Sets the observer of the run, if there is one.
     pub fn watch(&mut self, observer: Option<Box<dyn Watcher>>) {
         assert!(self.observer.is_none(), "one watcher at most watches a run");

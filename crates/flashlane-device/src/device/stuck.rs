@@ -2,6 +2,8 @@
 //! what.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use flashlane_units::{FlowId, PlaneId};
 
@@ -14,6 +16,11 @@ use flashlane_reading::Error;
 const FLOWS_SHOWN: usize = 32;
 
 impl Device {
+    /// Makes the system end with an error soon after `stop` becomes true.
+    pub fn with_stop(self, stop: Option<Arc<AtomicBool>>) -> Self {
+        Self { stop, ..self }
+    }
+
     /// Notes flows without progress while the device works for other flows; that is a result, not
     /// an error.
     ///
