@@ -61,11 +61,12 @@ pub fn fit_nearest(
         count(Step { simulations: ended.fetch_add(1, Ordering::Relaxed) + 1 }, 0);
     })?;
     let mut best: Option<(f64, CurveFit)> = None;
-    for one in tried.iter_mut().take(SEARCHED) {
+    for (nth, one) in tried.iter_mut().take(SEARCHED).enumerate() {
         let mut request = Request { base: one.base.clone(), ..request.clone() };
-        // The other bases take the place of other starts, and share the evaluations.
+        // The other bases take the place of other starts, and share the evaluations: the nearest
+        // base gets half of them, and the next one a quarter.
         request.options.starts = 1;
-        request.options.most_evaluations = request.options.most_evaluations.div_ceil(SEARCHED);
+        request.options.most_evaluations = request.options.most_evaluations.div_ceil(2 << nth);
         let (before, latest) = (ended.load(Ordering::Relaxed), AtomicUsize::new(0));
         let found = fit(figures, &request, &|step| {
             latest.fetch_max(step.simulations, Ordering::Relaxed);
