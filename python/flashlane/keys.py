@@ -1470,6 +1470,10 @@ class CompatConfig(TypedDict, total=False):
     """Preconditioning leaves half as many free blocks as the threshold of collection, and the fullest
     blocks count as the oldest."""
 
+    rounded_block_counts: bool
+    """Preconditioning rounds the number of blocks with each number of valid pages down, flow by flow. Pages
+    for which no block is left then go to more of the fullest blocks, so that some blocks stay free."""
+
     sata_over_pcie: bool
     """Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe."""
 

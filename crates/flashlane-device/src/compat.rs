@@ -115,6 +115,10 @@ pub struct CompatConfig {
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the
     /// fullest blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
+    /// Preconditioning rounds the number of blocks with each number of valid pages down, flow by
+    /// flow. Pages for which no block is left then go to more of the fullest blocks, so that some
+    /// blocks stay free.
+    pub rounded_block_counts: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,
     /// A SATA drive has `interface.queue_depth - 1` places instead of its tags, and a place is free
@@ -170,6 +174,7 @@ impl CompatConfig {
             occupied_by_own_requests: true,
             first_sectors_only: true,
             fullest_blocks_oldest: true,
+            rounded_block_counts: true,
             sata_over_pcie: true,
             sata_tags_freed_on_fetch: true,
             sata_one_stream: true,

@@ -252,6 +252,10 @@ fn compatibility_switches_of_collection_take_effect() {
     let fifo = writes.set("ftl.gc.victim", "fifo").set("flow[0].mqsim.synthetic.requests", 4000);
     let [off, on] = switched(&fifo, "fullest_blocks_oldest");
     assert!(amplification(&on) > 1.2 * amplification(&off), "{}", amplification(&on));
+    // Other numbers of pages lie in the blocks that collection meets first.
+    let few = writes.set("flow[0].mqsim.synthetic.requests", 4000);
+    let [off, on] = switched(&few, "rounded_block_counts");
+    assert!(amplification(&on) != amplification(&off), "{}", amplification(&on));
     // Half of the drive stays empty, where the run would fill it.
     let half = writes.set("flow[0].occupancy", 0.5).set("compat.random_generators", true);
     let [off, on] = switched(&half, "occupied_by_own_requests");

@@ -157,7 +157,11 @@ pub(crate) fn precondition(
         holdings: &holdings,
         seed,
         placed: PlacesAtRandom::new(device, layout, seed),
-        planner: Planner::new(&device.ftl.gc.victim, layout.geometry),
+        planner: Planner::new(
+            &device.ftl.gc.victim,
+            layout.geometry,
+            device.compat.rounded_block_counts,
+        ),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
     };
@@ -232,6 +236,8 @@ impl Filler<'_> {
         make_room(flows, plane, least + reserve, state);
         let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
         let mut left = total;
+        // Blocks of the plane that the released MQSim divides among flows.
+        let shared = layout.geometry.blocks_per_plane - pool_level(device, layout);
         // Blocks of all flows, with the blocks of each flow spread over the same span of time.
         let span = room as u32;
         for (&(flow, _), pages) in flows.iter().zip(pages) {
@@ -244,11 +250,17 @@ impl Filler<'_> {
             let needed = count.div_ceil(per_block);
             least -= needed;
             let free = u64::from(state.blocks.planes[plane].free);
-            let blocks = share.min(free.saturating_sub(reserve + least)).max(needed);
+            let most = free.saturating_sub(reserve + least);
+            let blocks = share.min(most).max(needed);
             room = room.saturating_sub(blocks);
             left -= count;
             let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
-            let mut valid = self.planner.valid_pages(count, blocks, streaming).to_vec();
+            let part = (u128::from(shared) * u128::from(count) / u128::from(total)) as u64;
+            let rounded = self.planner.rounded((count, part), most, streaming);
+            let mut valid = match rounded {
+                Some(valid) => valid,
+                None => self.planner.valid_pages(count, blocks, streaming).to_vec(),
+            };
             if device.compat.fullest_blocks_oldest {
                 valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
             }

@@ -10,6 +10,8 @@ const UNITS_MAX: u32 = 512;
 
 /// Plans blocks. Planes with equal needs share a plan.
 pub(super) struct Planner {
+    /// `compat.rounded_block_counts`.
+    rounds_down: bool,
     policy: Box<dyn VictimPolicy>,
     geometry: Geometry,
     /// The plans made so far, each with its number of pages, its number of blocks and its kind.
@@ -17,8 +19,8 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    pub(super) fn new(victim: &Victim, geometry: Geometry) -> Self {
-        Self { policy: build(victim), geometry, plans: Vec::new() }
+    pub(super) fn new(victim: &Victim, geometry: Geometry, rounds_down: bool) -> Self {
+        Self { rounds_down, policy: build(victim), geometry, plans: Vec::new() }
     }
 
     /// Valid pages of each of `blocks` blocks that together hold `pages` pages. The block that was
@@ -33,6 +35,27 @@ impl Planner {
             self.plans.len() - 1
         });
         &self.plans[at].1
+    }
+
+    /// With `compat.rounded_block_counts`: valid pages of the blocks that hold `pages` pages, of
+    /// the `blocks` blocks that are there for them. `None` where more than `most` blocks would be
+    /// needed, or some pages would have none, or the switch is off.
+    pub(super) fn rounded(
+        &self,
+        (pages, blocks): (u64, u64),
+        most: u64,
+        streaming: bool,
+    ) -> Option<Vec<u32>> {
+        let Geometry { pages_per_block, blocks_per_plane, .. } = self.geometry;
+        let capacity = blocks * u64::from(pages_per_block);
+        if !self.rounds_down || streaming || pages >= capacity {
+            return None;
+        }
+        let rho = pages as f64 / capacity as f64;
+        let state = steady_state(&*self.policy, rho, pages_per_block, blocks_per_plane);
+        let valid = state.rounded_down(blocks, pages);
+        let held: u64 = valid.iter().map(|&count| u64::from(count)).sum();
+        (held == pages && valid.len() as u64 <= most).then_some(valid)
     }
 }
 
@@ -137,6 +160,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rounded_numbers_of_blocks_leave_some_free() {
+        let victim = Victim::by_name("greedy").expect("a listed name");
+        let planner = |rounds_down| Planner::new(&victim, GEOMETRY, rounds_down);
+        assert_eq!(planner(false).rounded((3000, 100), 100, false), None);
+        let valid = planner(true).rounded((3000, 100), 100, false).expect("all pages have a block");
+        assert_eq!(valid.iter().sum::<u32>(), 3000);
+        assert!(valid.len() < 100 && valid.is_sorted_by(|a, b| a >= b), "{valid:?}");
+        assert_eq!(planner(true).rounded((3000, 100), valid.len() as u64 - 1, false), None);
     }
 
     #[test]

@@ -91,6 +91,7 @@ const COLLECTION: &[&str] = &[
     "collection_per_block",
     "writes_wait_for_erases",
     "fullest_blocks_oldest",
+    "rounded_block_counts",
     "occupied_by_own_requests",
     "scattered_occupancy",
 ];

@@ -38,15 +38,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
         },
     },
     Explained {
-        why: "front end D34: blocks by number of valid pages are rounded down class by class, 257 of them \
-              here, and the rest is free or wholly valid",
-        cases: &["g7_gc/pre_b256_p256_n100000"],
-        shown: Shown::Beside {
-            tags: &["Block_No_Per_Plane", "Page_No_Per_Block", "Initial_Occupancy_Percentage"],
-            pairs: &[("g7_gc/pre_b256_p256_n100000", "g7_gc/pre_b512_p64_occ90_n100000")],
-        },
-    },
-    Explained {
         why: "front end D34: the valid pages of blocks follow an occupancy of 100 %, of which only 90 % are \
               drawn; the distribution is shifted by whole pages to make up for it",
         cases: &["g7_gc/pre_b512_p64_occ100_n100000"],

@@ -39,6 +39,31 @@ impl SteadyState {
             .collect()
     }
 
+    /// Valid pages of blocks that together hold `pages` pages, fullest first, as the released MQSim
+    /// rounds. Each number of valid pages gets its share of `count` blocks, rounded down. Pages for
+    /// which no block is left go to more blocks of the fullest kind. Where that takes more pages
+    /// than there are, the emptiest blocks are left out.
+    #[must_use]
+    pub fn rounded_down(&self, count: u64, pages: u64) -> Vec<u32> {
+        let shares = self.valid_pages();
+        let blocks: Vec<u64> = shares.iter().map(|share| (share * count as f64) as u64).collect();
+        let held: u64 = blocks.iter().zip(0..).map(|(count, level)| count * level).sum();
+        let top = blocks.iter().rposition(|&count| count > 0).unwrap_or(1).max(1) as u64;
+        let mut missing = pages.saturating_sub(held).div_ceil(top);
+        let (mut valid, mut left) = (Vec::new(), pages);
+        for level in (1..blocks.len()).rev().filter(|&level| blocks[level] > 0) {
+            for _ in 0..blocks[level] + std::mem::take(&mut missing) {
+                if left == 0 {
+                    return valid;
+                }
+                let here = left.min(level as u64);
+                valid.push(here as u32);
+                left -= here;
+            }
+        }
+        valid
+    }
+
     /// Valid pages of each of `count` blocks, those filled first in front.
     ///
     /// Where age does not matter, block `j` takes the quantile `(j + 1/2) / count`, fewest first.
