@@ -145,7 +145,7 @@ impl Ftl {
         if let Some(slc) = settings.slc_cache {
             blocks.allow_slc(slc.pages);
         }
-        let shared_frontiers = blocks.stripes().is_some();
+        let shared_frontiers = blocks.shares_frontiers();
         let separation = Separator::new(&config.separation, layout, shared_frontiers);
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sets_move = sets.is_some();

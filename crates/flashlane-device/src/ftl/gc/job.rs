@@ -104,7 +104,7 @@ impl Ftl {
         (mut plane, ppa): (PlaneId, Ppa),
         (mut flow, lpa): (FlowId, Lpa),
     ) {
-        if self.blocks.stripes().is_some() {
+        if self.blocks.shares_frontiers() {
             flow = self.owner_of(self.jobs[job].block, lpa);
             plane = self.blocks.plane_in_pool(plane, ppa);
         }

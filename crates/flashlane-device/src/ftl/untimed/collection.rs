@@ -318,7 +318,7 @@ impl Untimed {
     fn move_pages(&mut self, job: &mut Job, moves: u32) -> u32 {
         let &mut Job { plane, block, mut next, .. } = job;
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
-        let (stream, shared) = (stream.moved(), self.ftl.blocks.stripes().is_some());
+        let (stream, shared) = (stream.moved(), self.ftl.blocks.shares_frontiers());
         // Usually all are pages of one host: one test a page is enough.
         let apart = shared || stream == Stream::GcMapping;
         let moved = valid.min(moves);

@@ -16,7 +16,7 @@ impl Untimed {
     /// superblock are of several flows, and counted when they get their new places.
     #[inline]
     pub(super) fn count_moves(&mut self, flow: FlowId, [reads, programs]: [u32; 2]) {
-        if self.ftl.blocks.stripes().is_none() {
+        if !self.ftl.blocks.shares_frontiers() {
             let work = &mut self.work[flow.index()];
             work.gc_reads += u64::from(reads);
             work.gc_programs += u64::from(programs);
