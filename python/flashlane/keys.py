@@ -1471,8 +1471,8 @@ class CompatConfig(TypedDict, total=False):
     blocks count as the oldest."""
 
     rounded_block_counts: bool
-    """Preconditioning rounds the number of blocks with each number of valid pages down, flow by flow. Pages
-    for which no block is left then go to more of the fullest blocks, so that some blocks stay free."""
+    """Preconditioning rounds the number of blocks with each number of valid pages down, flow by flow.
+    Pages for which no block is left then go to more of the fullest blocks, so that some blocks stay free."""
 
     sata_over_pcie: bool
     """Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe."""
