@@ -237,7 +237,7 @@ impl Filler<'_> {
         let mut room = usable_blocks(device, layout, flows.len() as u32, plane, total, state);
         let mut left = total;
         // Blocks of the plane that the released MQSim divides among flows.
-        let shared = layout.geometry.blocks_per_plane - pool_level(device, layout);
+        let shared = layout.geometry.blocks_per_plane.saturating_sub(pool_level(device, layout));
         // Blocks of all flows, with the blocks of each flow spread over the same span of time.
         let span = room as u32;
         for (&(flow, _), pages) in flows.iter().zip(pages) {
@@ -256,11 +256,9 @@ impl Filler<'_> {
             left -= count;
             let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
             let part = (u128::from(shared) * u128::from(count) / u128::from(total)) as u64;
-            let rounded = self.planner.rounded((count, part), most, streaming);
-            let mut valid = match rounded {
-                Some(valid) => valid,
-                None => self.planner.valid_pages(count, blocks, streaming).to_vec(),
-            };
+            let rounded = self.planner.rounded((count, part), most, streaming).map(<[u32]>::to_vec);
+            let mut valid = rounded
+                .unwrap_or_else(|| self.planner.valid_pages(count, blocks, streaming).to_vec());
             if device.compat.fullest_blocks_oldest {
                 valid.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
             }

@@ -8,14 +8,28 @@ use flashlane_device::layout::Geometry;
 /// with the counts in proportion. Amplification then differs by less than 1 %.
 const UNITS_MAX: u32 = 512;
 
+/// What blocks look like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Steady state under random writes.
+    Random,
+    /// All valid or all invalid.
+    Streaming,
+    /// As the released MQSim rounds steady state.
+    Rounded,
+}
+
+/// A plan: its number of pages, its number of blocks, and what these look like.
+type Key = (u64, u64, Look);
+
 /// Plans blocks. Planes with equal needs share a plan.
 pub(super) struct Planner {
     /// `compat.rounded_block_counts`.
     rounds_down: bool,
     policy: Box<dyn VictimPolicy>,
     geometry: Geometry,
-    /// The plans made so far, each with its number of pages, its number of blocks and its kind.
-    plans: Vec<((u64, u64, bool), Vec<u32>)>,
+    /// The plans made so far.
+    plans: Vec<(Key, Vec<u32>)>,
 }
 
 impl Planner {
@@ -26,36 +40,53 @@ impl Planner {
     /// Valid pages of each of `blocks` blocks that together hold `pages` pages. The block that was
     /// filled first comes first.
     pub(super) fn valid_pages(&mut self, pages: u64, blocks: u64, streaming: bool) -> &[u32] {
-        let key = (pages, blocks, streaming);
+        self.planned((pages, blocks, if streaming { Look::Streaming } else { Look::Random }))
+    }
+
+    /// With `compat.rounded_block_counts`: valid pages of the blocks that hold `pages` pages, of
+    /// the `blocks` blocks that are there for them. `None` where more than `most` blocks would be
+    /// needed, or some pages would have none, or the switch is off. Pages of a stream, and units
+    /// that are programmed together, are left to [`Planner::valid_pages`].
+    pub(super) fn rounded(
+        &mut self,
+        (pages, blocks): (u64, u64),
+        most: u64,
+        streaming: bool,
+    ) -> Option<&[u32]> {
+        let Geometry { pages_per_block, .. } = self.geometry;
+        let in_rows = self.geometry.units_per_program() > 1;
+        if !self.rounds_down || streaming || in_rows || pages >= blocks * u64::from(pages_per_block)
+        {
+            return None;
+        }
+        let valid = self.planned((pages, blocks, Look::Rounded));
+        let held: u64 = valid.iter().map(|&count| u64::from(count)).sum();
+        (held == pages && valid.len() as u64 <= most).then_some(valid)
+    }
+
+    /// A plan, which is made if there is none yet.
+    fn planned(&mut self, key: Key) -> &[u32] {
         let known = self.plans.iter().position(|(k, _)| *k == key);
         let at = known.unwrap_or_else(|| {
-            let plan =
-                blocks_by_valid_pages(&*self.policy, self.geometry, pages, blocks, streaming);
+            let plan = self.plan(key);
             self.plans.push((key, plan));
             self.plans.len() - 1
         });
         &self.plans[at].1
     }
 
-    /// With `compat.rounded_block_counts`: valid pages of the blocks that hold `pages` pages, of
-    /// the `blocks` blocks that are there for them. `None` where more than `most` blocks would be
-    /// needed, or some pages would have none, or the switch is off.
-    pub(super) fn rounded(
-        &self,
-        (pages, blocks): (u64, u64),
-        most: u64,
-        streaming: bool,
-    ) -> Option<Vec<u32>> {
-        let Geometry { pages_per_block, blocks_per_plane, .. } = self.geometry;
-        let capacity = blocks * u64::from(pages_per_block);
-        if !self.rounds_down || streaming || pages >= capacity {
-            return None;
+    fn plan(&self, (pages, blocks, look): Key) -> Vec<u32> {
+        let (policy, geometry) = (&*self.policy, self.geometry);
+        match look {
+            Look::Random => blocks_by_valid_pages(policy, geometry, pages, blocks, false),
+            Look::Streaming => blocks_by_valid_pages(policy, geometry, pages, blocks, true),
+            Look::Rounded => {
+                let Geometry { pages_per_block, blocks_per_plane, .. } = geometry;
+                let rho = pages as f64 / (blocks * u64::from(pages_per_block)) as f64;
+                let state = steady_state(policy, rho, pages_per_block, blocks_per_plane);
+                state.rounded_down(blocks, pages)
+            }
         }
-        let rho = pages as f64 / capacity as f64;
-        let state = steady_state(&*self.policy, rho, pages_per_block, blocks_per_plane);
-        let valid = state.rounded_down(blocks, pages);
-        let held: u64 = valid.iter().map(|&count| u64::from(count)).sum();
-        (held == pages && valid.len() as u64 <= most).then_some(valid)
     }
 }
 
@@ -167,10 +198,13 @@ mod tests {
         let victim = Victim::by_name("greedy").expect("a listed name");
         let planner = |rounds_down| Planner::new(&victim, GEOMETRY, rounds_down);
         assert_eq!(planner(false).rounded((3000, 100), 100, false), None);
-        let valid = planner(true).rounded((3000, 100), 100, false).expect("all pages have a block");
+        let mut rounding = planner(true);
+        let valid = rounding.rounded((3000, 100), 100, false).expect("all pages have a block");
         assert_eq!(valid.iter().sum::<u32>(), 3000);
         assert!(valid.len() < 100 && valid.is_sorted_by(|a, b| a >= b), "{valid:?}");
-        assert_eq!(planner(true).rounded((3000, 100), valid.len() as u64 - 1, false), None);
+        let fewer = valid.len() as u64 - 1;
+        assert_eq!(rounding.rounded((3000, 100), fewer, false), None);
+        assert_eq!(rounding.plans.len(), 1, "a plan is made once");
     }
 
     #[test]

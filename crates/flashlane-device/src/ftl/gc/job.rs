@@ -95,8 +95,8 @@ impl Ftl {
         }
     }
 
-    /// Queues the read of a page that a job moves. In block mode the plane is the pool of the page,
-    /// and the flow is that of the block; superblocks know better.
+    /// Queues the read of a page that a job moves. The flow is that of the block, and the plane is
+    /// the pool of the page. Where flows share blocks, both are looked up for the page.
     fn queue_move(
         &mut self,
         ctx: &mut Context,

@@ -12,8 +12,8 @@ impl Untimed {
         self.dies.work(self.dies.of(pool), at, self.dies.times.program);
     }
 
-    /// Counts reads and programs of pages that move out of a block of the flow. The pages of a
-    /// superblock are of several flows, and counted when they get their new places.
+    /// Counts reads and programs of pages that move out of a block of the flow. Where flows share
+    /// blocks, pages are counted when they get their new places.
     #[inline]
     pub(super) fn count_moves(&mut self, flow: FlowId, [reads, programs]: [u32; 2]) {
         if !self.ftl.blocks.shares_frontiers() {
