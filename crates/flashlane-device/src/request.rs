@@ -124,6 +124,15 @@ pub struct Request {
     pub cookie: u64,
 }
 
+/// Where a request is.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestPlace {
+    /// Its first sector in the space of its flow.
+    pub sector: u64,
+    /// Number of pages that it touches.
+    pub pages: u32,
+}
+
 impl Request {
     /// Notes in the completion, which is sent now, how many entries of its queue have arrived.
     #[inline(always)]

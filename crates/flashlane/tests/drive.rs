@@ -3,7 +3,7 @@
 #[allow(dead_code, reason = "the swarm uses all of it")]
 use std::sync::{Arc, Mutex};
 
-use crate::generate::{Records, case, with_one_queue_pair};
+use crate::generate::{Records, case, recordable};
 use flashlane::config::DeviceConfig;
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::validate::validate;
@@ -83,7 +83,7 @@ fn recorded_submissions_complete_at_the_same_picosecond() {
     let (mut replayed, mut requests, mut seed) = (0, 0, 7_000_000);
     while replayed < 50 {
         seed += 1;
-        let case = with_one_queue_pair(case(seed));
+        let case = recordable(case(seed));
         // A drive has flows, and no groups of them.
         let grouped = !case.workload.groups.is_empty();
         if grouped || !validate(&case.device, &case.workload).is_empty() {

@@ -270,6 +270,26 @@ impl RequestSink for Kept {
     }
 }
 
+/// On a SATA drive of one stream, a flow may begin inside a page of the drive.
+#[test]
+fn records_name_places_in_the_space_of_their_flow() {
+    let kept = Arc::new(Mutex::new(Kept::default()));
+    let mut scenario = two(&flow("one", 8, 0.7, "off"), &flow("two", 8, 0.5, "off"))
+        .set("interface.kind", "sata")
+        .set("compat.sata_one_stream", true)
+        .set("ftl.over_provisioning", "30%")
+        .set("flash.channels", 1)
+        .set("flash.chips_per_channel", 1)
+        .set("flash.planes_per_die", 1);
+    let (device, workload) = scenario.load();
+    let second = workload.layout(&device).flows[1].in_stream.expect("it begins somewhere");
+    assert!(second.sectors % 8 > 0, "the second flow begins inside 4 KiB of the drive");
+    scenario.options.observe = Observe { requests: Some(kept.clone()), ..Observe::default() };
+    scenario.run();
+    let aligned = |batch: &RequestBatch| batch.offset_bytes.iter().all(|at| at % 4096 == 0);
+    assert!(kept.lock().unwrap().0.iter().all(aligned));
+}
+
 /// A disk that is full from the start.
 #[derive(Debug)]
 struct Full;

@@ -14,7 +14,7 @@ use flashlane::workload::RequestOp;
 use flashlane::{Error, RunOptions, simulate};
 use toml::{Table, Value};
 
-use crate::generate::{Case, Records, case, with_one_queue_pair};
+use crate::generate::{Case, Records, case, recordable};
 use crate::prefix::{Link, Program, has_tools, said};
 
 const RUNS: usize = 10;
@@ -33,7 +33,7 @@ struct Run {
 
 /// The run of a seed; `None` where the configuration is refused, or the run is too long or empty.
 fn run(seed: u64) -> Option<Run> {
-    let mut case = with_one_queue_pair(case(seed));
+    let mut case = recordable(case(seed));
     // What the texts say is what counts: they round some shares.
     let text_of_device = toml::to_string(&case.device).expect("devices have a text");
     let tenants: Vec<_> = case.workload.flows.iter().map(tenant_text).collect();

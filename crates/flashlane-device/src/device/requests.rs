@@ -7,7 +7,7 @@ use flashlane_units::{FlowId, RequestId, RequestOp};
 use super::Device;
 use crate::event::Event;
 use crate::host::Submission;
-use crate::request::{Chain, Planned, Request};
+use crate::request::{Chain, Planned, Request, RequestPlace};
 
 impl Device {
     /// Schedules the arrival of a request at `at`, which must not be in the past.
@@ -166,9 +166,12 @@ impl Device {
         &self.context.requests[self.completed]
     }
 
-    /// Number of pages that the complete request touches.
-    pub fn completed_pages(&self) -> u32 {
-        self.page_count(self.completed)
+    /// Where the complete request is.
+    pub fn completed_place(&self) -> RequestPlace {
+        let Request { flow, sector, .. } = *self.completed();
+        let in_stream = self.layout.flows[flow.index()].in_stream;
+        let before = in_stream.map_or(0, |start| u64::from(start.sectors));
+        RequestPlace { sector: sector - before, pages: self.page_count(self.completed) }
     }
 
     /// Lets the complete request go.

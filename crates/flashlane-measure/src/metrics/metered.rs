@@ -167,7 +167,7 @@ impl Meters {
     /// Keeps data of a completed request.
     fn keep_completion(&mut self, device: &mut Device) {
         let Some(completions) = &mut self.completions else { return };
-        let kept = completions.add(device.completed(), || device.completed_pages(), device.now());
+        let kept = completions.add(device.completed(), || device.completed_place(), device.now());
         if let Err(error) = kept {
             device.fail(error);
         }

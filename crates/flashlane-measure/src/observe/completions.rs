@@ -9,7 +9,7 @@ use crate::command::Completion;
 use crate::metrics::windows::Windows;
 use flashlane_device::device::reading::Counters;
 use flashlane_device::layout::Geometry;
-use flashlane_device::request::Request;
+use flashlane_device::request::{Request, RequestPlace};
 use flashlane_reading::Error;
 
 /// Receives completed requests. It needs no calls while requests are under way.
@@ -61,7 +61,7 @@ impl Completions {
     pub fn into_alone(self) -> Option<Windows> {
         self.alone
     }
-    /// Adds a completed request. `pages`: number of pages that it touches.
+    /// Adds a completed request. `place`: where it is.
     ///
     /// # Errors
     ///
@@ -70,14 +70,14 @@ impl Completions {
     pub(crate) fn add(
         &mut self,
         request: &Request,
-        pages: impl Fn() -> u32,
+        place: impl Fn() -> RequestPlace,
         now: Time,
     ) -> Result<(), Error> {
         if let Some(records) = &mut self.records {
-            records.add(request, pages(), now)?;
+            records.add(request, place(), now)?;
         }
         if let Some(returned) = &mut self.returned {
-            let record = RequestRecord::of(request, pages(), now);
+            let record = RequestRecord::of(request, place(), now);
             returned.push(Completion { cookie: request.cookie, record });
         }
         if let Some(alone) = self.alone.as_mut().filter(|_| request.counted) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use flashlane_engine::Time;
 
 use flashlane_device::layout::SECTOR_BYTES;
-use flashlane_device::request::{Chain, Request};
+use flashlane_device::request::{Chain, Request, RequestPlace};
 use flashlane_reading::Error;
 use flashlane_units::RequestOp;
 
@@ -72,16 +72,16 @@ pub struct RequestRecord {
 }
 
 impl RequestRecord {
-    /// The record of a completed request that touches `pages` pages.
+    /// The record of a completed request.
     #[inline]
-    pub(crate) fn of(request: &Request, pages: u32, now: Time) -> Self {
+    pub(crate) fn of(request: &Request, place: RequestPlace, now: Time) -> Self {
         let Chain { cache, mapping, queue, bus, array } = request.chain;
         Self {
             flow: request.flow.get(),
             op: request.op,
             counted: request.counted,
-            pages,
-            offset_bytes: request.sector * SECTOR_BYTES,
+            pages: place.pages,
+            offset_bytes: place.sector * SECTOR_BYTES,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
             arrival_ps: request.arrival.0,
             submit_ps: request.enqueued.0,
@@ -213,10 +213,15 @@ impl Records {
         Self { records: Vec::with_capacity(RECORDS_AT_A_TIME), sink }
     }
 
-    /// Adds a completed request that touches `pages` pages.
+    /// Adds a completed request.
     #[inline]
-    pub(crate) fn add(&mut self, request: &Request, pages: u32, now: Time) -> Result<(), Error> {
-        self.records.push(RequestRecord::of(request, pages, now));
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        at: RequestPlace,
+        now: Time,
+    ) -> Result<(), Error> {
+        self.records.push(RequestRecord::of(request, at, now));
         if self.records.len() == RECORDS_AT_A_TIME { self.hand_out() } else { Ok(()) }
     }
 

@@ -34,7 +34,7 @@ use flashlane_engine::Rng;
 pub(crate) use device::{force_errors, force_superblocks};
 
 #[allow(unused_imports, reason = "only the tests of recordings need it")]
-pub(crate) use warps::with_one_queue_pair;
+pub(crate) use warps::recordable;
 
 const KIB: u64 = 1 << 10;
 const NS: u64 = 1_000;

@@ -37,12 +37,14 @@ pub(super) fn warps(seed: u64, device: &mut DeviceConfig, workload: &mut Workloa
     }
 }
 
-/// The case with one queue pair for each flow, so that its submissions can be recorded.
+/// The case as a drive that is stepped from outside can replay it: one queue pair for each flow, and
+/// no limits that several flows share.
 #[allow(dead_code, reason = "only the tests of recordings need it")]
-pub(crate) fn with_one_queue_pair(mut case: Case) -> Case {
+pub(crate) fn recordable(mut case: Case) -> Case {
     for flow in &mut case.workload.flows {
         let warps = flow.synthetic.as_mut().and_then(|synthetic| synthetic.warps.as_mut());
         warps.into_iter().for_each(|warps| warps.queue_pairs = 1);
     }
+    case.workload.groups.clear();
     case
 }
