@@ -100,6 +100,10 @@ pub struct CompatConfig {
     /// threshold, for up to ten blocks at a time; an erase that leaves fewer than ten free blocks
     /// starts another one.
     pub collection_per_block: bool,
+    /// Static wear levelling compares numbers of blocks in place of their erases: after each erase,
+    /// the number of the first block with the most erases and of the first with the fewest. It acts
+    /// where the first is greater by the threshold, or smaller.
+    pub leveling_by_number: bool,
     /// Host writes of a chip wait while urgent collection has blocks there whose erase has not
     /// started. With hybrid mapping they wait only when nothing but the erase is left: a merge may
     /// have to wait for host writes.
@@ -170,6 +174,7 @@ impl CompatConfig {
             no_suspension: true,
             frontiers_at_start: true,
             collection_per_block: true,
+            leveling_by_number: true,
             writes_wait_for_erases: true,
             occupied_by_own_requests: true,
             first_sectors_only: true,

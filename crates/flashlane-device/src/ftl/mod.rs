@@ -118,6 +118,8 @@ pub struct Ftl {
     gc_invocations: u64,
     gc_moves: u64,
     wear_leveling_moves: u64,
+    /// With `compat.leveling_by_number`: the first block of the first plane stays where it is.
+    first_block_stays: bool,
     /// Page counts of each flow.
     flows: Array<FlowId, FlowPages>,
     classes: Array<FlowId, u8>,
@@ -203,6 +205,7 @@ impl Ftl {
             gc_invocations: 0,
             gc_moves: 0,
             wear_leveling_moves: 0,
+            first_block_stays: false,
             flows: Array::of(FlowPages::default(), classes.len()),
             classes: classes.into(),
             outcomes: Vec::new(),

@@ -17,6 +17,9 @@ impl Ftl {
     /// several it is the block that was filled first: its data has been unchanged longest.
     pub(super) fn coldest_block(&mut self, plane: PlaneId) -> Option<BlockId> {
         let collector = self.layer.collector()?;
+        if collector.levels_by_number {
+            return self.coldest_by_number(plane);
+        }
         let (threshold, max_jobs) = (collector.wear_threshold, collector.max_jobs);
         let state = &self.blocks.planes[plane];
         if threshold == 0
@@ -40,6 +43,32 @@ impl Ftl {
         assert!(most >= fewest, "no block was erased more often than the most");
         self.wear_leveling_moves += 1;
         Some(self.blocks.first_block(plane).plus(index))
+    }
+}
+
+impl Ftl {
+    /// The first block with the fewest erases of a plane, if its number and that of the first with
+    /// the most are far from each other.
+    fn coldest_by_number(&mut self, plane: PlaneId) -> Option<BlockId> {
+        let threshold = self.layer.collector()?.wear_threshold;
+        let state = &self.blocks.planes[plane];
+        let blocks = self.blocks.of_plane(plane);
+        let fewest = blocks.iter().map(|block| block.erases).min().expect("a plane has blocks");
+        let first = |erases| blocks.iter().position(|block| block.erases == erases);
+        let hot = first(state.erases_max).expect("a block has the most erases");
+        let cold = first(fewest).expect("a block has the fewest");
+        let far = hot < cold || hot - cold >= threshold as usize;
+        let block = self.blocks.first_block(plane).plus(cold as u32);
+        let stays = self.first_block_stays && block == BlockId::new(0);
+        let safe = blocks[cold].state == BlockState::Full && blocks[cold].quiet() && !stays;
+        self.blocks.planes[plane].erases_min = fewest;
+        if threshold == 0 || !far || !safe {
+            return None;
+        }
+        self.wear_leveling_moves += 1;
+        // The release marks the first block of the drive in place of the one that moves.
+        self.first_block_stays |= cold == 0;
+        Some(block)
     }
 }
 

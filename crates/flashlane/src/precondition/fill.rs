@@ -95,7 +95,8 @@ pub(super) struct Part {
 
 impl Part {
     /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid`
-    /// pages of each hold logical pages in the given order, and the others are invalid. The places
+    /// pages of each hold logical pages in the given order, and the others are invalid. Valid pages
+    /// are spread over their block, or at its front where the order falls. The places
     /// of the logical pages go to `places`, plus one.
     pub(super) fn fill_blocks(
         &self,
@@ -115,7 +116,10 @@ impl Part {
         for Filled { first, valid: count } in full_blocks(plane, self.flow, valid, span, state) {
             if offsets.len() != count as usize {
                 offsets.clear();
-                offsets.extend(spread(count, pages_per_block));
+                match order.is_falling() {
+                    true => offsets.extend(0..count),
+                    false => offsets.extend(spread(count, pages_per_block)),
+                }
             }
             let row = state.pages.held_entries_mut(first, pages_per_block);
             let mut left = &offsets[..];

@@ -37,7 +37,7 @@ pub(crate) use kept::decisive;
 pub use kept::{KeptStates, StateStore};
 use plan::Planner;
 use random::{PlacesAtRandom, PlaneTurn};
-use scatter::Scatter;
+use scatter::{Order, Scatter};
 use shares::fill_in_shares;
 pub(crate) use translation::place_empty_translation_pages;
 use translation::place_translation_pages;
@@ -160,7 +160,7 @@ pub(crate) fn precondition(
         planner: Planner::new(
             &device.ftl.gc.victim,
             layout.geometry,
-            device.compat.rounded_block_counts,
+            own_requests::steady_states(device, workload),
         ),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
@@ -255,8 +255,13 @@ impl Filler<'_> {
             room = room.saturating_sub(blocks);
             left -= count;
             let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
-            let part = (u128::from(shared) * u128::from(count) / u128::from(total)) as u64;
-            let rounded = self.planner.rounded((count, part), most, streaming).map(<[u32]>::to_vec);
+            let part = u64::from(shared) / flows.len() as u64;
+            let rounded = self.planner.rounded(flow, (count, part), most, streaming).map(<[u32]>::to_vec);
+            let order = match (streaming, &rounded) {
+                (true, _) => Order::Rising,
+                (false, Some(_)) => Order::Falling,
+                (false, None) => Order::Random,
+            };
             let mut valid = rounded
                 .unwrap_or_else(|| self.planner.valid_pages(count, blocks, streaming).to_vec());
             if device.compat.fullest_blocks_oldest {
@@ -271,7 +276,7 @@ impl Filler<'_> {
                 fill_in_shares((plane, flow, first), &valid, span, self.seed, state);
                 continue;
             }
-            self.order.set(pages.len(), !streaming, self.seed, u64::from(plane.get()), flow as u64);
+            self.order.set(pages.len(), order, self.seed, u64::from(plane.get()), flow as u64);
             let at = parts.last().map_or(0, |part: &Part| part.at + part.pages.len());
             let part = Part { flow: FlowId::at(flow), first, pages, at };
             part.fill_blocks(plane, &valid, span, &self.order, state, &mut self.places);

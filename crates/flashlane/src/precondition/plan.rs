@@ -1,5 +1,6 @@
 //! The number of valid pages of each block, and their positions in it.
 
+use flashlane_device::ftl::gc::mean_field::released;
 use flashlane_device::ftl::gc::{Victim, VictimPolicy, build, steady_state};
 use flashlane_device::layout::Geometry;
 
@@ -15,8 +16,8 @@ enum Look {
     Random,
     /// All valid or all invalid.
     Streaming,
-    /// As the released MQSim rounds steady state.
-    Rounded,
+    /// As the released MQSim rounds its steady state of the flow with this number.
+    Rounded(usize),
 }
 
 /// A plan: its number of pages, its number of blocks, and what these look like.
@@ -24,8 +25,8 @@ type Key = (u64, u64, Look);
 
 /// Plans blocks. Planes with equal needs share a plan.
 pub(super) struct Planner {
-    /// `compat.rounded_block_counts`.
-    rounds_down: bool,
+    /// With `compat.rounded_block_counts`: the steady state of every flow that has one.
+    released: Vec<Option<Vec<f64>>>,
     policy: Box<dyn VictimPolicy>,
     geometry: Geometry,
     /// The plans made so far.
@@ -33,8 +34,12 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    pub(super) fn new(victim: &Victim, geometry: Geometry, rounds_down: bool) -> Self {
-        Self { rounds_down, policy: build(victim), geometry, plans: Vec::new() }
+    pub(super) fn new(
+        victim: &Victim,
+        geometry: Geometry,
+        released: Vec<Option<Vec<f64>>>,
+    ) -> Self {
+        Self { released, policy: build(victim), geometry, plans: Vec::new() }
     }
 
     /// Valid pages of each of `blocks` blocks that together hold `pages` pages. The block that was
@@ -49,17 +54,19 @@ impl Planner {
     /// that are programmed together, are left to [`Planner::valid_pages`].
     pub(super) fn rounded(
         &mut self,
+        flow: usize,
         (pages, blocks): (u64, u64),
         most: u64,
         streaming: bool,
     ) -> Option<&[u32]> {
         let Geometry { pages_per_block, .. } = self.geometry;
         let in_rows = self.geometry.units_per_program() > 1;
-        if !self.rounds_down || streaming || in_rows || pages >= blocks * u64::from(pages_per_block)
-        {
+        let full = pages >= blocks * u64::from(pages_per_block);
+        if streaming || in_rows || full {
             return None;
         }
-        let valid = self.planned((pages, blocks, Look::Rounded));
+        self.released.get(flow)?.as_ref()?;
+        let valid = self.planned((pages, blocks, Look::Rounded(flow)));
         let held: u64 = valid.iter().map(|&count| u64::from(count)).sum();
         (held == pages && valid.len() as u64 <= most).then_some(valid)
     }
@@ -80,11 +87,16 @@ impl Planner {
         match look {
             Look::Random => blocks_by_valid_pages(policy, geometry, pages, blocks, false),
             Look::Streaming => blocks_by_valid_pages(policy, geometry, pages, blocks, true),
-            Look::Rounded => {
-                let Geometry { pages_per_block, blocks_per_plane, .. } = geometry;
-                let rho = pages as f64 / (blocks * u64::from(pages_per_block)) as f64;
-                let state = steady_state(policy, rho, pages_per_block, blocks_per_plane);
-                state.rounded_down(blocks, pages)
+            Look::Rounded(flow) => {
+                let state = self.released[flow].as_ref().expect("only then plans are rounded");
+                let shares = released::moved_to(state, pages as f64 / blocks as f64);
+                let plan = released::rounded_down(&shares, blocks, pages);
+                if std::env::var("DBG").is_ok() {
+                    let mut h = std::collections::BTreeMap::new();
+                    for v in &plan { *h.entry(*v).or_insert(0) += 1; }
+                    eprintln!("flow {flow} pages {pages} blocks {blocks} missing {} sum {} used {} low {:?} high {:?}", pages as f64 / blocks as f64 - released::mean(state), shares.iter().sum::<f64>(), plan.len(), h.iter().take(5).collect::<Vec<_>>(), h.iter().rev().take(4).collect::<Vec<_>>());
+                }
+                plan
             }
         }
     }

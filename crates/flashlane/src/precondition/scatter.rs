@@ -1,4 +1,4 @@
-//! A random order of `0..n` without storing it.
+//! An order of `0..n` without storing it.
 
 use flashlane_engine::Rng;
 
@@ -8,12 +8,20 @@ const ROUNDS: usize = 4;
 /// Values that a round mixes into the other half of a number, indexed by half.
 type Round = [u16; 1 << u16::BITS];
 
-/// A bijection on `0..n`: a four-round Feistel network on the next even power of two, walked until
-/// the value is in range; or the identity.
+/// In which order pages go to blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Random,
+    Rising,
+    Falling,
+}
+
+/// A bijection on `0..n`. The random one is a four-round Feistel network on the next even power of
+/// two, walked until the value is in range.
 pub(super) struct Scatter {
     n: u32,
     half_bits: u32,
-    random: bool,
+    order: Order,
     rounds: Box<[Round; ROUNDS]>,
 }
 
@@ -22,19 +30,19 @@ impl Scatter {
     pub(super) fn new() -> Self {
         let rounds: Box<[Round]> = vec![[0; 1 << u16::BITS]; ROUNDS].into();
         let rounds = rounds.try_into().expect("as many as there are rounds");
-        Self { n: 0, half_bits: 0, random: false, rounds }
+        Self { n: 0, half_bits: 0, order: Order::Rising, rounds }
     }
 
     /// Sets the order for a flow on a plane.
-    pub(super) fn set(&mut self, n: u32, random: bool, seed: u64, plane: u64, flow: u64) {
+    pub(super) fn set(&mut self, n: u32, order: Order, seed: u64, plane: u64, flow: u64) {
         self.draw(n, Rng::stream(seed, "precondition.order", plane << 16 | flow));
-        self.random = random;
+        self.order = order;
     }
 
     /// Sets a random order.
     pub(super) fn draw(&mut self, n: u32, mut rng: Rng) {
         let bits = 32 - n.max(2).saturating_sub(1).leading_zeros();
-        (self.n, self.half_bits, self.random) = (n, bits.div_ceil(2), true);
+        (self.n, self.half_bits, self.order) = (n, bits.div_ceil(2), Order::Random);
         for round in self.rounds.iter_mut() {
             let key = rng.next_u64() | 1;
             for (mixed, half) in round[..1 << self.half_bits].iter_mut().zip(0_u64..) {
@@ -42,6 +50,11 @@ impl Scatter {
                 *mixed = (product >> 40 & ((1 << self.half_bits) - 1)) as u16;
             }
         }
+    }
+
+    /// True if pages go to the front of their blocks, from the last page on.
+    pub(super) fn is_falling(&self) -> bool {
+        self.order == Order::Falling
     }
 
     /// The numbers at `first`, `first + 1`, ... of the order; all positions below `n`.
@@ -53,8 +66,13 @@ impl Scatter {
         for (number, k) in numbers.iter_mut().zip(first..) {
             *number = k;
         }
-        if !self.random {
-            return;
+        match self.order {
+            Order::Random => {}
+            Order::Rising => return,
+            Order::Falling => {
+                numbers.iter_mut().for_each(|number| *number = self.n - 1 - *number);
+                return;
+            }
         }
         // One step of the walk: a bijection on the power of two. Halves have at most 16 bits, so
         // the look-ups need no check of the index.

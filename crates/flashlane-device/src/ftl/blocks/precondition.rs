@@ -15,9 +15,16 @@ impl Blocks {
         self.settle(block);
     }
 
-    /// Takes a block for preconditioning and closes it at once with `allocated` pages programmed.
+    /// Takes a block for preconditioning and closes it at once with all pages programmed. Where
+    /// frontiers are open from the start, it is that of the frontier, which takes the next one.
     pub fn precondition_block(&mut self, plane: PlaneId, flow: FlowId, stream: Stream) -> BlockId {
-        let block = self.take_block(plane, flow, stream);
+        let next = self.take_block(plane, flow, stream);
+        let frontier = self.frontier_at(plane, flow, stream);
+        let open = self.frontiers[frontier];
+        let block = match self.eager_frontiers && open != BlockId::NONE {
+            true => std::mem::replace(&mut self.frontiers[frontier], next),
+            false => next,
+        };
         let pages = self.pages_per_block.get();
         let closed = &mut self.blocks[block];
         closed.state = BlockState::Full;

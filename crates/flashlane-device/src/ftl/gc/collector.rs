@@ -28,6 +28,8 @@ pub(in crate::ftl) struct Collector {
     per_block: bool,
     /// Difference of erases at which static wear levelling acts; 0 for never.
     pub(in crate::ftl) wear_threshold: u32,
+    /// Static wear levelling compares numbers of blocks.
+    pub(in crate::ftl) levels_by_number: bool,
 }
 
 impl Collector {
@@ -47,6 +49,7 @@ impl Collector {
             max_jobs: gc.max_concurrent_per_plane,
             per_block: compat.collection_per_block,
             wear_threshold: config.wear_leveling.static_threshold,
+            levels_by_number: compat.leveling_by_number,
         }
     }
 
@@ -77,6 +80,11 @@ impl Ftl {
     pub(in crate::ftl) fn collection_is_due(&self, plane: PlaneId) -> bool {
         let state = &self.blocks.planes[plane];
         self.layer.collector().is_some_and(|collector| collector.is_due(state))
+    }
+
+    /// True if static wear levelling compares numbers of blocks, and acts after every erase.
+    pub(super) fn levels_by_number(&self) -> bool {
+        self.layer.collector().is_some_and(|collector| collector.levels_by_number)
     }
 
     pub(super) fn collects_per_block(&self) -> bool {

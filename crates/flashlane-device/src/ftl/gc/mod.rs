@@ -187,6 +187,13 @@ pub trait VictimPolicy: Send + dyn_clone::DynClone {
         None
     }
 
+    /// Number of random blocks of which the victim is the best, as the released MQSim says of the
+    /// policy; `None` for random victims.
+    fn released_choices(&self, blocks: u32) -> Option<u32> {
+        let _ = blocks;
+        Some(mean_field::released::CHOICES)
+    }
+
     /// True if the policy asks for [`PlaneView::emptiest`] every time.
     fn compares_all(&self) -> bool {
         false

@@ -58,6 +58,10 @@ impl VictimPolicy for Random {
         if worthwhile { Some(block) } else { draw(plane, rng, gains) }
     }
 
+    fn released_choices(&self, _: u32) -> Option<u32> {
+        None
+    }
+
     fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
         let state = mean_field::random(rho, pages_per_block, pages_per_block)
             .expect("any mean is possible where every block is a candidate");

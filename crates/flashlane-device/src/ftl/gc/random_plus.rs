@@ -28,6 +28,10 @@ impl VictimPolicy for RandomPlus {
         draw(plane, rng, |block| plane.gain(block).is_some())
     }
 
+    fn released_choices(&self, _: u32) -> Option<u32> {
+        None
+    }
+
     fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
         let state = mean_field::random(rho, pages_per_block, pages_per_block - 1)
             .expect("any mean is possible where only wholly valid blocks are no candidates");

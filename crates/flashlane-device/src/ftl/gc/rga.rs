@@ -60,6 +60,10 @@ impl VictimPolicy for Rga {
         best.or_else(|| super::greedy::Greedy.select(plane, rng))
     }
 
+    fn released_choices(&self, blocks: u32) -> Option<u32> {
+        Some(self.choices(blocks))
+    }
+
     fn steady_state(
         &self,
         rho: f64,

@@ -29,7 +29,7 @@ pub fn fifo(rho: f64, pages_per_block: u32) -> SteadyState {
 
 /// Distribution of the number of successes in `n` trials of chance `p`, in logarithms: coefficients
 /// of thousands of trials overflow.
-fn binomial(n: u32, p: f64) -> Vec<f64> {
+pub(super) fn binomial(n: u32, p: f64) -> Vec<f64> {
     let log_factorial = |n: u32| libm::lgamma(f64::from(n) + 1.0);
     let (log_p, log_q) = (libm::log(p), libm::log1p(-p));
     (0..=n)

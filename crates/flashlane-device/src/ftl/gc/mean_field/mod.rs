@@ -8,7 +8,9 @@
 mod aged;
 mod choices;
 mod random;
+pub mod released;
 
+use aged::binomial;
 pub use aged::{cost_benefit, fifo};
 pub use choices::{d_choices, greedy};
 pub use random::random;
@@ -37,31 +39,6 @@ impl SteadyState {
         (0..self.by_age[0].len())
             .map(|v| self.by_age.iter().map(|part| part[v]).sum::<f64>() / parts)
             .collect()
-    }
-
-    /// Valid pages of blocks that together hold `pages` pages, fullest first, as the released MQSim
-    /// rounds. Each number of valid pages gets its share of `count` blocks, rounded down. Pages for
-    /// which no block is left go to more blocks of the fullest kind. Where that takes more pages
-    /// than there are, the emptiest blocks are left out.
-    #[must_use]
-    pub fn rounded_down(&self, count: u64, pages: u64) -> Vec<u32> {
-        let shares = self.valid_pages();
-        let blocks: Vec<u64> = shares.iter().map(|share| (share * count as f64) as u64).collect();
-        let held: u64 = blocks.iter().zip(0..).map(|(count, level)| count * level).sum();
-        let top = blocks.iter().rposition(|&count| count > 0).unwrap_or(1).max(1) as u64;
-        let mut missing = pages.saturating_sub(held).div_ceil(top);
-        let (mut valid, mut left) = (Vec::new(), pages);
-        for level in (1..blocks.len()).rev().filter(|&level| blocks[level] > 0) {
-            for _ in 0..blocks[level] + std::mem::take(&mut missing) {
-                if left == 0 {
-                    return valid;
-                }
-                let here = left.min(level as u64);
-                valid.push(here as u32);
-                left -= here;
-            }
-        }
-        valid
     }
 
     /// Valid pages of each of `count` blocks, those filled first in front.
