@@ -108,9 +108,10 @@ pub struct CompatConfig {
     /// started. With hybrid mapping they wait only when nothing but the erase is left: a merge may
     /// have to wait for host writes.
     pub writes_wait_for_erases: bool,
-    /// At the start, a uniform flow of MQSim's files holds the pages that its first requests touch,
+    /// At the start, a random flow of MQSim's files holds the pages that its first requests touch,
     /// at most 90 % of its space. The run then writes only pages that are there already. If it
-    /// would touch too few pages, the requests are drawn from its whole space. With
+    /// would touch too few pages, the requests are drawn from its whole space. A flow with hot
+    /// pages, at most 30 %, holds these and the first others that it touches. With
     /// `random_generators`.
     pub occupied_by_own_requests: bool,
     /// A page that preconditioning fills holds one sector, the first of an access. A write of this
@@ -119,9 +120,10 @@ pub struct CompatConfig {
     /// Preconditioning leaves half as many free blocks as the threshold of collection, and the
     /// fullest blocks count as the oldest.
     pub fullest_blocks_oldest: bool,
-    /// Preconditioning rounds the number of blocks with each number of valid pages down, flow by
-    /// flow. Pages for which no block is left then go to more of the fullest blocks, so that some
-    /// blocks stay free.
+    /// Preconditioning takes the release's steady state of every flow, and rounds the number of
+    /// blocks with each number of valid pages down. Pages for which no block is left go to more of
+    /// the fullest blocks, so that some blocks stay free. The highest pages lie in the fullest
+    /// blocks, in front of what is invalid.
     pub rounded_block_counts: bool,
     /// Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe.
     pub sata_over_pcie: bool,

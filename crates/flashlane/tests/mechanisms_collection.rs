@@ -1,7 +1,7 @@
 //! One test for each mechanism of collection and wear: what it is for happens with it, and not
 //! without.
 
-use crate::common::Scenario;
+use crate::common::{Scenario, whole_run};
 use flashlane::metrics::Summary;
 
 /// Two channels of two chips, one die of two planes each; small enough to fill.
@@ -256,6 +256,20 @@ fn compatibility_switches_of_collection_take_effect() {
     let few = writes.set("flow[0].mqsim.synthetic.requests", 4000);
     let [off, on] = switched(&few, "rounded_block_counts");
     assert!(amplification(&on) != amplification(&off), "{}", amplification(&on));
+    // The first block of each plane but the first moves once, as soon as another one was erased.
+    let wide = few.set("flash.blocks_per_plane", 256).set("flow[0].occupancy", 0.7);
+    let open = ["frontiers_at_start", "fullest_blocks_oldest", "rounded_block_counts"];
+    let open =
+        open.iter().fold(wide.clone(), |base, name| base.set(&format!("compat.{name}"), true));
+    let [off, on] = switched(&open, "leveling_by_number");
+    let moves = |s: &Summary| whole_run(s).wear_leveling_moves;
+    assert!(moves(&off) == 0 && (1..=8).contains(&moves(&on)), "{}", moves(&on));
+    // The blocks for translation pages and for moved ones have their turn, and are still open.
+    let turns = open.set("compat.collection_per_block", true).set("ftl.gc.victim", "fifo");
+    let turns = turns.set("flow[0].mqsim.synthetic.requests", 500);
+    let [off, on] = switched(&turns, "frontiers_at_start");
+    let collections = [off, on].map(|s| whole_run(&s).gc_invocations);
+    assert!(collections[1] == 8 && collections[0] > 100, "{collections:?}");
     // Half of the drive stays empty, where the run would fill it.
     let half = writes.set("flow[0].occupancy", 0.5).set("compat.random_generators", true);
     let [off, on] = switched(&half, "occupied_by_own_requests");

@@ -131,6 +131,7 @@ impl Ftl {
         self.pool_changed(plane);
         self.press(ctx, plane);
         self.mapping_changed(ctx, flow, lpa);
+        self.collect(ctx, plane);
         true
     }
 

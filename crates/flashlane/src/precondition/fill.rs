@@ -60,13 +60,34 @@ pub(super) struct Filled {
     pub(super) valid: u32,
 }
 
-/// Takes blocks of a plane for the pages of a flow, as if they had been filled evenly over the span
-/// in which `span` blocks were filled: one for each number of valid pages, in the order of filling.
+/// When the blocks of a flow were filled, among those of the plane.
+#[derive(Clone, Copy)]
+pub(super) enum When {
+    /// Evenly over the span in which so many blocks were filled.
+    Evenly(u32),
+    /// The first with the first ones of other flows, and the rest one after the other, after so
+    /// many others.
+    After(u32),
+}
+
+impl When {
+    /// Blocks of the plane that were filled before the `index`th of `count` of the flow.
+    fn before(self, index: u64, count: usize) -> u32 {
+        match self {
+            Self::Evenly(span) => (index * u64::from(span) / count as u64) as u32,
+            Self::After(_) if index == 0 => 0,
+            Self::After(others) => others + index as u32,
+        }
+    }
+}
+
+/// Takes blocks of a plane for the pages of a flow: one for each number of valid pages, in the
+/// order of filling.
 pub(super) fn full_blocks(
     plane: PlaneId,
     flow: FlowId,
     valid: &[u32],
-    span: u32,
+    when: When,
     state: &mut FtlState,
 ) -> Vec<Filled> {
     let blocks = &mut state.blocks;
@@ -74,10 +95,9 @@ pub(super) fn full_blocks(
     let mut all = Vec::with_capacity(valid.len());
     for (index, &valid_pages) in (0_u64..).zip(valid) {
         let block = blocks.precondition_block(plane, flow, blocks.host_stream());
-        let after = index * u64::from(span) / valid.len() as u64;
         let filled = blocks.block_mut(block);
         filled.valid = valid_pages;
-        filled.filled = filled_before + after as u32;
+        filled.filled = filled_before + when.before(index, valid.len());
         all.push(Filled { first: blocks.first_page(block), valid: valid_pages });
     }
     all
@@ -94,15 +114,14 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Writes blocks of the plane, evenly over the span in which `span` blocks were filled: `valid`
-    /// pages of each hold logical pages in the given order, and the others are invalid. Valid pages
-    /// are spread over their block, or at its front where the order falls. The places
+    /// Writes blocks of the plane: `valid` pages of each hold logical pages in the given order, and
+    /// the others are invalid. Valid pages are spread over their block, or at its front where the order falls. The places
     /// of the logical pages go to `places`, plus one.
     pub(super) fn fill_blocks(
         &self,
         plane: PlaneId,
         valid: &[u32],
-        span: u32,
+        when: When,
         order: &Scatter,
         state: &mut FtlState,
         places: &mut Table,
@@ -113,7 +132,7 @@ impl Part {
         let mut chunk = [0; CHUNK];
         let mut offsets: Vec<u32> = Vec::with_capacity(pages_per_block as usize);
         let mut next = 0;
-        for Filled { first, valid: count } in full_blocks(plane, self.flow, valid, span, state) {
+        for Filled { first, valid: count } in full_blocks(plane, self.flow, valid, when, state) {
             if offsets.len() != count as usize {
                 offsets.clear();
                 match order.is_falling() {

@@ -16,6 +16,7 @@ mod recent;
 mod scatter;
 mod scattered;
 mod shares;
+mod steady_states;
 mod translation;
 mod warm;
 
@@ -25,7 +26,7 @@ mod conformance;
 use flashlane_engine::{Rng, Table, Use};
 use flashlane_units::{FlowId, PlaneId};
 
-use fill::{PagesOn, Part, copy_places, planes_together};
+use fill::{PagesOn, Part, When, copy_places, planes_together};
 use flashlane_config::{DeviceConfig, FlowConfig, WorkloadConfig};
 use flashlane_device::ftl::allocation::Allocator;
 use flashlane_device::ftl::blocks::Stream;
@@ -160,7 +161,7 @@ pub(crate) fn precondition(
         planner: Planner::new(
             &device.ftl.gc.victim,
             layout.geometry,
-            own_requests::steady_states(device, workload),
+            steady_states::steady_states(device, workload),
         ),
         order: Scatter::new(),
         places: Table::new(places, Use::Filled),
@@ -239,7 +240,7 @@ impl Filler<'_> {
         // Blocks of the plane that the released MQSim divides among flows.
         let shared = layout.geometry.blocks_per_plane.saturating_sub(pool_level(device, layout));
         // Blocks of all flows, with the blocks of each flow spread over the same span of time.
-        let span = room as u32;
+        let (span, mut others) = (room as u32, 0);
         for (&(flow, _), pages) in flows.iter().zip(pages) {
             let count = u64::from(pages.len());
             if count == 0 {
@@ -256,11 +257,12 @@ impl Filler<'_> {
             left -= count;
             let streaming = matches!(self.holdings[flow].footprint, Footprint::Streaming { .. });
             let part = u64::from(shared) / flows.len() as u64;
-            let rounded = self.planner.rounded(flow, (count, part), most, streaming).map(<[u32]>::to_vec);
-            let order = match (streaming, &rounded) {
-                (true, _) => Order::Rising,
-                (false, Some(_)) => Order::Falling,
-                (false, None) => Order::Random,
+            let rounded =
+                self.planner.rounded(flow, (count, part), most, streaming).map(<[u32]>::to_vec);
+            let (order, when) = match (streaming, &rounded) {
+                (_, Some(_)) => (Order::Falling, When::After(others)),
+                (true, None) => (Order::Rising, When::Evenly(span)),
+                (false, None) => (Order::Random, When::Evenly(span)),
             };
             let mut valid = rounded
                 .unwrap_or_else(|| self.planner.valid_pages(count, blocks, streaming).to_vec());
@@ -279,7 +281,8 @@ impl Filler<'_> {
             self.order.set(pages.len(), order, self.seed, u64::from(plane.get()), flow as u64);
             let at = parts.last().map_or(0, |part: &Part| part.at + part.pages.len());
             let part = Part { flow: FlowId::at(flow), first, pages, at };
-            part.fill_blocks(plane, &valid, span, &self.order, state, &mut self.places);
+            others += valid.len() as u32;
+            part.fill_blocks(plane, &valid, when, &self.order, state, &mut self.places);
             parts.push(part);
         }
         state.blocks.blocks_filled(plane, span);

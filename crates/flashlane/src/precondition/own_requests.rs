@@ -5,16 +5,11 @@
 //! then repeats these requests from the first one on, so it writes only pages that are there
 //! already.
 
-use flashlane_engine::{Rng, Time};
+use flashlane_engine::Time;
 
-use flashlane_config::{
-    CompatConfig, DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig,
-    WorkloadConfig,
-};
-use flashlane_device::ftl::gc::build;
-use flashlane_device::ftl::gc::mean_field::released;
-use flashlane_device::layout::FlowSpace;
-use flashlane_workload::Scatter;
+use super::steady_states::hot_share;
+use flashlane_config::{CompatConfig, DeviceConfig, FlowConfig, MqsimAddress, MqsimFlowConfig};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
 use flashlane_workload::footprint::{Footprint, PageSet};
 
 /// Least ratio of touched pages to held pages; below it, addresses are drawn from the flow's whole
@@ -27,83 +22,68 @@ const HELD_MAX: f64 = 0.9;
 /// Most draws for each page to be met.
 const DRAWS_PER_PAGE: u64 = 16;
 
-/// Largest share of hot pages with which a flow counts as one with hot pages.
-const HOT_MAX: f64 = 0.3;
-
-/// The share of hot pages of a flow of MQSim, if it counts as one with hot pages.
-fn hot_share(flow: &FlowConfig) -> Option<f64> {
-    let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim else { return None };
-    let share = f64::from(synthetic.hot_region_percent) / 100.0;
-    (synthetic.address == MqsimAddress::HotCold && share <= HOT_MAX && share > 0.0).then_some(share)
+/// Sectors of a flow from which pages are drawn.
+struct Range {
+    first: u64,
+    last: u64,
 }
 
-/// With `compat.rounded_block_counts`, the steady state of every flow that has one.
-pub(super) fn steady_states(
-    device: &DeviceConfig,
-    workload: &WorkloadConfig,
-) -> Vec<Option<Vec<f64>>> {
-    let (flash, ftl) = (&device.flash, &device.ftl);
-    let policy = build(&ftl.gc.victim);
-    let blocks = flash.blocks_per_plane;
-    let in_use = 1.0 - f64::from(ftl.gc.threshold.blocks(blocks)) / f64::from(blocks);
-    let state = |flow: &FlowConfig| {
-        let held = flow.occupancy.unwrap_or(ftl.precondition.occupancy).0;
-        let rho = held / (1.0 + ftl.over_provisioning.0) / in_use;
-        if !device.compat.rounded_block_counts || rho <= 0.0 || rho >= 1.0 {
-            return None;
-        }
-        let uniform = match policy.released_choices(blocks) {
-            Some(choices) => released::best_of(choices, rho, flash.pages_per_block),
-            None => released::of_random_victims(rho, flash.pages_per_block),
+impl Range {
+    /// The pages of the flow's first requests in the range, which go to `pages` until it holds
+    /// `held` pages. `None` where nothing can be drawn.
+    fn draw(
+        &self,
+        device: &DeviceConfig,
+        (flow, index): (&FlowConfig, u64),
+        (space, seed): (&FlowSpace, u64),
+        (pages, held): (&mut PageSet, u64),
+    ) -> Option<()> {
+        let mut endless = flow.clone();
+        let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim else { return None };
+        synthetic.working_set_percent = 100;
+        synthetic.address = MqsimAddress::Uniform;
+        (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
+        let unit = match (self.first > 0, synthetic.aligned) {
+            (true, true) => u64::from(synthetic.alignment_sectors.max(1)),
+            _ => 1,
         };
-        Some(match hot_share(flow) {
-            Some(hot) => released::with_hot_pages(&uniform, hot),
-            None => uniform,
-        })
-    };
-    workload.flows.iter().map(state).collect()
-}
-
-/// All hot pages of a flow and some of the others, `held` pages together. `touched`: the pages that
-/// the run uses, of which the first are hot.
-fn hot_pages_first(
-    space: &FlowSpace,
-    held: u64,
-    touched: u64,
-    hot_share: f64,
-    seed: u64,
-) -> Footprint {
-    let hot_of = |all: u64| (hot_share * all as f64) as u64;
-    let (mut all, mut hot) = (touched, hot_of(touched));
-    let cold_needed = TOUCHED_PER_HELD * held.saturating_sub(hot) as f64;
-    if ((all - hot) as f64) < cold_needed {
-        (all, hot) = (space.pages, hot_of(space.pages));
-    }
-    let mut pages = PageSet::new(space.pages);
-    let (from, count) = match held.checked_sub(hot) {
-        Some(cold) => {
-            (0..hot).for_each(|page| pages.insert_range(page, page));
-            (hot..all, cold)
+        // Requests behind the first sector are aligned here, since the source counts from it.
+        synthetic.aligned &= self.first == 0;
+        let drawn_from = FlowSpace { sectors: self.last + 1 - self.first, ..space.clone() };
+        let mut source = flashlane_workload::build(
+            &endless,
+            index,
+            &drawn_from,
+            device.unit(),
+            device.interface.max_transfer,
+            &device.compat,
+            seed,
+        )
+        .ok()?;
+        let per_page = device.unit().0 / SECTOR_BYTES;
+        let mut met = pages.count();
+        for _ in 0..held.saturating_mul(DRAWS_PER_PAGE) {
+            if met >= held {
+                break;
+            }
+            let request = source.next(Time::ZERO).ok()??;
+            let sector = self.first + request.sector;
+            let sector = sector - sector % unit;
+            let last = sector + u64::from(request.sectors.max(1)) - 1;
+            for page in sector / per_page..=(last / per_page).min(space.pages - 1) {
+                if !pages.contains(page) {
+                    pages.insert_range(page, page);
+                    met += 1;
+                }
+            }
         }
-        None => (0..hot, held),
-    };
-    let mut rng = Rng::stream(seed, "precondition.hot_pages", space.first_lpa);
-    let order = Scatter::new((from.end - from.start).max(1), rng.next_u64());
-    for page in (0..count.min(from.end - from.start)).map(|k| from.start + order.at(k)) {
-        pages.insert_range(page, page);
+        Some(())
     }
-    Footprint::Pages(pages)
 }
 
-/// The size of a space of which a flow uses the sectors up to `last`.
-fn sectors_up_to(synthetic: &MqsimSyntheticConfig, last: u64) -> u64 {
-    let percent = u64::from(synthetic.working_set_percent.clamp(1, 100));
-    let first_guess = last * 100 / percent;
-    (first_guess..).find(|&sectors| synthetic.last_sector(sectors) >= last).unwrap_or(last)
-}
-
-/// With `compat.occupied_by_own_requests`, the pages that the first requests of a uniform MQSim
-/// flow touch, as many as it holds; `None` for all other flows.
+/// With `compat.occupied_by_own_requests`, the pages that the first requests of an MQSim flow
+/// touch, as many as it holds: of the cold pages only, where all hot ones are held. `None` for
+/// flows that stream, and those of other kinds.
 pub(super) fn footprint(
     device: &DeviceConfig,
     flow: &FlowConfig,
@@ -117,56 +97,32 @@ pub(super) fn footprint(
         return None;
     };
     let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim else { return None };
-    let share = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0.min(HELD_MAX);
-    let held = (share * space.pages as f64) as u64;
-    let touched = space.pages as f64 * f64::from(synthetic.working_set_percent) / 100.0;
     if synthetic.address == MqsimAddress::Streaming {
         return None;
     }
-    if let Some(hot) = hot_share(flow) {
-        return Some(hot_pages_first(space, held, touched as u64, hot, seed));
+    let share = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0.min(HELD_MAX);
+    let held = (share * space.pages as f64) as u64;
+    let per_page = device.unit().0 / SECTOR_BYTES;
+    let hot = hot_share(flow);
+    let hot_last = |last: u64| hot.map(|share| (last as f64 * share) as u64);
+    let hot_pages = |last: u64| hot_last(last).map_or(0, |last| last / per_page + 1);
+    // The release draws addresses below the last one that the run uses.
+    let mut last = synthetic.last_sector(space.sectors).saturating_sub(1);
+    let (touched, hot_touched) = (last / per_page + 1, hot_pages(last));
+    let cold = (touched - hot_touched.min(touched)) as f64;
+    if cold < TOUCHED_PER_HELD * held.saturating_sub(hot_touched) as f64 {
+        let used = f64::from(synthetic.working_set_percent.clamp(1, 100));
+        last = ((last as f64 * 100.0 / used) as u64).min(space.sectors.saturating_sub(1));
     }
-    let too_small = touched < TOUCHED_PER_HELD * held as f64;
-    let mut endless = flow.clone();
-    let (mut drawn_from, used) = (space.clone(), synthetic);
-    if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim {
-        if too_small {
-            synthetic.working_set_percent = 100;
-        }
-        synthetic.address = MqsimAddress::Uniform;
-        (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
-        // The release draws addresses below the last one that the run uses.
-        let mut last = used.last_sector(space.sectors).saturating_sub(1);
-        if too_small {
-            last = (last as f64 * 100.0 / f64::from(used.working_set_percent)) as u64;
-        }
-        drawn_from.sectors = sectors_up_to(synthetic, last.min(space.sectors - 1));
-    }
-    let mut source = flashlane_workload::build(
-        &endless,
-        index,
-        &drawn_from,
-        device.unit(),
-        device.interface.max_transfer,
-        &device.compat,
-        seed,
-    )
-    .ok()?;
-    let per_page = device.unit().0 / flashlane_device::layout::SECTOR_BYTES;
     let mut pages = PageSet::new(space.pages);
-    let mut met = 0;
-    for _ in 0..held.saturating_mul(DRAWS_PER_PAGE) {
-        if met >= held {
-            break;
+    let range = match hot_last(last) {
+        Some(hot_last) if hot_pages(last) >= held => Range { first: 0, last: hot_last },
+        Some(hot_last) => {
+            pages.insert_range(0, hot_last / per_page);
+            Range { first: hot_last + 1, last }
         }
-        let request = source.next(Time::ZERO).ok()??;
-        let last = request.sector + u64::from(request.sectors.max(1)) - 1;
-        for page in request.sector / per_page..=(last / per_page).min(space.pages - 1) {
-            if !pages.contains(page) {
-                pages.insert_range(page, page);
-                met += 1;
-            }
-        }
-    }
+        None => Range { first: 0, last },
+    };
+    range.draw(device, (flow, index), (space, seed), (&mut pages, held))?;
     Some(Footprint::Pages(pages))
 }

@@ -138,7 +138,7 @@ pub(super) mod tests {
     fn every_number_once() {
         let mut scatter = Scatter::new();
         for n in [1, 2, 3, 17, 64, 1000, 4097] {
-            scatter.set(n, true, 9, 3, 1);
+            scatter.set(n, Order::Random, 9, 3, 1);
             let mut seen = vec![0; n as usize];
             for (chunk, first) in seen.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)) {
                 scatter.fill(first, chunk);
@@ -149,8 +149,11 @@ pub(super) mod tests {
             assert_eq!(seen, (0..n).collect::<Vec<_>>());
         }
         let mut numbers = [0; 3];
-        scatter.set(10, false, 9, 3, 1);
+        scatter.set(10, Order::Rising, 9, 3, 1);
         scatter.fill(4, &mut numbers);
         assert_eq!(numbers, [4, 5, 6]);
+        scatter.set(10, Order::Falling, 9, 3, 1);
+        scatter.fill(4, &mut numbers);
+        assert_eq!((numbers, scatter.is_falling()), ([5, 4, 3], true));
     }
 }

@@ -16,7 +16,7 @@ use std::thread;
 use flashlane_engine::Rng;
 use flashlane_units::{FlowId, Lpa, PlaneId};
 
-use super::fill::{Filled, full_blocks};
+use super::fill::{Filled, When, full_blocks};
 use super::scatter::{CHUNK, Scatter};
 use flashlane_device::ftl::FtlState;
 
@@ -140,7 +140,7 @@ pub(super) fn fill_in_shares(
     seed: u64,
     state: &mut FtlState,
 ) {
-    let mut blocks = full_blocks(plane, flow, valid, span, state);
+    let mut blocks = full_blocks(plane, flow, valid, When::Evenly(span), state);
     blocks.sort_unstable_by_key(|block| block.first);
     let pages_per_block = state.blocks.pages_per_block();
     let (Some(lowest), Some(highest)) = (blocks.first(), blocks.last()) else { return };

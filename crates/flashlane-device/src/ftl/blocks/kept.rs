@@ -79,6 +79,9 @@ fn put_plane(plane: &Plane, out: &mut Vec<u32>) {
         unparking,
         programs,
         slc,
+        // Nothing was collected, as on a new drive.
+        uncollected: _,
+        idle_turns: _,
         // All static blocks are empty, as on a new drive.
         static_free: _,
         filled,

@@ -83,6 +83,10 @@ pub struct Plane {
     /// Collections due for blocks that were taken from the pool, with
     /// `compat.collection_per_block`.
     pub(crate) owed: u32,
+    /// With frontiers that are open from the start: flows whose first block was not collected, and
+    /// collections whose turn is that of a block that is still open.
+    pub(crate) uncollected: u32,
+    pub(crate) idle_turns: u32,
     /// Collection was due, but no block could be collected or none was worth it.
     pub(crate) gc_wanted: bool,
     /// True while there are fewer free blocks than the hard threshold.
@@ -174,6 +178,8 @@ impl Blocks {
             free: geometry.blocks_per_plane,
             jobs: 0,
             owed: 0,
+            uncollected: 0,
+            idle_turns: 0,
             gc_wanted: false,
             urgent: false,
             parked: List::default(),

@@ -13,6 +13,10 @@ use crate::ftl::{Ftl, RESERVE_BLOCKS};
 /// Most blocks of a plane that the released MQSim collects at a time.
 const RELEASED_JOBS_MAX: u32 = 10;
 
+/// Blocks that a flow opens at the start beside that of its data: for translation pages and for
+/// moved ones.
+const OPEN_WITHOUT_DATA: u32 = 2;
+
 /// Settings and policy that decide on collection.
 #[derive(Clone)]
 pub(in crate::ftl) struct Collector {
@@ -83,7 +87,7 @@ impl Ftl {
     }
 
     /// True if static wear levelling compares numbers of blocks, and acts after every erase.
-    pub(super) fn levels_by_number(&self) -> bool {
+    pub(in crate::ftl) fn levels_by_number(&self) -> bool {
         self.layer.collector().is_some_and(|collector| collector.levels_by_number)
     }
 
@@ -102,6 +106,9 @@ impl Ftl {
     pub(in crate::ftl) fn select_victim(&mut self, plane: PlaneId) -> Option<BlockId> {
         if let Some(oldest) = self.block_to_fold(plane, true) {
             return Some(oldest);
+        }
+        if self.idles(plane) {
+            return None;
         }
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;
@@ -122,6 +129,30 @@ impl Ftl {
         let owed = &mut self.blocks.planes[plane].owed;
         *owed = owed.saturating_sub(1);
         Some(self.blocks.first_block(plane).plus(victim))
+    }
+
+    /// True if the turn is that of a block which is still open, so that nothing is collected.
+    ///
+    /// In the released MQSim blocks are taken in the order host data, translation pages, moved
+    /// pages, flow by flow, and then as they are needed; a block whose turn comes while it is open
+    /// has none later.
+    fn idles(&mut self, plane: PlaneId) -> bool {
+        let of_release = self.collects_per_block();
+        let Some(collector) = self.layer.collector() else { return false };
+        if !of_release || !collector.victim.takes_turns() {
+            return false;
+        }
+        let state = &mut self.blocks.planes[plane];
+        if state.idle_turns > 0 {
+            state.idle_turns -= 1;
+            state.owed = state.owed.saturating_sub(1);
+            return true;
+        }
+        if state.uncollected > 0 {
+            state.uncollected -= 1;
+            state.idle_turns = OPEN_WITHOUT_DATA;
+        }
+        false
     }
 
     /// Empties blocks of a plane until it has free ones enough.

@@ -31,6 +31,10 @@ impl VictimPolicy for Fifo {
             .reduce(|best, block| if plane.age(block) > plane.age(best) { block } else { best })
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn steady_state(&self, rho: f64, pages_per_block: u32, _: u32) -> Option<SteadyState> {
         Some(mean_field::fifo(rho, pages_per_block))
     }

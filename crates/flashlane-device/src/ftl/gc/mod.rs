@@ -194,6 +194,11 @@ pub trait VictimPolicy: Send + dyn_clone::DynClone {
         Some(mean_field::released::CHOICES)
     }
 
+    /// True if every block has its turn, one after the other.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     /// True if the policy asks for [`PlaneView::emptiest`] every time.
     fn compares_all(&self) -> bool {
         false

@@ -91,9 +91,8 @@ pub fn moved_to(shares: &[f64], mean_wanted: f64) -> Vec<f64> {
     }
     let by = missing.trunc() as i64;
     let (valid, partly) = shares.split_last().expect("a block has pages");
-    let of = |i: usize| {
-        usize::try_from(i as i64 - by).ok().and_then(|from| partly.get(from)).copied()
-    };
+    let of =
+        |i: usize| usize::try_from(i as i64 - by).ok().and_then(|from| partly.get(from)).copied();
     let moved = (0..partly.len()).map(|i| of(i).unwrap_or(0.0));
     moved.chain(std::iter::once(*valid)).collect()
 }
@@ -120,4 +119,46 @@ pub fn rounded_down(shares: &[f64], count: u64, pages: u64) -> Vec<u32> {
         }
     }
     valid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Free blocks of a plane of 512 blocks were found by the number of writes after which the
+    /// release begins to collect.
+    #[test]
+    fn as_many_blocks_are_in_use_as_in_the_release() {
+        let in_use = |held: f64, pages: u64, hot: Option<f64>| {
+            let uniform = best_of(CHOICES, held * 0.93 / (1.0 - 25.0 / 512.0), 64);
+            let state = hot.map_or(uniform.clone(), |hot| with_hot_pages(&uniform, hot));
+            rounded_down(&moved_to(&state, pages as f64 / 500.0), 500, pages)
+        };
+        for (held, pages, blocks) in
+            [(0.25, 7618, 477), (0.3, 9142, 479), (0.35, 10666, 482), (0.4, 12190, 478)]
+        {
+            let valid = in_use(held, pages, None);
+            assert_eq!(valid.len(), blocks, "{held}");
+            assert_eq!(valid.iter().map(|&pages| u64::from(pages)).sum::<u64>(), pages);
+            assert!(valid.is_sorted_by(|more, less| more >= less), "{held}: {valid:?}");
+            assert_eq!(valid[0], 63, "no block is wholly valid");
+        }
+        let hot = in_use(0.75, 22_856, Some(0.2));
+        assert_eq!((hot.len(), hot[0], hot[453]), (454, 64, 0));
+    }
+
+    #[test]
+    fn the_states_are_those_of_the_models() {
+        let close = |ours: &[f64], expected: &[f64], within: f64| {
+            let differ = ours.iter().zip(expected).map(|(a, b)| (a - b).abs());
+            assert!(differ.fold(0.0, f64::max) < within, "{ours:?}\n{expected:?}");
+        };
+        let model = super::super::d_choices(0.7, 32, 30.0).valid_pages();
+        close(&best_of(30, 0.7, 32), &model, 0.06);
+        let sum: f64 = of_random_victims(0.7, 32).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        let moved = moved_to(&[0.0, 0.5, 0.5, 0.0], 0.4);
+        close(&moved, &[0.5, 0.5, 0.0, 0.0], 1e-12);
+        close(&moved_to(&[0.0, 0.5, 0.5, 0.0], 0.6), &[0.0, 0.5, 0.5, 0.0], 1e-12);
+    }
 }
