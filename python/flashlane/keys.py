@@ -1452,15 +1452,21 @@ class CompatConfig(TypedDict, total=False):
     """Collection starts once for each block taken while a plane has fewer free blocks than the threshold,
     for up to ten blocks at a time; an erase that leaves fewer than ten free blocks starts another one."""
 
+    leveling_by_number: bool
+    """Static wear levelling compares numbers of blocks in place of their erases: after each erase, the
+    number of the first block with the most erases and of the first with the fewest. It acts where the
+    first is greater by the threshold, or smaller."""
+
     writes_wait_for_erases: bool
     """Host writes of a chip wait while urgent collection has blocks there whose erase has not started.
     With hybrid mapping they wait only when nothing but the erase is left: a merge may have to wait for
     host writes."""
 
     occupied_by_own_requests: bool
-    """At the start, a uniform flow of MQSim's files holds the pages that its first requests touch, at most
+    """At the start, a random flow of MQSim's files holds the pages that its first requests touch, at most
     90 % of its space. The run then writes only pages that are there already. If it would touch too few
-    pages, the requests are drawn from its whole space. With ``random_generators``."""
+    pages, the requests are drawn from its whole space. A flow with hot pages, at most 30 %, holds these
+    and the first others that it touches. With ``random_generators``."""
 
     first_sectors_only: bool
     """A page that preconditioning fills holds one sector, the first of an access. A write of this sector
@@ -1471,8 +1477,9 @@ class CompatConfig(TypedDict, total=False):
     blocks count as the oldest."""
 
     rounded_block_counts: bool
-    """Preconditioning rounds the number of blocks with each number of valid pages down, flow by flow.
-    Pages for which no block is left then go to more of the fullest blocks, so that some blocks stay free."""
+    """Preconditioning takes the release's steady state of every flow, and rounds the number of blocks with
+    each number of valid pages down. Pages for which no block is left go to more of the fullest blocks, so
+    that some blocks stay free. The highest pages lie in the fullest blocks, in front of what is invalid."""
 
     sata_over_pcie: bool
     """Commands, data and completions of a SATA drive cross the PCIe link, as messages of NVMe."""

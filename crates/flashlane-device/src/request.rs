@@ -127,9 +127,9 @@ pub struct Request {
 /// Where a request is.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestPlace {
-    /// Its first sector in the space of its flow.
+    /// First sector in the space of the flow.
     pub sector: u64,
-    /// Number of pages that it touches.
+    /// Number of pages that the request touches.
     pub pages: u32,
 }
 

@@ -3,13 +3,14 @@
 //!
 //! Dynamic wear levelling only chooses among free blocks; a block under data that is never
 //! rewritten would keep its few erases. Source: MQSim (FAST'18) section 4.2.3, in its released
-//! design, with erase counts where the release compares block numbers.
+//! design, with erase counts where the release compares block numbers. It does so here, too, with
+//! `compat.leveling_by_number`.
 
 use flashlane_units::{BlockId, PlaneId};
 
 use super::Ftl;
 use crate::context::Context;
-use crate::ftl::blocks::BlockState;
+use crate::ftl::blocks::{Block, BlockState};
 use crate::ftl::gc::JobKind;
 
 impl Ftl {
@@ -50,8 +51,12 @@ impl Ftl {
     /// The first block with the fewest erases of a plane, if its number and that of the first with
     /// the most are far from each other.
     fn coldest_by_number(&mut self, plane: PlaneId) -> Option<BlockId> {
-        let threshold = self.layer.collector()?.wear_threshold;
+        let collector = self.layer.collector()?;
+        let threshold = collector.wear_threshold;
         let state = &self.blocks.planes[plane];
+        if threshold == 0 || !collector.has_room(state) {
+            return None;
+        }
         let blocks = self.blocks.of_plane(plane);
         let fewest = blocks.iter().map(|block| block.erases).min().expect("a plane has blocks");
         let first = |erases| blocks.iter().position(|block| block.erases == erases);
@@ -60,9 +65,12 @@ impl Ftl {
         let far = hot < cold || hot - cold >= threshold as usize;
         let block = self.blocks.first_block(plane).plus(cold as u32);
         let stays = self.first_block_stays && block == BlockId::new(0);
-        let safe = blocks[cold].state == BlockState::Full && blocks[cold].quiet() && !stays;
+        let Block { state, stream, .. } = blocks[cold];
+        let is_full = state == BlockState::Full && blocks[cold].quiet();
+        // The release never moves blocks of translation pages.
+        let moves = is_full && !stays && stream.is_data();
         self.blocks.planes[plane].erases_min = fewest;
-        if threshold == 0 || !far || !safe {
+        if !far || !moves {
             return None;
         }
         self.wear_leveling_moves += 1;

@@ -63,10 +63,10 @@ pub(super) struct Filled {
 /// When the blocks of a flow were filled, among those of the plane.
 #[derive(Clone, Copy)]
 pub(super) enum When {
-    /// Evenly over the span in which so many blocks were filled.
+    /// Evenly over the span in which this number of blocks was filled.
     Evenly(u32),
-    /// The first with the first ones of other flows, and the rest one after the other, after so
-    /// many others.
+    /// The first block with the first ones of other flows. The rest follow one after the other,
+    /// behind this number of blocks of other flows.
     After(u32),
 }
 
@@ -115,8 +115,8 @@ pub(super) struct Part {
 
 impl Part {
     /// Writes blocks of the plane: `valid` pages of each hold logical pages in the given order, and
-    /// the others are invalid. Valid pages are spread over their block, or at its front where the order falls. The places
-    /// of the logical pages go to `places`, plus one.
+    /// the others are invalid. Valid pages are spread over their block, or at its front where the
+    /// order falls. The places of the logical pages go to `places`, plus one.
     pub(super) fn fill_blocks(
         &self,
         plane: PlaneId,

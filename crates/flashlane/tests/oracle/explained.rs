@@ -38,15 +38,6 @@ pub(crate) const EXPLAINED: &[Explained] = &[
         },
     },
     Explained {
-        why: "front end D34: the valid pages of blocks follow an occupancy of 100 %, of which only 90 % are \
-              drawn; the distribution is shifted by whole pages to make up for it",
-        cases: &["g7_gc/pre_b512_p64_occ100_n100000"],
-        shown: Shown::Beside {
-            tags: &["Initial_Occupancy_Percentage"],
-            pairs: &[("g7_gc/pre_b512_p64_occ100_n100000", "g7_gc/pre_b512_p64_occ90_n100000")],
-        },
-    },
-    Explained {
         why: "back end D10 (in part; the rest is not traced): the choices of RGA include free blocks, which \
               wastes some of them; it matters at 93 % utilisation, the more the longer the run",
         cases: &["g7_gc/steady_op0.127_RGA_qd1_n1800000"],

@@ -18,7 +18,7 @@ pub(crate) struct Set {
 
 /// The mixed cases of the full reference runs.
 pub(crate) const MIXED: Set =
-    Set { group: ("g13_mixed", Closeness::Strict), outside: OUTSIDE, reached: 95 };
+    Set { group: ("g13_mixed", Closeness::Strict), outside: OUTSIDE, reached: 97 };
 
 /// Inputs drawn at random for this test, by class: plain ones, priorities, a mapping cache, a data
 /// cache, SATA, collection, preconditioning.
@@ -41,12 +41,6 @@ pub(crate) struct Outside {
 }
 
 const OUTSIDE: &[Outside] = &[
-    Outside {
-        why: "a preconditioned drive: not traced. The release rounds numbers of blocks by valid pages, and also shifts \
-              them by whole pages",
-        beside: Some("mc_pre_2f"),
-        flows: &[("mc_pre_1f", &[0]), ("mc_pre_3f", &[0, 1, 2])],
-    },
     Outside {
         why: "not traced: three flows on planes of few blocks",
         beside: None,
@@ -78,19 +72,28 @@ const OUTSIDE_OF_RANDOM: &[Outside] = &[
         flows: &[("cache011", &[0]), ("sata004", &[0])],
     },
     Outside {
-        why: "not traced: collection",
-        beside: None,
-        flows: &[("gc005", &[1]), ("gc007", &[0]), ("gc008", &[0]), ("gc010", &[0])],
+        why: "not traced: collection by RGA, less than 0.8 % off",
+        beside: Some("gc003"),
+        flows: &[("gc007", &[0]), ("gc015", &[0])],
     },
     Outside {
-        why: "a preconditioned drive with several flows: not traced",
+        why: "a preconditioned drive whose flows hold hot pages: the cold pages that they hold are drawn otherwise in \
+              the release, and some planes begin to collect sooner or later",
+        beside: Some("pre011"),
+        flows: &[
+            ("pre006", &[0, 1, 2]),
+            ("pre007", &[0]),
+            ("pre036", &[0]),
+            ("pre045", &[1]),
+            ("pre051", &[0]),
+            ("pre054", &[0, 2]),
+            ("pre057", &[0]),
+        ],
+    },
+    Outside {
+        why: "not traced: several flows that read pages which nobody wrote, and flows that write parts of pages",
         beside: Some("pre003"),
-        flows: &[("pre006", &[0, 1, 2]), ("pre012", &[0, 1]), ("pre017", &[0, 1])],
-    },
-    Outside {
-        why: "a preconditioned drive of which a half is held: not traced",
-        beside: Some("pre004"),
-        flows: &[("pre007", &[0]), ("pre009", &[0]), ("pre011", &[0])],
+        flows: &[("pre012", &[0, 1]), ("pre049", &[1])],
     },
 ];
 

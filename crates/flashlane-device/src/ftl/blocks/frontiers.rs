@@ -112,7 +112,7 @@ impl Blocks {
     /// replaces full ones at once. Order: the released MQSim.
     pub(crate) fn open_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
         self.eager_frontiers = true;
-        self.planes[plane].uncollected += 1;
+        self.planes[plane].turns.add_flow();
         for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
             let at = self.frontier_at(plane, flow, stream);
             self.frontiers[at] = self.take_block(plane, flow, stream);

@@ -80,8 +80,7 @@ fn put_plane(plane: &Plane, out: &mut Vec<u32>) {
         programs,
         slc,
         // Nothing was collected, as on a new drive.
-        uncollected: _,
-        idle_turns: _,
+        turns: _,
         // All static blocks are empty, as on a new drive.
         static_free: _,
         filled,

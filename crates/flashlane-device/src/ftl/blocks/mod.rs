@@ -11,6 +11,7 @@ mod pool;
 mod precondition;
 mod slc;
 mod stream;
+mod turns;
 mod visible;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use frontiers::STREAMS;
 pub(super) use full::{FullBlocks, first_fewest};
 use pool::Pool;
 pub use stream::Stream;
+use turns::Turns;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +75,7 @@ impl Block {
 }
 
 /// State of a plane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plane {
     pool: Pool,
     /// Blocks in the pool.
@@ -83,10 +85,8 @@ pub struct Plane {
     /// Collections due for blocks that were taken from the pool, with
     /// `compat.collection_per_block`.
     pub(crate) owed: u32,
-    /// With frontiers that are open from the start: flows whose first block was not collected, and
-    /// collections whose turn is that of a block that is still open.
-    pub(crate) uncollected: u32,
-    pub(crate) idle_turns: u32,
+    /// Turns of collection, where frontiers are open from the start.
+    pub(crate) turns: Turns,
     /// Collection was due, but no block could be collected or none was worth it.
     pub(crate) gc_wanted: bool,
     /// True while there are fewer free blocks than the hard threshold.
@@ -173,24 +173,7 @@ impl Blocks {
     /// All blocks erased.
     pub(crate) fn new(geometry: Geometry, flows: u32, wear_leveling: bool, reserve: u32) -> Self {
         let planes = geometry.planes() as usize;
-        let plane = Plane {
-            pool: Pool::default(),
-            free: geometry.blocks_per_plane,
-            jobs: 0,
-            owed: 0,
-            uncollected: 0,
-            idle_turns: 0,
-            gc_wanted: false,
-            urgent: false,
-            parked: List::default(),
-            unparking: false,
-            programs: 0,
-            slc: 0,
-            static_free: VecDeque::new(),
-            filled: 0,
-            erases_max: 0,
-            erases_min: 0,
-        };
+        let plane = Plane { free: geometry.blocks_per_plane, ..Plane::default() };
         Self {
             blocks: Array::of(Block::default(), planes * geometry.blocks_per_plane as usize),
             planes: Array::of(plane, planes),

@@ -13,10 +13,6 @@ use crate::ftl::{Ftl, RESERVE_BLOCKS};
 /// Most blocks of a plane that the released MQSim collects at a time.
 const RELEASED_JOBS_MAX: u32 = 10;
 
-/// Blocks that a flow opens at the start beside that of its data: for translation pages and for
-/// moved ones.
-const OPEN_WITHOUT_DATA: u32 = 2;
-
 /// Settings and policy that decide on collection.
 #[derive(Clone)]
 pub(in crate::ftl) struct Collector {
@@ -67,13 +63,17 @@ impl Collector {
         self.victim.costs_nothing()
     }
 
+    /// True if the released MQSim would empty another block of a plane at the same time. Every job
+    /// may open one block.
+    pub(in crate::ftl) fn has_room(&self, plane: &Plane) -> bool {
+        plane.jobs < RELEASED_JOBS_MAX.min(plane.free)
+    }
+
     /// True if another block of the plane should be emptied now.
     #[inline]
     pub(in crate::ftl) fn is_due(&self, plane: &Plane) -> bool {
         if self.per_block {
-            // Every job may open one block.
-            let jobs_max = RELEASED_JOBS_MAX.min(plane.free);
-            return plane.owed > 0 && plane.free < self.threshold && plane.jobs < jobs_max;
+            return plane.owed > 0 && plane.free < self.threshold && self.has_room(plane);
         }
         plane.free < self.threshold && plane.jobs < self.max_jobs
     }
@@ -84,11 +84,6 @@ impl Ftl {
     pub(in crate::ftl) fn collection_is_due(&self, plane: PlaneId) -> bool {
         let state = &self.blocks.planes[plane];
         self.layer.collector().is_some_and(|collector| collector.is_due(state))
-    }
-
-    /// True if static wear levelling compares numbers of blocks, and acts after every erase.
-    pub(in crate::ftl) fn levels_by_number(&self) -> bool {
-        self.layer.collector().is_some_and(|collector| collector.levels_by_number)
     }
 
     pub(super) fn collects_per_block(&self) -> bool {
@@ -131,28 +126,16 @@ impl Ftl {
         Some(self.blocks.first_block(plane).plus(victim))
     }
 
-    /// True if the turn is that of a block which is still open, so that nothing is collected.
-    ///
-    /// In the released MQSim blocks are taken in the order host data, translation pages, moved
-    /// pages, flow by flow, and then as they are needed; a block whose turn comes while it is open
-    /// has none later.
+    /// True if the turn is that of an open block, so that nothing is collected.
     fn idles(&mut self, plane: PlaneId) -> bool {
-        let of_release = self.collects_per_block();
-        let Some(collector) = self.layer.collector() else { return false };
-        if !of_release || !collector.victim.takes_turns() {
+        let takes_turns =
+            |collector: &Collector| collector.per_block && collector.victim.takes_turns();
+        let state = &mut self.blocks.planes[plane];
+        if !self.layer.collector().is_some_and(takes_turns) || !state.turns.next_is_idle() {
             return false;
         }
-        let state = &mut self.blocks.planes[plane];
-        if state.idle_turns > 0 {
-            state.idle_turns -= 1;
-            state.owed = state.owed.saturating_sub(1);
-            return true;
-        }
-        if state.uncollected > 0 {
-            state.uncollected -= 1;
-            state.idle_turns = OPEN_WITHOUT_DATA;
-        }
-        false
+        state.owed = state.owed.saturating_sub(1);
+        true
     }
 
     /// Empties blocks of a plane until it has free ones enough.

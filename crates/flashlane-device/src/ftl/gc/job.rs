@@ -300,7 +300,7 @@ impl Ftl {
             self.owe_collection(plane);
         }
         // Levelling takes turns with collection, so that it leaves free blocks to waiting writes.
-        if kind == JobKind::Collection || self.levels_by_number() {
+        if kind == JobKind::Collection {
             self.level_wear(ctx, plane);
         }
         self.collect(ctx, plane);

@@ -384,7 +384,7 @@ impl Untimed {
         self.ftl.end_job(plane, block);
         self.erases += u64::from(self.ftl.blocks.planes_per_block());
         self.ftl.blocks.planes[plane].urgent = self.is_urgent(plane);
-        if (kind == JobKind::Collection || self.ftl.levels_by_number())
+        if kind == JobKind::Collection
             && let Some(coldest) = self.ftl.coldest_block(plane)
         {
             self.start_job(plane, coldest, JobKind::Wear);

@@ -37,8 +37,8 @@ pub(super) fn warps(seed: u64, device: &mut DeviceConfig, workload: &mut Workloa
     }
 }
 
-/// The case as a drive that is stepped from outside can replay it: one queue pair for each flow, and
-/// no limits that several flows share.
+/// The case as a drive that is stepped from outside can replay it: one queue pair for each flow,
+/// and no limits that several flows share.
 #[allow(dead_code, reason = "only the tests of recordings need it")]
 pub(crate) fn recordable(mut case: Case) -> Case {
     for flow in &mut case.workload.flows {

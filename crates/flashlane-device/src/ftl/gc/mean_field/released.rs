@@ -11,6 +11,19 @@ const STEP: f64 = 0.001;
 const STEPS_MAX: u32 = 10_000;
 const STEADY: f64 = 1e-10;
 
+/// A whole power, by squares.
+fn power(mut base: f64, mut exponent: u32) -> f64 {
+    let mut product = 1.0;
+    while exponent > 0 {
+        if exponent % 2 == 1 {
+            product *= base;
+        }
+        base *= base;
+        exponent /= 2;
+    }
+    product
+}
+
 /// Share of all blocks with exactly `v` valid pages, `v = 0..=b`, with the best of `choices` blocks
 /// as victim. The state of [`super::d_choices`], reached by steps from blocks that hold pages at
 /// random; no block is wholly valid.
@@ -22,7 +35,7 @@ pub fn best_of(choices: u32, rho: f64, pages_per_block: u32) -> Vec<f64> {
         above[i] = above[i + 1] + share;
     }
     above[0] = 1.0;
-    let mut beaten: Vec<f64> = above.iter().map(|share| share.powi(choices as i32)).collect();
+    let mut beaten: Vec<f64> = above.iter().map(|share| power(*share, choices)).collect();
     for _ in 0..STEPS_MAX {
         let gained = b as f64 - beaten[1..=b].iter().sum::<f64>();
         above[b] = 0.0;
@@ -33,7 +46,7 @@ pub fn best_of(choices: u32, rho: f64, pages_per_block: u32) -> Vec<f64> {
             above[i] += step;
             change = change.max(step.abs());
         }
-        beaten.iter_mut().zip(&above).for_each(|(b, share)| *b = share.powi(choices as i32));
+        beaten.iter_mut().zip(&above).for_each(|(b, share)| *b = power(*share, choices));
         if change <= STEADY {
             break;
         }
