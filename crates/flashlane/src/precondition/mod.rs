@@ -285,7 +285,7 @@ impl Filler<'_> {
             part.fill_blocks(plane, &valid, when, &self.order, state, &mut self.places);
             parts.push(part);
         }
-        state.blocks.blocks_filled(plane, span);
+        state.blocks.blocks_filled(plane, span.max(others));
     }
 }
 
