@@ -42,6 +42,8 @@ impl Range {
         let Some(MqsimFlowConfig::Synthetic(synthetic)) = &mut endless.mqsim else { return None };
         synthetic.working_set_percent = 100;
         synthetic.address = MqsimAddress::Uniform;
+        // Cold pages are drawn with the numbers that the run has for the choice of hot ones.
+        synthetic.seed = synthetic.seed.wrapping_add(i32::from(self.first > 0));
         (synthetic.requests, synthetic.stop_time_ns) = (u64::MAX, 0);
         let unit = match (self.first > 0, synthetic.aligned) {
             (true, true) => u64::from(synthetic.alignment_sectors.max(1)),
@@ -108,18 +110,21 @@ pub(super) fn footprint(
     let hot_pages = |last: u64| hot_last(last).map_or(0, |last| last / per_page + 1);
     // The release draws addresses below the last one that the run uses.
     let mut last = synthetic.last_sector(space.sectors).saturating_sub(1);
+    let mut last_cold = last;
     let (touched, hot_touched) = (last / per_page + 1, hot_pages(last));
     let cold = (touched - hot_touched.min(touched)) as f64;
     if cold < TOUCHED_PER_HELD * held.saturating_sub(hot_touched) as f64 {
         let used = f64::from(synthetic.working_set_percent.clamp(1, 100));
-        last = ((last as f64 * 100.0 / used) as u64).min(space.sectors.saturating_sub(1));
+        let whole = space.sectors.saturating_sub(1);
+        last = ((last as f64 * 100.0 / used) as u64).min(whole);
+        last_cold = whole;
     }
     let mut pages = PageSet::new(space.pages);
     let range = match hot_last(last) {
         Some(hot_last) if hot_pages(last) >= held => Range { first: 0, last: hot_last },
         Some(hot_last) => {
             pages.insert_range(0, hot_last / per_page);
-            Range { first: hot_last + 1, last }
+            Range { first: hot_last + 1, last: last_cold }
         }
         None => Range { first: 0, last },
     };

@@ -77,16 +77,14 @@ const OUTSIDE_OF_RANDOM: &[Outside] = &[
         flows: &[("gc007", &[0]), ("gc015", &[0])],
     },
     Outside {
-        why: "a preconditioned drive whose flows hold hot pages: the cold pages that they hold are drawn otherwise in \
-              the release, and some planes begin to collect sooner or later",
-        beside: Some("pre011"),
+        why: "a preconditioned drive whose flows hold hot pages of a range that was too small: a few of the cold pages \
+              that they hold are others in the release, and some planes begin to collect sooner or later",
+        beside: Some("pre051"),
         flows: &[
             ("pre006", &[0, 1, 2]),
             ("pre007", &[0]),
             ("pre036", &[0]),
-            ("pre045", &[1]),
-            ("pre051", &[0]),
-            ("pre054", &[0, 2]),
+            ("pre054", &[1]),
             ("pre057", &[0]),
         ],
     },
