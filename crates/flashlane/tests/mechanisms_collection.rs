@@ -256,7 +256,7 @@ fn compatibility_switches_of_collection_take_effect() {
     let few = writes.set("flow[0].mqsim.synthetic.requests", 4000);
     let [off, on] = switched(&few, "rounded_block_counts");
     assert!(amplification(&on) != amplification(&off), "{}", amplification(&on));
-    // The first block of each plane but the first moves once, as soon as another one was erased.
+    // Planes move their first block once, after their first collection; there are eight of them.
     let wide = few.set("flash.blocks_per_plane", 256).set("flow[0].occupancy", 0.7);
     let open = ["frontiers_at_start", "fullest_blocks_oldest", "rounded_block_counts"];
     let open =

@@ -240,7 +240,9 @@ impl Filler<'_> {
         // Blocks of the plane that the released MQSim divides among flows.
         let shared = layout.geometry.blocks_per_plane.saturating_sub(pool_level(device, layout));
         // Blocks of all flows, with the blocks of each flow spread over the same span of time.
-        let (span, mut others) = (room as u32, 0);
+        let span = room as u32;
+        // Blocks of the flows before, where these are filled one after the other.
+        let mut others = 0;
         for (&(flow, _), pages) in flows.iter().zip(pages) {
             let count = u64::from(pages.len());
             if count == 0 {

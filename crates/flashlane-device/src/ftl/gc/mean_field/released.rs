@@ -1,5 +1,5 @@
 //! The steady state that the released MQSim computes, which its rounding and its treatment of hot
-//! pages lead away from ours. Source: runs of the release (commit 7ec40e3).
+//! pages lead away from ours. Source: our notes on the release (commit 7ec40e3), and runs of it.
 
 use super::binomial;
 
