@@ -1457,6 +1457,10 @@ class CompatConfig(TypedDict, total=False):
     number of the first block with the most erases and of the first with the fewest. It acts where the
     first is greater by the threshold, or smaller."""
 
+    planes_may_fill: bool
+    """A run may start although some planes have no room for all data of their flows, for example those
+    that flows share in part. If it fills such a plane, it ends with an error."""
+
     writes_wait_for_erases: bool
     """Host writes of a chip wait while urgent collection has blocks there whose erase has not started.
     With hybrid mapping they wait only when nothing but the erase is left: a merge may have to wait for

@@ -104,6 +104,9 @@ pub struct CompatConfig {
     /// the number of the first block with the most erases and of the first with the fewest. It acts
     /// where the first is greater by the threshold, or smaller.
     pub leveling_by_number: bool,
+    /// A run may start although some planes have no room for all data of their flows, for example
+    /// those that flows share in part. If it fills such a plane, it ends with an error.
+    pub planes_may_fill: bool,
     /// Host writes of a chip wait while urgent collection has blocks there whose erase has not
     /// started. With hybrid mapping they wait only when nothing but the erase is left: a merge may
     /// have to wait for host writes.
@@ -177,6 +180,7 @@ impl CompatConfig {
             frontiers_at_start: true,
             collection_per_block: true,
             leveling_by_number: true,
+            planes_may_fill: true,
             writes_wait_for_erases: true,
             occupied_by_own_requests: true,
             first_sectors_only: true,

@@ -1,6 +1,7 @@
 //! Small drives that once stopped for ever, or crashed, with work left to do. Found by the swarm.
 
 use crate::common::Scenario;
+use flashlane::config::validate::{self, validate};
 use flashlane::policy::Scheduling;
 
 /// One plane.
@@ -198,4 +199,40 @@ fn a_closed_loop_whose_time_is_long_over_ends() {
     // The load goes on for as long again, since requests that count are outstanding.
     assert!((39_000..42_000).contains(&summary.requests_completed));
     assert!(summary.flows[0].saturated);
+}
+
+/// Lets a run start on planes that are too small for all of their data.
+const SWITCH: &str = "compat.planes_may_fill";
+
+/// Two writers on three planes, of which they share one.
+fn sharing_in_part(requests: u32) -> Scenario {
+    let first = writers(1, requests).replace("cache = \"off\"", "cache = \"off\"\nchips = [0, 1]");
+    let second = first.replace("[0, 1]", "[1, 2]").replace("writer 0", "writer 1");
+    Scenario::new(DRIVE, &(first + &second))
+        .set("flash.chips_per_channel", 3)
+        .set("flash.blocks_per_plane", 32)
+        .set("ftl.over_provisioning", 0.3)
+        .set("ftl.gc.threshold", "\"3 blocks\"")
+        .set("ftl.precondition.enabled", false)
+}
+
+#[test]
+fn a_run_that_fills_a_shared_plane_ends_with_an_error() {
+    let refused = |scenario: &Scenario| {
+        let (device, workload) = scenario.parsed();
+        let problems = validate(&device, &workload);
+        problems.iter().any(|problem| problem.message.contains("plane 1 must hold"))
+    };
+    let short = sharing_in_part(200);
+    assert!(refused(&short), "the shared plane has to hold more than it can");
+    assert!(refused(&short.set("ftl.precondition.enabled", true).set(SWITCH, true)));
+    let allowed = short.set(SWITCH, true);
+    assert!(!refused(&allowed));
+    let (device, workload) = allowed.load();
+    let warnings = validate::warnings(&device, &workload);
+    assert!(warnings.iter().any(|warning| warning.contains("plane 1 must hold")), "{warnings:?}");
+    // It does not come to that in a short run.
+    assert!(allowed.run().requests_completed >= 400);
+    let error = sharing_in_part(20_000).set(SWITCH, true).try_run().expect_err("it is full");
+    assert!(error.to_string().contains("plane 1 is full"), "{error}");
 }

@@ -52,12 +52,34 @@ fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, 
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
     let layout = workload.layout(device);
     if let Some(Problem { place, message }) = shortage(device, &layout) {
-        rules.refuse(place, message);
+        if !may_fill(device) {
+            rules.refuse(place, message);
+        }
     } else if let (Isolation::Upi(upi), MappingKind::Page) =
         (&device.isolation, device.ftl.mapping.kind)
     {
         check_moving_sets(rules, device, &layout, upi);
     }
+}
+
+/// True if a run may start although some planes have too little room, with
+/// `compat.planes_may_fill`. The drive must be empty, and the address alone must decide on the
+/// plane of a page.
+fn may_fill(device: &DeviceConfig) -> bool {
+    let ftl = &device.ftl;
+    let stays = ftl.mapping.kind == MappingKind::Page && !ftl.allocation.is_dynamic();
+    let moves = device.isolation.moves();
+    device.compat.planes_may_fill && stays && !moves && !ftl.precondition.enabled
+}
+
+/// The warning about planes that have too little room for the data of all their flows.
+pub(super) fn may_fill_warning(device: &DeviceConfig, workload: &WorkloadConfig) -> Option<String> {
+    let layout = workload.layout(device);
+    let short = shortage(device, &layout).filter(|_| may_fill(device))?;
+    Some(format!(
+        "{}: {}. With compat.planes_may_fill the run starts, and ends with an error if it fills a plane",
+        short.place, short.message
+    ))
 }
 
 /// The problem of a plane that has too little room for its data, if there is one.

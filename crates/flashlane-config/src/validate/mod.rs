@@ -128,10 +128,12 @@ fn check_together(
     rules.problems
 }
 
-/// Warnings about a valid pair that is slower than one might expect. For people, one line each.
+/// Warnings about a valid pair that is slower than one might expect, or may not end. For people,
+/// one line each.
 #[must_use]
 pub fn warnings(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<String> {
-    flow::small_cache(device, workload).into_iter().collect()
+    let small = flow::small_cache(device, workload);
+    small.into_iter().chain(budget::may_fill_warning(device, workload)).collect()
 }
 
 /// [`validate`] with file and line in every place.

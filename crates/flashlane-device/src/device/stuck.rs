@@ -10,6 +10,7 @@ use flashlane_units::{FlowId, PlaneId};
 use super::Device;
 use crate::host::{STARVATION, has_starved};
 use crate::interface::sata::Sata;
+use crate::transaction::Place;
 use flashlane_reading::Error;
 
 /// Most flows that the error lists.
@@ -85,6 +86,13 @@ impl Device {
             self.context.requests.len(),
             self.host.flows().map(|flow| flow.submitted()).sum::<u64>()
         )];
+        let mut waiting = self.context.transactions.iter().map(|(_, tr)| tr);
+        if let Some(tr) = waiting.find(|tr| tr.place == Place::FreeBlock) {
+            lines.push(format!(
+                "  plane {} is full: it has no block for writes, and collection finds none",
+                tr.plane
+            ));
+        }
         for (id, request) in self.context.requests.iter().take(8) {
             let waits = self.context.transactions.iter().find(|(_, tr)| tr.request == id);
             let place = waits.map_or_else(

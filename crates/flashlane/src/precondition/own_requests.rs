@@ -69,8 +69,8 @@ impl Range {
                 break;
             }
             let request = source.next(Time::ZERO).ok()??;
-            let sector = self.first + request.sector;
-            let sector = sector - sector % unit;
+            let sector = space.start_sector + self.first + request.sector;
+            let sector = (sector - sector % unit).saturating_sub(space.start_sector);
             let last = sector + u64::from(request.sectors.max(1)) - 1;
             for page in sector / per_page..=(last / per_page).min(space.pages - 1) {
                 if !pages.contains(page) {

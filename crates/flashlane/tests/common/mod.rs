@@ -224,8 +224,8 @@ impl Scenario {
         changed
     }
 
-    /// The configurations, checked.
-    pub(crate) fn load(&self) -> (DeviceConfig, WorkloadConfig) {
+    /// The configurations.
+    pub(crate) fn parsed(&self) -> (DeviceConfig, WorkloadConfig) {
         let overrides = Overrides { sets: self.sets.clone(), ..Overrides::default() };
         let device = device_from_toml(&self.device, "device", &overrides)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -233,6 +233,12 @@ impl Scenario {
         let workload = workload_from_toml(&self.workload, "workload", &overrides)
             .unwrap_or_else(|error| panic!("{error}"))
             .config;
+        (device, workload)
+    }
+
+    /// The configurations, checked.
+    pub(crate) fn load(&self) -> (DeviceConfig, WorkloadConfig) {
+        let (device, workload) = self.parsed();
         let problems = validate(&device, &workload);
         assert!(problems.is_empty(), "{problems:?}");
         (device, workload)

@@ -490,11 +490,13 @@ pub(super) fn units(seed: u64, device: &mut DeviceConfig, workload: &WorkloadCon
     }
 }
 
-/// Every switch at random, those too that are added later.
+/// Every switch at random, those too that are added later. Planes have room for their data, so that
+/// every run ends.
 pub(super) fn compat(draw: &mut Draw) -> CompatConfig {
     let mut switches = serde_json::to_value(CompatConfig::mqsim()).expect("plain switches");
     for (_, on) in switches.as_object_mut().expect("a table").iter_mut() {
         *on = draw.chance(0.5).into();
     }
-    serde_json::from_value(switches).expect("plain switches")
+    let drawn = serde_json::from_value(switches).expect("plain switches");
+    CompatConfig { planes_may_fill: false, ..drawn }
 }
