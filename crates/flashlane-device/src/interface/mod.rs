@@ -17,7 +17,7 @@ pub mod processors;
 mod read_buffer;
 pub(crate) mod sata;
 
-use flashlane_engine::{EventQueue, Time};
+use flashlane_engine::{EventQueue, Sequence, Time};
 
 use crate::compat::CompatConfig;
 use crate::context::Context;
@@ -37,6 +37,8 @@ pub(crate) struct Interface {
     /// The SATA interface, which takes the place of NVMe.
     sata: Option<Box<Sata>>,
     firmware: Firmware,
+    /// With `compat.truncated_link_time`: a read that arrives with other events is begun last.
+    begins_last: bool,
 }
 
 impl Interface {
@@ -52,6 +54,7 @@ impl Interface {
             nvme: Nvme::new(config, compat, classes),
             sata: sata.then(|| Box::new(Sata::new(config, compat))),
             firmware: Firmware::new(config, compat, space),
+            begins_last: compat.truncated_link_time,
         }
     }
 
@@ -188,6 +191,12 @@ impl Interface {
     ) -> bool {
         if request.begun > now {
             events.schedule_at(request.begun, request.place, Event::Begin { request: id });
+            return false;
+        }
+        let waits = self.begins_last && request.op == RequestOp::Read;
+        if waits && events.next_time() == Some(now) && request.place != Sequence::default() {
+            events.schedule(now, Event::Begin { request: id });
+            request.place = Sequence::default();
             return false;
         }
         match &mut self.sata {
