@@ -42,13 +42,16 @@ pub struct CompatConfig {
     /// A request that reaches over the end of its flow is not moved back. From the next page of the
     /// device on, it continues at its device address modulo the length of the flow.
     pub wrapped_requests: bool,
-    /// PCIe transfer times are cut to whole nanoseconds.
+    /// PCIe transfer times are cut to whole nanoseconds. A read whose command arrives at the time of
+    /// other events begins after them.
     pub truncated_link_time: bool,
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
     /// for the program of their page.
     pub unordered_programs: bool,
     /// Work that the end of an operation frees is offered to the channel before the die counts as
-    /// idle, and once for every page of the command.
+    /// idle, and once for every page of the command. The read of a translation page is sent as soon
+    /// as it is asked for, before other pages of the request. What its data sets free is offered to
+    /// its own channel last.
     pub scan_at_once: bool,
     /// A page leaves the data cache as soon as it is on flash, unless another request wrote it
     /// again. In that case the end of the write-back counts as a use of the page.
@@ -64,7 +67,8 @@ pub struct CompatConfig {
     pub urgent_evictions: bool,
     /// The least recently used page leaves a full data cache although its write-back is under way.
     pub cache_drops_leaving: bool,
-    /// Reads fill the data cache only with pages that were written, in the run or before it.
+    /// Reads fill the data cache only with pages that were written, in the run or before it. All
+    /// others of a flow fill one place, and only the first of them takes time of the memory.
     pub cache_fills_written: bool,
     /// The data cache starts empty.
     pub cold_cache: bool,
@@ -75,7 +79,8 @@ pub struct CompatConfig {
     pub cmt_per_flow: bool,
     /// Every whole translation page is on flash from the start, also on an empty drive.
     pub translation_pages_from_start: bool,
-    /// A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait.
+    /// A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait. Page
+    /// by page, in the order of their first misses, what waits for a translation page goes on.
     pub cmt_reserves: bool,
     /// A mapping read moves 512 B. A mapping read that merges a page moves the sectors of which
     /// unchanged entries are cached.

@@ -379,8 +379,10 @@ fn compatibility_switches_of_cache_and_mapping_take_effect() {
     let reads = one("read", 1.0, "requests = 3000\nworking_set = 0.1")
         .set("ftl.precondition.enabled", false)
         .set("ftl.unwritten_read", "flash");
-    let cases: [(&str, &Scenario, Figure); 15] = [
+    let cases: [(&str, &Scenario, Figure); 16] = [
         ("scan_at_once", &writes.set("flow[0].synthetic.queue_depth", 32), response),
+        // Only reads: what differs is when those of translation pages are sent.
+        ("scan_at_once", &two, response),
         ("cache_drops_written", &writes, |s| s.cache.hits as f64),
         ("cache_milestones", &writes.set("cache.hot_epoch", "20ms"), programs),
         ("cache_writes_alone", &halves.set("cache.hot_epoch", "20ms"), response),

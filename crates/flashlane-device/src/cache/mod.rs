@@ -279,10 +279,14 @@ impl Cache {
     }
 
     /// Stores data from flash for a page that has room. It joins the memory access that is being
-    /// put together.
-    pub(crate) fn fill(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
+    /// put together. False if the memory is not accessed.
+    pub(crate) fn fill(&mut self, flow: FlowId, lpa: Lpa, mask: u64) -> bool {
+        let for_nothing = self.fills_for_nothing(flow, lpa);
         let slot = self.slots(flow).fill(lpa, flow, mask);
-        self.pieces.push(Piece::of(slot, self.grain.sectors(mask)));
+        if !for_nothing {
+            self.pieces.push(Piece::of(slot, self.grain.sectors(mask)));
+        }
+        !for_nothing
     }
 
     /// Starts a write-back of those sectors in `mask` that the cache holds. `id`: the new

@@ -33,7 +33,7 @@ impl Cache {
         if mask & !self.slots(flow).lookup(lpa).1 == 0 {
             return false;
         }
-        if self.fills_on_read(flow, lpa)
+        if self.page_to_fill(flow, lpa) == Some(lpa)
             && mask & on_flash != 0
             && self.recall_room(flow, lpa, written)
         {

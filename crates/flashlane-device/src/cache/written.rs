@@ -1,5 +1,5 @@
-//! The pages that were ever written, with `compat.cache_fills_written`: reads of others do not fill
-//! the data cache, as in the released MQSim.
+//! The pages that were ever written, with `compat.cache_fills_written`: reads of others fill one
+//! place of the data cache, as in the released MQSim.
 
 use flashlane_units::{FlowId, Lpa};
 
@@ -29,11 +29,22 @@ impl WrittenPages {
 }
 
 impl Cache {
-    /// True if a page that the flow read from flash stays in the cache.
+    /// The page under which data that the flow read from flash stays in the cache. All pages that
+    /// were never written are one there. `None`: the data does not stay.
     #[inline]
-    pub(crate) fn fills_on_read(&self, flow: FlowId, lpa: Lpa) -> bool {
-        self.modes[flow].fills_on_read()
-            && self.written.as_ref().is_none_or(|pages| pages.contains(lpa))
+    pub(crate) fn page_to_fill(&self, flow: FlowId, lpa: Lpa) -> Option<Lpa> {
+        if !self.modes[flow].fills_on_read() {
+            return None;
+        }
+        match &self.written {
+            Some(pages) if !pages.contains(lpa) => Some(never_written(flow)),
+            _ => Some(lpa),
+        }
+    }
+
+    /// True if data of the page that is read from flash costs no time of the memory.
+    pub(super) fn fills_for_nothing(&mut self, flow: FlowId, lpa: Lpa) -> bool {
+        self.written.is_some() && self.slots(flow).contains(lpa)
     }
 
     /// Notes the pages that are on flash before the run, where that matters later. `holds`: whether
@@ -55,6 +66,12 @@ impl Cache {
             pages.add(lpa);
         }
     }
+}
+
+/// The page of a flow that stands for all that were never written. It lies behind the logical pages
+/// of any drive.
+fn never_written(flow: FlowId) -> Lpa {
+    Lpa::new(Lpa::NONE.get() - 1 - u32::from(flow.get()))
 }
 
 /// The word of a page, and its bit there.

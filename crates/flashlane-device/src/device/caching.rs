@@ -265,8 +265,8 @@ impl Device {
     /// reads.
     #[inline(always)]
     pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
-        if self.cache.fills_on_read(flow, lpa) {
-            self.fill_page(flow, lpa, mask);
+        if let Some(page) = self.cache.page_to_fill(flow, lpa) {
+            self.fill_page(flow, page, mask);
         }
     }
 
@@ -276,7 +276,9 @@ impl Device {
             return;
         }
         self.read_evicted(flow);
-        self.cache.fill(flow, lpa, mask);
+        if !self.cache.fill(flow, lpa, mask) {
+            return;
+        }
         // The request does not wait for the fill, but the memory is busy with it.
         let used = self.cache.access(self.context.now, &mut self.context.events, flow, None);
         self.watch_dram_use(&used, None);

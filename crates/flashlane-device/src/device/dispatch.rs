@@ -20,10 +20,10 @@ impl Device {
     /// Gives a transaction that is ready for the flash to the scheduler.
     #[inline]
     pub(super) fn enlist(&mut self, id: TransactionId) {
-        if self.attended {
-            self.attend(id);
-        }
         debug_assert!(self.context.transactions[id].ppa != Ppa::NONE, "ready means placed");
+        if self.attended && !self.attend(id) {
+            return;
+        }
         if !self.scheduler.keep_lone(id) {
             let (scheduler, mut at) = self.scheduling();
             scheduler.enlist(&mut at, id);
@@ -189,15 +189,18 @@ impl Device {
     }
 
     /// Notes a ready transaction for the observer. Pages that the drive moves for itself cost time
-    /// of the processors, where these are modelled.
+    /// of the processors, where these are modelled. False: the transaction needs nothing more for
+    /// now.
     #[cold]
-    fn attend(&mut self, id: TransactionId) {
+    fn attend(&mut self, id: TransactionId) -> bool {
         let tr = &self.context.transactions[id];
-        if tr.source != Source::User && self.interface.has_processors() {
+        let source = tr.source;
+        if source != Source::User && self.interface.has_processors() {
             let time = self.interface.work_own(self.context.now, OwnWork::Page { lpa: tr.lpa });
             self.observe_own_firmware(id, time);
         }
         self.observe_enlisted(id);
+        !self.withhold(id, source)
     }
 
     /// Charges the processors for the scheduling decision. `id`: a page of the command.

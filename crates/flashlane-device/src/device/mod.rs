@@ -28,6 +28,7 @@ mod translation;
 mod units;
 pub mod watcher;
 mod watching;
+mod withheld;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,6 +58,7 @@ use queue_pairs::{Ringing, costs, entry_sizes};
 use reading::TransactionTimes;
 use translation::Translation;
 use watcher::Watcher;
+use withheld::Withheld;
 
 /// Least number of events between two full audits with `--check`.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
@@ -88,8 +90,10 @@ pub struct Device {
     ringing: Option<Ringing>,
     /// Watches the run.
     observer: Option<Box<dyn Watcher>>,
-    /// True if the run is watched or the processors are modelled.
+    /// True if the run is watched, the processors are modelled, or pages may be withheld.
     attended: bool,
+    /// With `compat.scan_at_once` and a mapping cache.
+    withheld: Option<Withheld>,
     /// The request that the last news were about: one that arrives, or one that is complete.
     arriving: SubmissionId,
     completed: RequestId,
@@ -150,6 +154,7 @@ impl Device {
         assert_eq!(classes.len(), queue_pairs.len(), "each flow has queue pairs");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
+        let withheld = Withheld::new(device);
         Self {
             context: Context::new(),
             horizon: Time::MAX,
@@ -175,7 +180,8 @@ impl Device {
             transaction_times: Array::of(Default::default(), classes.len()),
             ringing: None,
             observer: None,
-            attended: device.interface.processors.is_some(),
+            attended: device.interface.processors.is_some() || withheld.is_some(),
+            withheld,
             layout,
             arriving: SubmissionId::NONE,
             completed: RequestId::NONE,

@@ -179,6 +179,16 @@ impl Interface {
         }
     }
 
+    /// True once for a command that arrives at the time of other events. Its place among them is
+    /// that of the last. In the released MQSim, a message gets its place when it is sent, which is
+    /// later than what lasts long.
+    #[cold]
+    fn waits(now: Time, events: &EventQueue<Event>, request: &mut Request) -> bool {
+        // The place of a fetch is never the first: the arrival of the request was before it.
+        let place = std::mem::take(&mut request.place);
+        place != Sequence::default() && events.next_time() == Some(now)
+    }
+
     /// The firmware of a command is over, and the command begins. False: it was delayed, and is
     /// looked at again when its firmware is over.
     #[inline(always)]
@@ -193,10 +203,8 @@ impl Interface {
             events.schedule_at(request.begun, request.place, Event::Begin { request: id });
             return false;
         }
-        let waits = self.begins_last && request.op == RequestOp::Read;
-        if waits && events.next_time() == Some(now) && request.place != Sequence::default() {
+        if self.begins_last && request.op == RequestOp::Read && Self::waits(now, events, request) {
             events.schedule(now, Event::Begin { request: id });
-            request.place = Sequence::default();
             return false;
         }
         match &mut self.sata {
@@ -260,6 +268,31 @@ mod tests {
         assert!(interface.begin(Time(130), &mut events, RequestId::new(5), &mut read));
         assert_eq!(read.begun, Time(130));
         assert_eq!(events.pop(), None);
+    }
+
+    #[test]
+    fn with_mqsims_link_a_read_begins_after_what_happens_at_the_same_time() {
+        let compat = CompatConfig { truncated_link_time: true, ..CompatConfig::default() };
+        let mut interface = Interface::new(&InterfaceConfig::default(), &compat, &[0], space());
+        let mut events = EventQueue::new();
+        let (early, late) = (RequestId::new(5), RequestId::new(6));
+        // The arrival of the request.
+        events.reserve();
+        let mut read = asked(RequestOp::Read, &mut events);
+        interface.nvme_mut().submit(QueueId::new(0), early);
+        interface.nvme_mut().on_doorbell(QueueId::new(0), 1);
+        assert_eq!(interface.nvme_mut().next_fetch(), Some(early));
+        interface.expect(&mut events, early, &read, Time(10));
+        interface.receive(&mut read, Time(10));
+        let (now, other) = (read.begun, Event::Begin { request: late });
+        // Scheduled after the command was asked for.
+        events.schedule(now, other);
+        assert_eq!(events.pop(), Some((now, Event::Begin { request: early })));
+        assert!(!interface.begin(now, &mut events, early, &mut read));
+        assert_eq!(events.pop(), Some((now, other)));
+        events.schedule(now, other);
+        assert_eq!(events.pop(), Some((now, Event::Begin { request: early })));
+        assert!(interface.begin(now, &mut events, early, &mut read), "it waits once");
     }
 
     #[test]

@@ -69,9 +69,11 @@ impl Ftl {
         }
         let reserves = table.rules.reserves;
         let reading = table.reading.get(page);
+        // One list holds all, in the order in which they came.
+        let list = if reserves { Op::Read } else { op };
         match reading {
-            Some(at) => table.waiting[at as usize].push(id, op),
-            None => table.start_waiting(page, id, op),
+            Some(at) => table.waiting[at as usize].push(id, list),
+            None => table.start_waiting(page, id, list),
         }
         ctx.transactions[id].place = Place::Translation;
         if reserves {
@@ -130,7 +132,11 @@ impl Ftl {
             return;
         }
         let table = self.table_mut();
-        let (at, waiting) = table.take_waiting(tr.lpa.get());
+        let reserves = table.rules.reserves;
+        let (at, mut waiting) = table.take_waiting(tr.lpa.get());
+        if reserves {
+            by_logical_page(&mut waiting.reads, ctx);
+        }
         assert!(
             !(waiting.reads.is_empty() && waiting.writes.is_empty()),
             "somebody waits for translation page {}",
@@ -188,5 +194,48 @@ impl Ftl {
         let Some(table) = &self.mapping else { return };
         let page = table.page_of(flow, lpa);
         self.cache_entry(ctx, flow, lpa, page, true);
+    }
+}
+
+/// Sorts transactions as the released MQSim serves them: page by page, in the order in which the
+/// first for each page came, and its reads before its writes.
+fn by_logical_page(waiting: &mut [TransactionId], ctx: &Context) {
+    if waiting.len() < 2 {
+        return;
+    }
+    // Page, place, and place of the first for the page.
+    let mut keys: Vec<(Lpa, usize, usize)> =
+        waiting.iter().enumerate().map(|(at, &id)| (ctx.transactions[id].lpa, at, at)).collect();
+    keys.sort_unstable();
+    for at in 1..keys.len() {
+        if keys[at].0 == keys[at - 1].0 {
+            keys[at].2 = keys[at - 1].2;
+        }
+    }
+    let came = waiting.to_vec();
+    let writes = |at: usize| ctx.transactions[came[at]].op != Op::Read;
+    keys.sort_unstable_by_key(|&(_, at, first)| (first, writes(at), at));
+    for (place, &(_, at, _)) in waiting.iter_mut().zip(&keys) {
+        *place = came[at];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_goes_on_page_by_page_and_reads_before_writes() {
+        let mut ctx = Context::new();
+        let of = |(page, op)| {
+            let mut tr = Transaction::default();
+            (tr.lpa, tr.op) = (Lpa::new(page), op);
+            tr
+        };
+        let came = [(7, Op::Program), (9, Op::Read), (7, Op::Read), (3, Op::Read), (7, Op::Read)];
+        let ids: Vec<_> = came.map(|tr| ctx.transactions.insert(of(tr))).into();
+        let mut waiting = ids.clone();
+        by_logical_page(&mut waiting, &ctx);
+        assert_eq!(waiting, [2, 4, 0, 1, 3].map(|at: usize| ids[at]));
     }
 }

@@ -50,7 +50,8 @@ struct Rules {
     unprogrammed: bool,
 }
 
-/// Transactions that wait for a translation page, in the order in which they came.
+/// Transactions that wait for a translation page, in the order in which they came. With
+/// `compat.cmt_reserves`, one list holds all.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
     reads: Vec<TransactionId>,
