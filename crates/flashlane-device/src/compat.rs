@@ -42,8 +42,8 @@ pub struct CompatConfig {
     /// A request that reaches over the end of its flow is not moved back. From the next page of the
     /// device on, it continues at its device address modulo the length of the flow.
     pub wrapped_requests: bool,
-    /// PCIe transfer times are cut to whole nanoseconds. A read whose command arrives at the time of
-    /// other events begins after them.
+    /// PCIe transfer times are cut to whole nanoseconds. A read whose command arrives at the time
+    /// of other events begins after them.
     pub truncated_link_time: bool,
     /// Multi-plane programs may pair pages out of the order of their block, and reads do not wait
     /// for the program of their page.
@@ -79,8 +79,9 @@ pub struct CompatConfig {
     pub cmt_per_flow: bool,
     /// Every whole translation page is on flash from the start, also on an empty drive.
     pub translation_pages_from_start: bool,
-    /// A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait. Page
-    /// by page, in the order of their first misses, what waits for a translation page goes on.
+    /// A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait.
+    /// Transactions that wait for a translation page go on page by page, in the order of the first
+    /// misses.
     pub cmt_reserves: bool,
     /// A mapping read moves 512 B. A mapping read that merges a page moves the sectors of which
     /// unchanged entries are cached.

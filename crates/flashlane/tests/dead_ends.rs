@@ -231,7 +231,7 @@ fn a_run_that_fills_a_shared_plane_ends_with_an_error() {
     let (device, workload) = allowed.load();
     let warnings = validate::warnings(&device, &workload);
     assert!(warnings.iter().any(|warning| warning.contains("plane 1 must hold")), "{warnings:?}");
-    // It does not come to that in a short run.
+    // A short run does not fill it.
     assert!(allowed.run().requests_completed >= 400);
     let error = sharing_in_part(20_000).set(SWITCH, true).try_run().expect_err("it is full");
     assert!(error.to_string().contains("plane 1 is full"), "{error}");

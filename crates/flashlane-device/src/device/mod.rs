@@ -92,7 +92,6 @@ pub struct Device {
     observer: Option<Box<dyn Watcher>>,
     /// True if the run is watched, the processors are modelled, or pages may be withheld.
     attended: bool,
-    /// With `compat.scan_at_once` and a mapping cache.
     withheld: Option<Withheld>,
     /// The request that the last news were about: one that arrives, or one that is complete.
     arriving: SubmissionId,
@@ -154,7 +153,6 @@ impl Device {
         assert_eq!(classes.len(), queue_pairs.len(), "each flow has queue pairs");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
-        let withheld = Withheld::new(device);
         Self {
             context: Context::new(),
             horizon: Time::MAX,
@@ -180,8 +178,8 @@ impl Device {
             transaction_times: Array::of(Default::default(), classes.len()),
             ringing: None,
             observer: None,
-            attended: device.interface.processors.is_some() || withheld.is_some(),
-            withheld,
+            attended: device.interface.processors.is_some() || Withheld::any(device),
+            withheld: Withheld::any(device).then(Withheld::default),
             layout,
             arriving: SubmissionId::NONE,
             completed: RequestId::NONE,

@@ -19,15 +19,14 @@ pub(super) struct Withheld {
 }
 
 impl Withheld {
-    /// `None` where all that becomes ready in an event is sent together.
-    pub(super) fn new(device: &DeviceConfig) -> Option<Self> {
-        let cached = device.ftl.mapping.is_cached();
-        (device.compat.scan_at_once && cached).then(Self::default)
+    /// False where everything that becomes ready in an event is sent together.
+    pub(super) fn any(device: &DeviceConfig) -> bool {
+        device.compat.scan_at_once && device.ftl.mapping.is_cached()
     }
 }
 
 impl Device {
-    /// Hands out the pages of a request. What is ready waits until all of them are looked up, while
+    /// Hands out the pages of a request. Pages that are ready wait until all are looked up, while
     /// reads of translation pages are sent one by one.
     #[cold]
     pub(super) fn look_up_first(&mut self, id: RequestId, hand_out: impl FnOnce(&mut Self)) {

@@ -1,6 +1,6 @@
 //! Transactions enter their queues. A transaction that is alone may bypass its queue.
 
-use flashlane_units::TransactionId;
+use flashlane_units::{ChannelId, TransactionId};
 
 use super::policy::SchedulingPolicy;
 use super::{SEVERAL, Scheduler, Surroundings, view};
@@ -112,5 +112,10 @@ impl Scheduler {
         self.policy.passed(place.die, id, at.transactions, at.now);
         self.served(place.channel, place.chip_in_channel);
         Some(place)
+    }
+
+    /// Leaves out a channel that was offered work: it is looked at anyway.
+    pub(crate) fn withdraw(&mut self, channel: ChannelId) {
+        self.offered &= !(1 << channel.get());
     }
 }

@@ -294,11 +294,6 @@ impl Scheduler {
         }
     }
 
-    /// Leaves out a channel that was offered work: it is looked at anyway.
-    pub(crate) fn withdraw(&mut self, channel: ChannelId) {
-        self.offered &= !(1 << channel.get());
-    }
-
     /// Takes the next channel that was offered work.
     #[inline]
     pub(crate) fn take_offered(&mut self) -> Option<ChannelId> {

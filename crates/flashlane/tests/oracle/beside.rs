@@ -232,9 +232,9 @@ of the released MQSim as [mqsim.md](mqsim.md). One row per case and flow:
   MQSim. Where the release lost requests its times mean nothing: write amplification (WA) is compared, for the
   requests that it served. *inside* and *explained* as in mqsim.md;
 - **defaults to all switches**: what our defaults change, in the same quantity, from the run with all switches on;
-- **switch**: of the switches turned off *alone*, all others on, the one that goes furthest in the direction of
-  that change, and how far; *none alone* is less than 0.05 %. Measured for short cases and for a few long ones of every
-  group, there with the switches that can matter; empty where it was not measured. Shares of single switches
+- **switch**: of the switches turned off *alone*, with all others on, the one that goes furthest in the direction of
+  that change, and how far. *None alone* is less than 0.05 %. Measured for short cases and for a few long ones of
+  every group, there with the switches that can matter; empty where it was not measured. Shares of single switches
   need not add up: they interact.
 
 Anybody can check the column *all switches to release*: `cargo test -p flashlane-tests --test slow reference::` runs the cases whose
@@ -265,10 +265,10 @@ const WHY: &[(&str, &str)] = &[
     ("g1_qfs1024", "As `g1_backend`, with 1024 entries. Measured on `s1_flow-1-flow-2`."),
     (
         "g2_latency_floor",
-        "One request at a time. Firmware adds its microsecond to small ones, which is 1 % of a read; requests of 512 KiB\n\
-         and more reach both dies of a chip, which no longer take turns (see the table by switches in mqsim.md for\n\
-         `off_read_rand_512K`). Cached writes: two large changes against each other, slower DRAM and write-backs on dies\n\
-         in parallel; which one wins depends on size and order.",
+        "One request at a time. Firmware adds its microsecond to small ones, which is 1 % of a read. Requests of 512 KiB and\n\
+         more reach both dies of a chip, which no longer take turns (see the table by switches in mqsim.md for\n\
+         `off_read_rand_512K`). Cached writes: two large changes against each other, slower DRAM and write-backs on dies in\n\
+         parallel; which one wins depends on size and order.",
     ),
     (
         "g3_qd_sweep",
@@ -283,27 +283,27 @@ const WHY: &[(&str, &str)] = &[
     ),
     (
         "g5_cmt",
-        "Mapping tables on flash. On an empty drive there is no translation page to read\n\
-         (`translation_pages_from_start`); this is the larger part of most changes, dies in parallel the next. On the\n\
-         preconditioned drive with the smallest table our defaults are slower: evicted entries are really written back\n\
-         (`unprogrammed_mapping`; measured with no other switch off it doubles the mean), which in the release they never\n\
-         are. With larger tables our defaults are faster, which was not measured switch by switch.",
+        "Mapping tables on flash. On an empty drive there is no translation page to read (`translation_pages_from_start`); this\n\
+         is the larger part of most changes, dies in parallel the next. On the preconditioned drive with the smallest table our\n\
+         defaults are slower. Evicted entries are really written back, which in the release they never are\n\
+         (`unprogrammed_mapping`). With no other switch off, that doubles the mean. With larger tables our defaults are faster,\n\
+         which was not measured switch by switch.",
     ),
     (
         "g6_traces",
-        "Trace replay. The trace with bursts of writes, tpcc, gains most from dies in parallel; the other one, wsrch,\n\
-         gains nothing from them, but no longer reads translation pages that nobody wrote. SATA: a link of its own with\n\
-         less than PCIe's rate (`sata_over_pcie`) costs 6 to 8 %. The distance from the release in the class `LOW` is\n\
-         explained in mqsim.md.",
+        "Trace replay. The trace with bursts of writes, tpcc, gains most from dies in parallel. The other one, wsrch, gains\n\
+         nothing from them, but no longer reads translation pages that nobody wrote. SATA: a link of its own with less than\n\
+         PCIe's rate (`sata_over_pcie`) costs 6 to 8 %. The distance from the release in the class `LOW` is explained in\n\
+         mqsim.md.",
     ),
     (
         "g7_gc",
-        "Collection: mostly WA. On drives that start empty little changes at 28 % over-provisioning, and up to 30 % less\n\
-         is written at 12.7 %, likely because the release keeps blocks in collection and in frontiers (not measured\n\
-         switch by switch there; at 28 % no switch alone makes more than about 1 %). On preconditioned drives the start\n\
-         differs: `fifo` starts with its emptiest blocks instead of its fullest (`fullest_blocks_oldest`), and what is\n\
-         occupied is not the pages of the first requests (`occupied_by_own_requests`). Mean times follow WA. The combined\n\
-         effect on the mean of `op0.28_GREEDY_seq_n600000` was not traced.",
+        "Collection: mostly WA. On drives that start empty little changes at 28 % over-provisioning: no switch alone makes more\n\
+         than about 1 %. At 12.7 % up to 30 % less is written, likely because the release keeps blocks in collection and in\n\
+         frontiers. That was not measured switch by switch. On preconditioned drives the start differs: `fifo` starts with its\n\
+         emptiest blocks instead of its fullest (`fullest_blocks_oldest`), and what is occupied is not the pages of the first\n\
+         requests (`occupied_by_own_requests`). Mean times follow WA. The combined effect on the mean of\n\
+         `op0.28_GREEDY_seq_n600000` was not traced.",
     ),
     (
         "g8_suspend",

@@ -52,15 +52,12 @@ pub(crate) const EXPLAINED: &[Explained] = &[
     Explained {
         why: "back end D15: the weighted round robin of the classes stops short of the low class and waits \
               for the next event",
-        cases: &["g6_traces/nvme_prio_cmt_both_LU", "g6_traces/nvme_prio_ideal_qd64read_LOW"],
+        cases: &["g6_traces/nvme_prio_ideal_qd64read_LOW"],
         shown: Shown::Beside {
             // A closed loop does not use its bandwidth; the scheduler makes no difference to one
             // class.
             tags: &["Priority_Class", "Bandwidth", "Stop_Time", "Transaction_Scheduling_Policy"],
-            pairs: &[
-                ("g6_traces/nvme_prio_cmt_both_LU", "g6_traces/nvme_prio_cmt_both_HH"),
-                ("g6_traces/nvme_prio_ideal_qd64read_LOW", "g3_qd_sweep/read8k_qd64"),
-            ],
+            pairs: &[("g6_traces/nvme_prio_ideal_qd64read_LOW", "g3_qd_sweep/read8k_qd64")],
         },
     },
 ];

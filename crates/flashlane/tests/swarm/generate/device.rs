@@ -481,8 +481,7 @@ pub(super) fn units(seed: u64, device: &mut DeviceConfig, workload: &WorkloadCon
         return;
     }
     let mut with = device.clone();
-    with.ftl.mapping.ideal = true;
-    with.ftl.mapping.unit = Some(ByteSize(page / parts));
+    (with.ftl.mapping.ideal, with.ftl.mapping.unit) = (true, Some(ByteSize(page / parts)));
     with.ftl.mapping.fill_time = draw.chance(0.7).then(|| Span(draw.scale(US, 10 * MS)));
     // The workload has no requests yet, which is a problem of its own.
     if validate(&with, workload).len() <= validate(device, workload).len() {
@@ -490,13 +489,12 @@ pub(super) fn units(seed: u64, device: &mut DeviceConfig, workload: &WorkloadCon
     }
 }
 
-/// Every switch at random, those too that are added later. Planes have room for their data, so that
-/// every run ends.
+/// Every switch at random, those too that are added later. Runs fill no plane, so that they end.
 pub(super) fn compat(draw: &mut Draw) -> CompatConfig {
     let mut switches = serde_json::to_value(CompatConfig::mqsim()).expect("plain switches");
     for (_, on) in switches.as_object_mut().expect("a table").iter_mut() {
         *on = draw.chance(0.5).into();
     }
-    let drawn = serde_json::from_value(switches).expect("plain switches");
-    CompatConfig { planes_may_fill: false, ..drawn }
+    switches["planes_may_fill"] = false.into();
+    serde_json::from_value(switches).expect("plain switches")
 }
