@@ -97,6 +97,8 @@ pub(crate) struct Scheduler {
     alarm: Option<Time>,
     /// One bit for each chip of a channel: set if work waits there.
     pending: Array<ChannelId, u64>,
+    /// By channel: chips whose rotation of classes another look at nothing may still move.
+    unrested: Array<ChannelId, u64>,
     /// Number of waiting transactions, by die.
     waiting: Array<DieId, u32>,
     /// For each channel, the chip that is asked first.
@@ -174,6 +176,7 @@ impl Scheduler {
             holds_back: policy.holds_back(),
             alarm: None,
             pending: Array::of(0, geometry.channels as usize),
+            unrested: Array::of(u64::MAX, geometry.channels as usize),
             waiting: Array::of(0, geometry.dies() as usize),
             turn: Array::of(0, geometry.channels as usize),
             reads_first: Array::of(0, geometry.dies() as usize),

@@ -65,7 +65,17 @@ impl Scheduler {
         }
         for step in 0..self.chips_per_channel {
             let way = (turn + step) % self.chips_per_channel;
+            let waits = self.pending[channel] >> way & 1 != 0;
+            if !waits && self.unrested[channel] >> way & 1 == 0 {
+                continue;
+            }
             let chip = at.flash.chip_at(channel, way);
+            if !waits {
+                let rests = self.policy.rest_chip(chip);
+                self.unrested[channel] &= !(u64::from(rests) << way);
+                continue;
+            }
+            self.unrested[channel] |= 1 << way;
             let urgent = !self.rules.preemptible || at.ftl.is_urgent(chip);
             let look = ChipLook {
                 chip,

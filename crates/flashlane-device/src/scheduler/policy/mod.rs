@@ -25,7 +25,7 @@ pub use sprinkler::SprinklerConfig;
 pub use sprinkler_fairness::SprinklerFairnessConfig;
 
 use flashlane_engine::Time;
-use flashlane_units::{DieId, TransactionId};
+use flashlane_units::{ChipId, DieId, TransactionId};
 
 use super::view::View;
 use crate::collection_order::CollectionOrder;
@@ -281,6 +281,14 @@ impl AnyPolicy {
     pub(crate) fn serve_chip(&mut self, at: ChipLook, view: &mut View<'_>) -> Option<DieId> {
         match self {
             Self::PriorityOutOfOrder(policy) => policy.serve_chip(at, view),
+            _ => unreachable!("no other policy rotates classes"),
+        }
+    }
+
+    /// Looks at a chip where nothing waits. True if a second look in a row changes nothing.
+    pub(crate) fn rest_chip(&mut self, chip: ChipId) -> bool {
+        match self {
+            Self::PriorityOutOfOrder(policy) => policy.rest_chip(chip),
             _ => unreachable!("no other policy rotates classes"),
         }
     }

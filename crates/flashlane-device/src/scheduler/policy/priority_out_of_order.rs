@@ -1,7 +1,7 @@
 //! Priority out of order: MQSim's scheduler with the four NVMe classes.
 
 use flashlane_engine::Time;
-use flashlane_units::{DieId, PolicyDoc, TransactionId};
+use flashlane_units::{ChipId, DieId, PolicyDoc, TransactionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,11 @@ impl PriorityOutOfOrder {
     /// Makes the queues behave as in the released MQSim.
     pub(super) fn be_strict(&mut self) {
         self.queues.be_strict();
+    }
+
+    /// Looks at a chip where nothing waits. True if a second look changes nothing.
+    pub(super) fn rest_chip(&mut self, chip: ChipId) -> bool {
+        self.rotation.as_mut().is_none_or(|rotation| rotation.rest(chip))
     }
 
     /// Asks a chip as the released MQSim does.

@@ -21,6 +21,15 @@ struct Wheel {
 }
 
 impl Wheel {
+    /// Turns where nothing waits: [`ROUNDS`] rounds, which end at `high`. `highest`: the weight of
+    /// `high`.
+    fn pass(&mut self, highest: u32) {
+        self.class = 1;
+        // The least weight falls by one in every round, from 1 back to the highest.
+        let below = (highest - self.least + ROUNDS) % highest;
+        self.least = highest - below;
+    }
+
     /// The next class with waiting work and sufficient weight; `None` after [`ROUNDS`] rounds, even
     /// if something waits.
     fn turn(&mut self, weights: [u32; 3], waiting: impl Fn(u8) -> bool) -> Option<u8> {
@@ -75,6 +84,14 @@ impl Rotation {
         Self { weights, wheels: Array::of([wheel; 2], chips as usize) }
     }
 
+    /// Looks at a chip where nothing waits. True if the least weights come round in one look, so
+    /// that a second look changes nothing.
+    pub(super) fn rest(&mut self, chip: ChipId) -> bool {
+        let highest = self.weights[0];
+        self.wheels[chip].iter_mut().for_each(|wheel| wheel.pass(highest));
+        ROUNDS.is_multiple_of(highest)
+    }
+
     /// Asks a chip as the released MQSim does. Returns the die for which a command was formed in
     /// `view.batch`. The batch is empty if nothing of the kind in turn could go.
     pub(super) fn serve(
@@ -106,6 +123,10 @@ impl Look<'_, '_> {
         let waiting = [1, 2, 3].map(|class| self.waits(kind(class)));
         let weights = self.rotation.weights;
         let wheel = &mut self.rotation.wheels[self.at.chip][operation];
+        if waiting == [false; 3] {
+            wheel.pass(weights[0]);
+            return None;
+        }
         wheel.turn(weights, |class| waiting[usize::from(class) - 1]).map(kind)
     }
 
@@ -217,5 +238,18 @@ mod tests {
         assert_eq!(turns(&mut wheel, &[1, 2], 3), [1, 1, 2]);
         assert_eq!(turns(&mut wheel, &[], 1), [0]);
         assert_eq!(turns(&mut wheel, &[1, 2], 1), [2], "it would have been the turn of high");
+    }
+
+    #[test]
+    fn a_pass_is_a_turn_where_nothing_waits() {
+        for (highest, class) in (1..=9).flat_map(|highest| [1, 2, 3].map(|class| (highest, class)))
+        {
+            for least in 1..=highest {
+                let (mut turned, mut passed) = (Wheel { class, least }, Wheel { class, least });
+                assert_eq!(turned.turn([highest, 1, 1], |_| false), None);
+                passed.pass(highest);
+                assert_eq!((turned.class, turned.least), (passed.class, passed.least));
+            }
+        }
     }
 }
