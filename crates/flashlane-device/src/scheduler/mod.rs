@@ -164,9 +164,8 @@ impl Scheduler {
     ) -> Self {
         let mut policy = policy::build(scheduling, geometry, flows);
         let strict = compat.strict_queues && policy.be_strict();
-        let rotates = compat.class_rotation
-            && compat.one_die_per_dispatch
-            && policy.rotates_classes(geometry);
+        let may_rotate = compat.class_rotation && compat.one_die_per_dispatch;
+        let rotates = may_rotate && policy.rotates_classes(geometry);
         let past_queues = policy.serves_what_waits()
             && !compat.one_die_per_dispatch
             && !compat.writes_wait_for_erases;
