@@ -334,8 +334,8 @@ fn flows_without_a_cache_go_past_it() {
     stage = Stage::late(2);
     stage.cache.modes = [CacheMode::Read].into_iter().collect();
     let first = FlowId::new(0);
-    assert!(!stage.cache.takes_writes(first));
-    assert_eq!(stage.cache.page_to_fill(first, Lpa::new(0)), Some(Lpa::new(0)));
+    assert!(!stage.cache.takes_writes(first) && stage.cache.fills_on_read(first));
+    assert_eq!(stage.cache.page_to_fill(first, Lpa::new(0)), Lpa::new(0));
     stage.cache.fill(FlowId::new(0), Lpa::new(1), 0b01);
     stage.cache.pass(FlowId::new(0), Lpa::new(1), 0b10);
     assert_eq!(
@@ -354,9 +354,9 @@ fn with_mqsims_fills_pages_that_were_never_written_are_one() {
     stage.cache.written = Some(WrittenPages::default());
     let flow = FlowId::new(0);
     stage.cache.note_written(Lpa::new(3));
-    assert_eq!(stage.cache.page_to_fill(flow, Lpa::new(3)), Some(Lpa::new(3)));
-    let shared = stage.cache.page_to_fill(flow, Lpa::new(1)).expect("it fills");
-    assert_eq!(stage.cache.page_to_fill(flow, Lpa::new(2)), Some(shared));
+    assert_eq!(stage.cache.page_to_fill(flow, Lpa::new(3)), Lpa::new(3));
+    let shared = stage.cache.page_to_fill(flow, Lpa::new(1));
+    assert_eq!(stage.cache.page_to_fill(flow, Lpa::new(2)), shared);
     assert!(stage.cache.fill(flow, shared, 0b01), "the first takes time of the memory");
     assert!(!stage.cache.fill(flow, shared, 0b10), "the others take none");
     assert!(!stage.cache.has(flow, Lpa::new(1)), "reads of such a page never hit");

@@ -33,7 +33,8 @@ impl Cache {
         if mask & !self.slots(flow).lookup(lpa).1 == 0 {
             return false;
         }
-        if self.page_to_fill(flow, lpa) == Some(lpa)
+        if self.fills_on_read(flow)
+            && self.page_to_fill(flow, lpa) == lpa
             && mask & on_flash != 0
             && self.recall_room(flow, lpa, written)
         {

@@ -29,16 +29,17 @@ impl WrittenPages {
 }
 
 impl Cache {
-    /// The page under which data that the flow read from flash stays in the cache. All pages that
-    /// were never written are one there. `None`: the data does not stay.
+    /// True if data that the flow reads from flash stays in the cache.
     #[inline]
-    pub(crate) fn page_to_fill(&self, flow: FlowId, lpa: Lpa) -> Option<Lpa> {
-        if !self.modes[flow].fills_on_read() {
-            return None;
-        }
+    pub(crate) fn fills_on_read(&self, flow: FlowId) -> bool {
+        self.modes[flow].fills_on_read()
+    }
+
+    /// The page under which such data stays. All pages that were never written are one there.
+    pub(crate) fn page_to_fill(&self, flow: FlowId, lpa: Lpa) -> Lpa {
         match &self.written {
-            Some(pages) if !pages.contains(lpa) => Some(never_written(flow)),
-            _ => Some(lpa),
+            Some(pages) if !pages.contains(lpa) => never_written(flow),
+            _ => lpa,
         }
     }
 

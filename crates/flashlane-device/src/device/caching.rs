@@ -265,13 +265,14 @@ impl Device {
     /// reads.
     #[inline(always)]
     pub(crate) fn fill_cache(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
-        if let Some(page) = self.cache.page_to_fill(flow, lpa) {
-            self.fill_page(flow, page, mask);
+        if self.cache.fills_on_read(flow) {
+            self.fill_page(flow, lpa, mask);
         }
     }
 
     #[inline(never)]
     fn fill_page(&mut self, flow: FlowId, lpa: Lpa, mask: u64) {
+        let lpa = self.cache.page_to_fill(flow, lpa);
         if !self.make_cache_room(flow, lpa) {
             return;
         }

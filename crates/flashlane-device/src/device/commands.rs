@@ -121,22 +121,11 @@ impl Device {
             self.observe_operation(id, Op::Read);
         }
         self.read_over(id, source);
-        if source == Source::Mapping && self.flash.scans_at_once() {
-            self.dispatch_others(channel);
-        }
         if self.flash.data_left(die) && self.read_on(channel, die) && !self.flash.has_command_bus()
         {
             return;
         }
         self.channel_free(channel);
-    }
-
-    /// Dispatches on the channels that were offered work but this one, which still counts as busy.
-    #[cold]
-    fn dispatch_others(&mut self, channel: ChannelId) {
-        self.queue_lone();
-        self.scheduler.withdraw(channel);
-        self.dispatch_offered();
     }
 
     /// A die has served a read for which it suspended something, and the channel has moved the

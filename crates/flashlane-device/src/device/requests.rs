@@ -106,13 +106,18 @@ impl Device {
         debug_assert_eq!(request.pending, 0, "a command begins once");
         // Keeps the request pending until all parts are handed out, so that no part ends it early.
         request.pending = 1;
-        if self.observer.is_some() {
-            self.observe_begin(id);
+        let Request { flow, op, sector, sectors, .. } = *request;
+        if self.attended {
+            self.attend_begin(id);
         }
-        if self.withheld.is_some() {
-            self.look_up_first(id, |device| device.hand_out(id));
-        } else {
-            self.hand_out(id);
+        match op {
+            RequestOp::Read => self.read_pages(id, flow, sector, sectors),
+            RequestOp::Write => self.write_pages(id),
+            RequestOp::Trim => self.trim_pages(id),
+            RequestOp::Flush => self.flush(id),
+        }
+        if self.attended {
+            self.release_pages();
         }
         let request = &mut self.context.requests[id];
         if request.pending > 1 {
@@ -121,18 +126,6 @@ impl Device {
             self.part_done(id, &Chain::default());
         }
         self.fetch();
-    }
-
-    /// Hands out the pages of a request.
-    #[inline(always)]
-    fn hand_out(&mut self, id: RequestId) {
-        let Request { flow, op, sector, sectors, .. } = self.context.requests[id];
-        match op {
-            RequestOp::Read => self.read_pages(id, flow, sector, sectors),
-            RequestOp::Write => self.write_pages(id),
-            RequestOp::Trim => self.trim_pages(id),
-            RequestOp::Flush => self.flush(id),
-        }
     }
 
     /// Ends one part of the device work of a request. The chain of the part that ends last counts.

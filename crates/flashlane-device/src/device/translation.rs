@@ -181,13 +181,25 @@ impl Device {
         self.unit_read(id, source);
     }
 
+    /// A translation page is in the controller. With `compat.scan_at_once`, its channel still
+    /// counts as busy: what the page sets free is offered to the other channels first.
+    fn translation_page_read(&mut self, id: TransactionId) {
+        let die = self.flash.die_of(self.context.transactions[id].plane);
+        self.ask_ftl(|ftl, context| ftl.mapping_read_done(context, id));
+        if self.flash.scans_at_once() {
+            self.queue_lone();
+            self.scheduler.withdraw(self.flash.place_of(die).channel);
+            self.dispatch_offered();
+        }
+    }
+
     /// A page, or a unit of a page, is in the controller.
     #[inline(always)]
     pub(super) fn unit_read(&mut self, id: TransactionId, source: Source) {
         match source {
             Source::User | Source::Cache => self.user_read_done(id),
             Source::Gc => self.ask_ftl(|ftl, context| ftl.migration_read_done(context, id)),
-            Source::Mapping => self.ask_ftl(|ftl, context| ftl.mapping_read_done(context, id)),
+            Source::Mapping => self.translation_page_read(id),
         }
     }
 

@@ -26,16 +26,26 @@ impl Withheld {
 }
 
 impl Device {
-    /// Hands out the pages of a request. Pages that are ready wait until all are looked up, while
-    /// reads of translation pages are sent one by one.
+    /// A request begins. Where pages are withheld, those that are ready wait from now on until all
+    /// are looked up, while reads of translation pages are sent one by one.
     #[cold]
-    pub(super) fn look_up_first(&mut self, id: RequestId, hand_out: impl FnOnce(&mut Self)) {
+    pub(super) fn attend_begin(&mut self, id: RequestId) {
+        if self.observer.is_some() {
+            self.observe_begin(id);
+        }
+        if self.withheld.is_none() {
+            return;
+        }
         self.queue_lone();
         let withheld = self.withheld.as_mut().expect(PRESENT);
         assert!(!withheld.looks_up && withheld.pages.is_empty(), "one request at a time: {id}");
         withheld.looks_up = true;
-        hand_out(self);
-        let withheld = self.withheld.as_mut().expect(PRESENT);
+    }
+
+    /// All pages of the request are looked up: those that are ready enter their queues.
+    #[cold]
+    pub(super) fn release_pages(&mut self) {
+        let Some(withheld) = &mut self.withheld else { return };
         withheld.looks_up = false;
         let mut pages = std::mem::take(&mut withheld.pages);
         for page in pages.drain(..) {

@@ -179,14 +179,29 @@ impl Interface {
         }
     }
 
-    /// True once for a command that arrives at the time of other events. Its place among them is
-    /// that of the last. In the released MQSim, a message gets its place when it is sent, which is
-    /// later than what lasts long.
+    /// True if a command is looked at again: it was delayed, or it is a read that arrives at the
+    /// time of other events. Its place among them is the last. In the released MQSim a message gets
+    /// its place when it is sent, which is later than the begin of whatever takes long.
     #[cold]
-    fn waits(now: Time, events: &EventQueue<Event>, request: &mut Request) -> bool {
+    fn waits(
+        now: Time,
+        events: &mut EventQueue<Event>,
+        id: RequestId,
+        request: &mut Request,
+    ) -> bool {
+        let again = Event::Begin { request: id };
+        if request.begun > now {
+            events.schedule_at(request.begun, request.place, again);
+            return true;
+        }
         // The place of a fetch is never the first: the arrival of the request was before it.
         let place = std::mem::take(&mut request.place);
-        place != Sequence::default() && events.next_time() == Some(now)
+        let first = place != Sequence::default() && request.op == RequestOp::Read;
+        let waits = first && events.next_time() == Some(now);
+        if waits {
+            events.schedule(now, again);
+        }
+        waits
     }
 
     /// The firmware of a command is over, and the command begins. False: it was delayed, and is
@@ -199,12 +214,7 @@ impl Interface {
         id: RequestId,
         request: &mut Request,
     ) -> bool {
-        if request.begun > now {
-            events.schedule_at(request.begun, request.place, Event::Begin { request: id });
-            return false;
-        }
-        if self.begins_last && request.op == RequestOp::Read && Self::waits(now, events, request) {
-            events.schedule(now, Event::Begin { request: id });
+        if (self.begins_last || request.begun > now) && Self::waits(now, events, id, request) {
             return false;
         }
         match &mut self.sata {
