@@ -1375,7 +1375,8 @@ class CompatConfig(TypedDict, total=False):
     on, it continues at its device address modulo the length of the flow."""
 
     truncated_link_time: bool
-    """PCIe transfer times are cut to whole nanoseconds."""
+    """PCIe transfer times are cut to whole nanoseconds. A read whose command arrives at the time of other
+    events begins after them."""
 
     unordered_programs: bool
     """Multi-plane programs may pair pages out of the order of their block, and reads do not wait for the
@@ -1383,7 +1384,8 @@ class CompatConfig(TypedDict, total=False):
 
     scan_at_once: bool
     """Work that the end of an operation frees is offered to the channel before the die counts as idle, and
-    once for every page of the command."""
+    once for every page of the command. The read of a translation page is sent as soon as it is asked for,
+    before other pages of the request. What its data sets free is offered to its own channel last."""
 
     cache_drops_written: bool
     """A page leaves the data cache as soon as it is on flash, unless another request wrote it again. In
@@ -1405,7 +1407,8 @@ class CompatConfig(TypedDict, total=False):
     """The least recently used page leaves a full data cache although its write-back is under way."""
 
     cache_fills_written: bool
-    """Reads fill the data cache only with pages that were written, in the run or before it."""
+    """Reads fill the data cache only with pages that were written, in the run or before it. All others of
+    a flow fill one place, and only the first of them takes time of the memory."""
 
     cold_cache: bool
     """The data cache starts empty."""
@@ -1421,7 +1424,8 @@ class CompatConfig(TypedDict, total=False):
     """Every whole translation page is on flash from the start, also on an empty drive."""
 
     cmt_reserves: bool
-    """A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait."""
+    """A miss takes its place in the mapping cache, and evicts an entry, when it starts to wait.
+    Transactions that wait for a translation page go on page by page, in the order of the first misses."""
 
     short_mapping_reads: bool
     """A mapping read moves 512 B. A mapping read that merges a page moves the sectors of which unchanged
