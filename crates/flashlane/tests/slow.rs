@@ -9,6 +9,7 @@ mod fio_sequence;
 mod many_flows;
 mod oracle;
 mod overload;
+mod permutation_passes;
 mod progress;
 mod reference;
 mod swarm;
