@@ -112,6 +112,7 @@ impl From<Refused> for Failure {
             Refused::Tenant { .. } => Status::BadTenant,
             Refused::Namespace { .. } => Status::BadNamespace,
             Refused::Range { .. } => Status::BadRange,
+            Refused::Placement { identifiers: 1.., .. } => Status::Argument,
             Refused::Full => Status::Full,
             Refused::Dead => Status::Dead,
             _ => Status::Unsupported,

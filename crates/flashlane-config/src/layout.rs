@@ -2,6 +2,7 @@
 
 use flashlane_device::config::TenantShape;
 use flashlane_device::layout::{Layout, StreamStart};
+use flashlane_units::Handle;
 
 use super::{DeviceConfig, FlowConfig, MqsimFlowConfig, WorkloadConfig};
 
@@ -28,7 +29,8 @@ impl WorkloadConfig {
 /// The parts of the drive that the flow asks for.
 fn shape(flow: &FlowConfig) -> TenantShape<'_> {
     let lists = [&flow.channels, &flow.chips, &flow.dies, &flow.planes];
-    TenantShape { lists: lists.map(|list| list.as_deref()) }
+    let handle = flow.placement.map_or(Handle::default(), |id| Handle::new(id as u8));
+    TenantShape { lists: lists.map(|list| list.as_deref()), handle }
 }
 
 /// With `compat.wrapped_requests`: the sector after which requests of a flow continue at its start.

@@ -1,6 +1,6 @@
 //! The parts of the device and their owners: geometry, and planes and logical space of each flow.
 
-use flashlane_units::{ChannelId, ChipId, DieId, Lpa, PlaneId};
+use flashlane_units::{ChannelId, ChipId, DieId, Handle, Lpa, PlaneId};
 
 pub use flashlane_units::SECTOR_BYTES;
 
@@ -191,6 +191,8 @@ pub struct FlowSpace {
     /// With `compat.wrapped_requests`: the last sector that the flow uses. The rest of a request
     /// that reaches beyond it goes elsewhere in the flow. At least 1.
     pub wraps_after: Option<u64>,
+    /// The placement handle of writes of the flow that name none.
+    pub handle: Handle,
 }
 
 /// The start of a flow in the stream of a SATA drive.
@@ -216,6 +218,7 @@ impl FlowSpace {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: Handle::default(),
         }
     }
 

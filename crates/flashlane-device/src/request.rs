@@ -2,7 +2,7 @@
 
 use flashlane_engine::{Sequence, Slab, Time};
 
-use flashlane_units::{FlowId, QueueId, RequestId, RequestOp};
+use flashlane_units::{FlowId, Handle, QueueId, RequestId, RequestOp};
 
 /// A request as its source describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,58 @@ pub struct Planned {
     pub sectors: u32,
     /// The queue pair that takes it, out of those of the flow. Range: `0..queue pairs of the flow`.
     pub queue: u16,
+    /// The placement handle of a write; [`Directive::NONE`] unless the request names one.
+    pub directive: Directive,
+}
+
+/// The placement directive of a request: the handle that a write names, if it names one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Directive(u8);
+
+impl Directive {
+    /// The request names none: the handle of its flow counts.
+    pub const NONE: Self = Self(0);
+
+    /// The request names a handle.
+    #[must_use]
+    pub fn place(handle: Handle) -> Self {
+        assert!(handle.get() < u8::MAX / 2, "{handle} is a handle of a drive");
+        Self(handle.get() + 1)
+    }
+
+    /// The handle, or `NONE`.
+    #[inline]
+    #[must_use]
+    pub fn handle(self) -> Handle {
+        Handle::new(self.0.wrapping_sub(1))
+    }
+}
+
+/// Whether a request counts, and the placement handle that it names: one byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// Marks of a request.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(counted: bool, directive: Directive) -> Self {
+        Self(directive.0 << 1 | u8::from(counted))
+    }
+
+    /// True if the request arrived inside the measurement window.
+    #[inline(always)]
+    #[must_use]
+    pub fn counted(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// The placement handle that the request names, or `NONE`.
+    #[inline]
+    #[must_use]
+    pub fn handle(self) -> Handle {
+        Directive(self.0 >> 1).handle()
+    }
 }
 
 /// Time spent per stage by the chain of work that ended last. Unit: picoseconds.
@@ -89,8 +141,8 @@ pub struct Request {
     pub flow: FlowId,
     /// What it asks for.
     pub op: RequestOp,
-    /// True if the request arrived inside the measurement window.
-    pub counted: bool,
+    /// Whether it counts, and its placement handle.
+    pub marks: Marks,
     /// Length. Unit: sectors.
     pub sectors: u32,
     /// First sector in the flow's space.

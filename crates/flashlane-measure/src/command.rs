@@ -53,7 +53,9 @@ pub struct Command {
     /// (`interface.max_transfer`, 16 MiB by default), for trims to 8,388,608 (4 GiB); 0 for
     /// flushes.
     pub sectors: u32,
-    /// Placement identifier of a write (flexible data placement). Refused: no drive has any yet.
+    /// Placement identifier of a write: a handle of flexible data placement, or a stream. `None`:
+    /// that of the tenant. Range: below the number of the drive's identifiers
+    /// (`placement.handles`).
     pub placement: Option<u16>,
 }
 
@@ -89,11 +91,20 @@ impl Command {
     }
 
     /// The request operation for the command in a space of `space` sectors. `transfer_max`: largest
-    /// length of reads and writes.
-    pub fn check(&self, space: u64, transfer_max: ByteSize) -> Result<RequestOp, Refused> {
+    /// length of reads and writes. `identifiers`: the placement identifiers of the drive are below
+    /// this.
+    pub fn check(
+        &self,
+        space: u64,
+        transfer_max: ByteSize,
+        identifiers: u32,
+    ) -> Result<RequestOp, Refused> {
         let op = self.operation.request_op().ok_or(Refused::Unsupported("zones"))?;
-        if self.placement.is_some() {
-            return Err(Refused::Unsupported("placement identifiers"));
+        if let Some(found) = self.placement {
+            let writes = op == RequestOp::Write;
+            if !writes || u32::from(found) >= identifiers {
+                return Err(Refused::Placement { found, identifiers, writes });
+            }
         }
         if self.namespace != 1 {
             return Err(Refused::Namespace { found: self.namespace });
@@ -162,6 +173,15 @@ pub enum Refused {
         /// The tenant's space. Unit: sectors.
         space: u64,
     },
+    /// The command names a placement identifier that the drive has not, or is no write.
+    Placement {
+        /// The identifier in the command.
+        found: u16,
+        /// Identifiers of the drive; 0 if it offers none.
+        identifiers: u32,
+        /// True if the command writes.
+        writes: bool,
+    },
     /// The largest number of commands that a drive accepts, 2^24, is outstanding.
     Full,
     /// A feature that no drive supports yet.
@@ -185,6 +205,17 @@ impl fmt::Display for Refused {
                 "range: found sector {sector} + {sectors}, allowed: 1 to 32768 sectors that end at \
                  {space} or before; 0 sectors for a flush"
             ),
+            Self::Placement { found, writes: false, .. } => {
+                write!(f, "placement: found {found}, allowed: none, since the command writes nothing")
+            }
+            Self::Placement { found, identifiers: 0, .. } => write!(
+                f,
+                "placement: found {found}, allowed: none, since the drive has placement.mode = \
+                 \"none\""
+            ),
+            Self::Placement { found, identifiers, .. } => {
+                write!(f, "placement: found {found}, allowed: 0 to {}", identifiers - 1)
+            }
             Self::Full => {
                 write!(f, "2^24 commands are outstanding, which is all that a drive takes")
             }

@@ -94,3 +94,9 @@ number! {
     /// ```
     pub struct Ppa(u32);
 }
+
+number! {
+    /// A placement handle: the host's word for data that belongs together. `NONE`: the host gave
+    /// none, and the default of the flow counts. Range: `0..handles of the drive`.
+    pub struct Handle(u8);
+}

@@ -9,7 +9,7 @@ mod sharing;
 pub mod units;
 
 pub use handles::{
-    BlockId, ChannelId, ChipId, DieId, FlowId, JobId, Lpa, PlaneId, Ppa, QueueId, RequestId,
+    BlockId, ChannelId, ChipId, DieId, FlowId, Handle, JobId, Lpa, PlaneId, Ppa, QueueId, RequestId,
     SubmissionId, TransactionId,
 };
 pub use policy::{PolicyDoc, PolicyInfo};

@@ -211,7 +211,7 @@ mod tests {
         let text = format!("name = 'a'\n{source}");
         let flow: &FlowConfig = &toml::from_str(&text).expect("a valid flow");
         let device = device();
-        let space = &Layout::divide(&device, &[TenantShape { lists: [None; 4] }]).flows[0];
+        let space = &Layout::divide(&device, &[TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }]).flows[0];
         let page_size = device.flash.page_size;
         let most = device.interface.max_transfer;
         let mut built = build(flow, 0, space, page_size, most, &device.compat, 1)?;

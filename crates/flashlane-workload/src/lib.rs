@@ -25,7 +25,7 @@ pub use flashlane_units::RequestOp;
 
 use flashlane_engine::Time;
 
-pub use flashlane_device::request::Planned;
+pub use flashlane_device::request::{Directive, Planned};
 use flashlane_reading::Error;
 
 /// Most lines that are named for each kind of change.

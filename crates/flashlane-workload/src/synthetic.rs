@@ -6,7 +6,7 @@ use super::address::{AddressDraw, share_of};
 use super::footprint::{Footprint, PageSet};
 use super::pace::{Clock, Gap, PassEnd};
 use super::size::SizeDraw;
-use super::{Planned, RequestOp, RequestSource};
+use super::{Directive, Planned, RequestOp, RequestSource};
 use crate::config::{Arrivals, SyntheticConfig};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
 use flashlane_reading::Error;
@@ -206,7 +206,7 @@ impl RequestSource for SyntheticSource {
         let sectors = self.size.draw(&mut self.size_rng);
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
         let sector = self.first_sector + sector;
-        Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32, queue: 0 }))
+        Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32, queue: 0, directive: Directive::NONE }))
     }
 
     fn upcoming(&self) -> Option<u64> {

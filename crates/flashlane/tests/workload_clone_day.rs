@@ -127,6 +127,7 @@ fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
     };
     let mut missed = Vec::new();
     for published in &TABLE {
@@ -244,6 +245,7 @@ fn a_flow_can_change_what_a_clone_touches() {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
         first_lpa: 0,
     };
     let source = |change: fn(&mut CloneConfig)| {

@@ -78,6 +78,7 @@ pub(super) fn device(
         isolation: Isolation::by_name("unified").expect("registered"),
         flash,
         slc_cache: None,
+        placement: flashlane_device::config::PlacementConfig::default(),
         errors: None,
         energy: EnergyConfig::default(),
         endurance: EnduranceConfig::default(),

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
     MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
-    PLANES_PER_DIE, QUEUE_DEPTH, cache, errors, isolation, media, pacing, separation, slc_cache,
+    PLANES_PER_DIE, QUEUE_DEPTH, cache, errors, isolation, media, pacing, placement, separation, slc_cache,
     superblocks, units, warps, word_lines,
 };
 use crate::{
@@ -82,6 +82,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     units::check(rules, device);
     slc_cache::check(rules, device);
     separation::check(rules, device);
+    placement::check(rules, device);
     word_lines::check(rules, device);
 }
 

@@ -14,6 +14,7 @@ mod limits;
 mod media;
 mod mqsim;
 mod pacing;
+mod placement;
 mod separation;
 mod slc_cache;
 mod superblocks;
@@ -112,6 +113,7 @@ fn check_together(
     workload::check_lists(&mut rules, &device.flash, workload);
     flow::check_cache(&mut rules, &device.cache, workload);
     warps::check_queues(&mut rules, device, workload);
+    placement::check_flows(&mut rules, device, workload);
     limits::check_pair(&mut rules, device, workload);
     if rules.problems.is_empty() {
         isolation::check_sets(&mut rules, device, workload);

@@ -1,5 +1,7 @@
 //! Divides a configured drive among its tenants.
 
+use flashlane_units::Handle;
+
 use super::{DeviceConfig, InterfaceKind};
 use crate::layout::{FlowSpace, Geometry, Layout, StreamStart};
 
@@ -9,6 +11,8 @@ use crate::layout::{FlowSpace, Geometry, Layout, StreamStart};
 pub struct TenantShape<'a> {
     /// Channels, chips, dies, planes, in any order.
     pub lists: [Option<&'a [u32]>; 4],
+    /// The placement handle of writes that name none.
+    pub handle: Handle,
 }
 
 impl Layout {
@@ -23,7 +27,10 @@ impl Layout {
         let lists_count = device.interface.kind == InterfaceKind::Nvme;
         let mut flows: Vec<FlowSpace> = tenants
             .iter()
-            .map(|tenant| FlowSpace::empty(resolve(tenant, geometry, lists_count)))
+            .map(|tenant| {
+                let lists = resolve(tenant, geometry, lists_count);
+                FlowSpace { handle: tenant.handle, ..FlowSpace::empty(lists) }
+            })
             .collect();
         let mut owners = vec![0_u32; geometry.planes() as usize];
         for flow in &flows {
@@ -97,7 +104,7 @@ mod tests {
         // One plane, whose share of 4,883 sectors is no whole number of pages.
         (device.flash.channels, device.flash.chips_per_channel) = (1, 1);
         (device.flash.planes_per_die, device.ftl.over_provisioning.0) = (1, 0.1184);
-        let tenants = [TenantShape { lists: [None; 4] }; 3];
+        let tenants = [TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }; 3];
         let apart = Layout::divide(&device, &tenants);
         assert!(!apart.is_one_stream());
         device.compat.sata_one_stream = true;

@@ -23,6 +23,7 @@ pub use crate::ftl::config::{
 };
 use crate::ftl::errors::ErrorSettings;
 pub use crate::ftl::errors::config::{AgeConfig, Coefficients, ErrorModel, ErrorsConfig};
+pub use crate::ftl::placement::{HandleIsolation, PlacementConfig, PlacementMode};
 use crate::ftl::slc_cache::SlcSettings;
 pub use crate::ftl::slc_cache::config::SlcCacheConfig;
 pub use crate::ftl::superblocks::Superblock;
@@ -77,6 +78,9 @@ pub struct DeviceConfig {
     /// Blocks in SLC mode that take the host's writes first. Without this section there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc_cache: Option<SlcCacheConfig>,
+    /// Placement of data by the host: flexible data placement (FDP) or streams.
+    #[serde(default, skip_serializing_if = "PlacementConfig::is_default")]
+    pub placement: PlacementConfig,
     /// Bit errors of the flash and their correction. Without this section there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorsConfig>,
@@ -122,6 +126,7 @@ impl DeviceConfig {
                 .slc_cache
                 .as_ref()
                 .map(|cache| SlcSettings::new(cache, self.geometry(), self.slc_pages())),
+            placement: &self.placement,
         }
     }
 }

@@ -135,7 +135,17 @@ impl Device {
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
             self.cache.pass(flow, part.lpa, part.mask);
+            self.place_by_host(id, part.lpa);
             self.write_through(id, &part);
+        }
+    }
+
+    /// A page of a write is accepted: where hosts place their data, its handle is noted.
+    #[inline(always)]
+    fn place_by_host(&mut self, id: RequestId, lpa: Lpa) {
+        if self.ftl.has_handles() {
+            let request = &self.context.requests[id];
+            self.ftl.note_handle(request.flow, lpa, request.marks.handle());
         }
     }
 
@@ -154,6 +164,7 @@ impl Device {
                 break;
             }
             let written = self.cache.write(flow, part.lpa, part.mask, now);
+            self.place_by_host(id, part.lpa);
             self.cache.count_asked(flow, written.hit);
             if let Some(mask) = written.write_back {
                 let write = self.write_back(flow, part.lpa, mask);

@@ -302,7 +302,7 @@ impl Device {
     pub fn backlog(&self, since: Time) -> Vec<u64> {
         let mut backlog = vec![0; self.host.flows().len()];
         for (_, request) in self.context.requests.iter() {
-            let inside = request.counted && request.arrival >= since;
+            let inside = request.marks.counted() && request.arrival >= since;
             backlog[request.flow.index()] += u64::from(inside);
         }
         backlog

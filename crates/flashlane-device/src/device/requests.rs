@@ -7,7 +7,7 @@ use flashlane_units::{FlowId, RequestId, RequestOp};
 use super::Device;
 use crate::event::Event;
 use crate::host::Submission;
-use crate::request::{Chain, Planned, Request, RequestPlace};
+use crate::request::{Chain, Marks, Planned, Request, RequestPlace};
 
 impl Device {
     /// Schedules the arrival of a request at `at`, which must not be in the past.
@@ -50,7 +50,7 @@ impl Device {
             flow,
             queue,
             op: planned.op,
-            counted,
+            marks: Marks::new(counted, planned.directive),
             sector: planned.sector,
             sectors: planned.sectors,
             arrival: now,

@@ -26,6 +26,7 @@ impl Ftl {
         self.audit_pages(layout);
         self.audit_mapping();
         self.audit_separation();
+        self.audit_placement();
         self.audit_hybrid();
         if let Some(sets) = &self.sets {
             sets.audit(&self.blocks);

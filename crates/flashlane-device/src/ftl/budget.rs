@@ -105,7 +105,10 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
     let ideal = !settings.config.mapping.is_cached();
     // The SLC cache may have an open block of its own for every flow.
     let slc = u32::from(settings.slc_cache.is_some());
-    let data = settings.config.separation.frontiers().count();
+    let data = match settings.placement.is_off() {
+        true => settings.config.separation.frontiers().count(),
+        false => settings.placement.frontiers(),
+    };
     let static_blocks = settings.slc_cache.map_or(0, |cache| cache.static_blocks);
     let empty = PlaneBudget {
         reserve_blocks: gc_reserve(settings.config, geometry.blocks_per_plane),

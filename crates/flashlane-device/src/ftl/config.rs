@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::allocation::Allocation;
 use super::errors::ErrorSettings;
 use super::gc::Victim;
+use super::placement::PlacementConfig;
 use super::separation::Separation;
 use super::slc_cache::SlcSettings;
 use super::superblocks::Superblock;
@@ -95,6 +96,8 @@ pub struct FtlSettings<'a> {
     pub(crate) errors: Option<ErrorSettings<'a>>,
     /// The SLC cache, if there is one.
     pub(crate) slc_cache: Option<SlcSettings>,
+    /// Placement of data by the host.
+    pub(crate) placement: &'a PlacementConfig,
 }
 
 impl FtlSettings<'_> {

@@ -64,11 +64,13 @@ impl Ftl {
     /// Marks a block as in collection. Returns its state.
     pub(super) fn begin_job(&mut self, plane: PlaneId, block: BlockId) -> Block {
         self.blocks.planes[plane].jobs += 1;
+        self.collection_is_charged(block);
         *self.blocks.collect(block)
     }
 
     /// An emptied block is erased, and goes back to the pool of its plane.
     pub(super) fn end_job(&mut self, plane: PlaneId, block: BlockId) {
+        self.erased_by_handle(self.blocks.block(block).stream);
         self.blocks.put_block(block);
         self.blocks.planes[plane].jobs -= 1;
     }

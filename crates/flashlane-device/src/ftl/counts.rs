@@ -4,6 +4,7 @@ use super::Ftl;
 use super::errors::ErrorCounts;
 use super::hybrid::Hybrid;
 use super::moving::IsolationSummary;
+use super::placement::PlacementCounts;
 use super::scrubbing::Scrubbing;
 use super::separation::SeparationCounts;
 use super::slc_cache::SlcCounts;
@@ -25,7 +26,7 @@ pub(crate) struct FlowPages {
 }
 
 /// Counters of the layer at an instant.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FtlCounts {
     pub zero_fill_reads: u64,
     pub gc_invocations: u64,
@@ -39,6 +40,8 @@ pub struct FtlCounts {
     pub slc_cache: Option<SlcCounts>,
     /// Pages of the host by frontier; `None` where no policy tells hot pages from cold ones.
     pub separation: Option<SeparationCounts>,
+    /// Data by placement handle; `None` where hosts place nothing.
+    pub placement: Option<Box<PlacementCounts>>,
     /// Merges with hybrid mapping: full, partial, switch.
     pub merges: [u64; 3],
     /// Translation pages written back.
@@ -62,6 +65,7 @@ impl Ftl {
             units: self.unit_counts(),
             slc_cache: self.slc_counts(),
             separation: self.separation_counts(),
+            placement: self.placement_counts().map(Box::new),
             merges,
             writebacks: self.mapping.as_ref().map_or(0, |table| table.writebacks),
             blocks_owed: self.blocks_owed(),

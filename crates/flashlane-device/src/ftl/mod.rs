@@ -28,6 +28,7 @@ pub mod moving;
 mod outcome;
 pub mod pages;
 mod partial;
+pub mod placement;
 mod reads;
 mod scrubbing;
 pub mod separation;
@@ -61,6 +62,7 @@ use moving::MovingSets;
 pub(crate) use outcome::{Outcome, Seen};
 use pages::PageTables;
 use partial::PartialWrites;
+use placement::Handles;
 use scrubbing::Scrubbing;
 use separation::Separator;
 use slc_cache::SlcCache;
@@ -99,6 +101,8 @@ pub struct Ftl {
     slc_cache: Option<SlcCache>,
     /// Which frontier a page goes to; `None` for the usual two.
     separation: Option<Separator>,
+    /// The placement handles of the host; `None` where hosts place nothing.
+    handles: Option<Box<Handles>>,
     jobs: Slab<JobId, Job>,
     planes_per_chip: Divisor,
     /// Planes of each chip whose pools are short of free blocks.
@@ -150,6 +154,7 @@ impl Ftl {
         let shared_frontiers = blocks.shares_frontiers();
         let separation = Separator::new(&config.separation, layout, shared_frontiers);
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
+        let handles = Handles::new(settings.placement, layout, blocks.count()).map(Box::new);
         let sets_move = sets.is_some();
         assert_eq!(
             sets_move, settings.sets_move,
@@ -184,9 +189,10 @@ impl Ftl {
             scrubbing: Scrubbing::new(&config.read_scrubbing, geometry),
             errors,
             pacing: PacedJobs::new(&config.gc, pools).filter(|_| by_page),
-            units: Units::new(config, layout, shared_frontiers),
+            units: Units::new(config, settings.placement, layout, shared_frontiers),
             slc_cache: settings.slc_cache.map(SlcCache::new),
             separation,
+            handles,
             jobs: Slab::new(),
             planes_per_chip: Divisor::new(geometry.dies_per_chip * geometry.planes_per_die),
             urgent_planes: Array::of(0, chips),

@@ -123,7 +123,7 @@ impl Ftl {
         plane: PlaneId,
         mask: u64,
     ) -> bool {
-        let Some(ppa) = self.blocks.allocate(plane, flow, Stream::Host, false) else {
+        let Some(ppa) = self.blocks.allocate(plane, flow, Stream::HOST, false) else {
             return false;
         };
         self.blocks.written_at_once(ppa);

@@ -45,6 +45,7 @@ impl Stage {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: flashlane_units::Handle::default(),
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: pages };
         let mut config = FtlConfig::default();

@@ -69,7 +69,7 @@ impl<'a> FlashView<'a> {
     /// True for the write of a page that collection moves from one die to another.
     pub(crate) fn is_relocated(&self, tr: &Transaction) -> bool {
         assert_eq!(tr.op, Op::Program, "only programs bring a page to another die");
-        self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::Relocated
+        self.blocks.block(self.blocks.block_of(tr.ppa)).stream == Stream::RELOCATED
     }
 
     /// True if only collection can give the plane room for host writes.

@@ -42,7 +42,7 @@ impl Ftl {
     fn plane_of_write(&mut self, flow: FlowId, lpa: Lpa, source: Source) -> (PlaneId, Stream) {
         if source == Source::Mapping {
             let index = self.table().index_in_flow(flow, lpa.get());
-            return (self.allocator.translation_plane(flow, index), Stream::Mapping);
+            return (self.allocator.translation_plane(flow, index), Stream::MAPPING);
         }
         let (old, blocks) = (self.pages.ppa(lpa), &self.blocks);
         let plane = match &mut self.sets {
@@ -59,7 +59,7 @@ impl Ftl {
                 None => self.allocator.plane(flow, lpa, old, blocks),
             },
         };
-        (plane, Stream::Host)
+        (plane, Stream::HOST)
     }
 
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
@@ -77,6 +77,7 @@ impl Ftl {
             true => self.place_in_log(plane, flow, lpa),
             false if self.slc_cache.is_some() => self.allocate_cached(plane, flow, stream),
             false if self.separation.is_some() => self.allocate_apart(plane, flow, (lpa, stream)),
+            false if self.has_handles() => self.allocate_by_handle(plane, flow, (lpa, stream)),
             false => self.blocks.allocate(plane, flow, stream, false),
         };
         let ppa = ppa.ok_or(plane)?;

@@ -38,6 +38,7 @@ fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
     });
     let Some(sets) = config.starting_sets(GEOMETRY, &flows) else { return Ok(()) };
     ensure!(sets.len() == flows.len(), "found {} sets for {} flows", sets.len(), flows.len());

@@ -136,9 +136,9 @@ impl Bench {
         tr.ppa = match op {
             Op::Program => {
                 let stream = match source {
-                    Source::User | Source::Cache => Stream::Host,
-                    Source::Gc => Stream::Gc,
-                    Source::Mapping => Stream::Mapping,
+                    Source::User | Source::Cache => Stream::HOST,
+                    Source::Gc => Stream::GC,
+                    Source::Mapping => Stream::MAPPING,
                 };
                 let page = self.blocks.allocate(plane, flow, stream, true);
                 page.expect("the bench has pages enough")

@@ -43,6 +43,7 @@ impl Stage {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: flashlane_units::Handle::default(),
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: 400 };
         let compat = CompatConfig::default();

@@ -121,7 +121,7 @@ impl Recorder {
     /// Adds a completed request of a drive.
     #[inline(always)]
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time, device: &Device) {
-        if !request.counted {
+        if !request.marks.counted() {
             return;
         }
         self.window.completed(now);

@@ -90,6 +90,7 @@ pub fn summarise(
         units: window.units(),
         slc_cache: window.slc_cache(),
         separation: window.separation(),
+        placement: window.placement(device),
         admission: window.admission(),
         ..Summary::default()
     };

@@ -6,13 +6,13 @@ use flashlane_units::ChipId;
 use super::energy::FlowEnergy;
 use super::reading::Reading;
 use super::recorder::Recorder;
-use super::summary::{
+use super::summary::{PlacementSummary, 
     AdmissionSummary, BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary,
     CmtSummary, CommandCounts, CommandSummary, CompletedInWindow, DeviceTime, EraseSummary,
     ErrorSummary, FlashSummary, OutsideWindow, ProcessorsSummary, RequestCounts, SeparationSummary,
     SlcCacheSummary, UnitSummary,
 };
-use flashlane_config::WindowRule;
+use flashlane_config::{DeviceConfig, WindowRule};
 use flashlane_device::device::reading::FlowWork;
 use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::interface::processors::ProcessorReading;
@@ -288,6 +288,16 @@ impl Span<'_> {
         let to = self.to.drive.ftl.separation?;
         let from = self.from.drive.ftl.separation.unwrap_or_default();
         Some(to.since(from).into())
+    }
+
+    /// Data by placement handle; `None` where hosts place nothing.
+    pub(crate) fn placement(&self, device: &DeviceConfig) -> Option<PlacementSummary> {
+        let to = self.to.drive.ftl.placement.as_deref()?;
+        let counts = match self.from.drive.ftl.placement.as_deref() {
+            Some(from) => &to.since(from),
+            None => to,
+        };
+        Some(PlacementSummary::of(counts, device))
     }
 
     /// Admission to the data cache; `None` unless that is by rate.

@@ -59,7 +59,7 @@ impl Observer {
         if let Some(account) = &mut self.account {
             let who = Who {
                 flow: request.flow,
-                counted: request.counted,
+                counted: request.marks.counted(),
                 queue: if front.sata { 0 } else { request.flow.index() },
                 pool: front.pool,
             };

@@ -80,7 +80,7 @@ impl Completions {
             let record = RequestRecord::of(request, place(), now);
             returned.push(Completion { cookie: request.cookie, record });
         }
-        if let Some(alone) = self.alone.as_mut().filter(|_| request.counted) {
+        if let Some(alone) = self.alone.as_mut().filter(|_| request.marks.counted()) {
             alone.record(request.arrival, now);
         }
         if let Some(series) = &mut self.series {

@@ -79,7 +79,7 @@ impl RequestRecord {
         Self {
             flow: request.flow.get(),
             op: request.op,
-            counted: request.counted,
+            counted: request.marks.counted(),
             pages: place.pages,
             offset_bytes: place.sector * SECTOR_BYTES,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,

@@ -47,7 +47,7 @@ use self::sizes::SizeMix;
 use self::space::{ALIGN_SECTORS, Addresses};
 use super::footprint::Footprint;
 use super::pace::{Clock, Gap, PassEnd};
-use super::{Planned, RequestOp, RequestSource};
+use super::{Directive, Planned, RequestOp, RequestSource};
 use crate::config::CloneConfig;
 use flashlane_device::layout::FlowSpace;
 use flashlane_reading::Error;
@@ -194,6 +194,7 @@ impl CloneSource {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: flashlane_units::Handle::default(),
         };
         let stream = |part: &str| Rng::stream(seed, part, 0);
         Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, &stream)
@@ -363,7 +364,7 @@ impl RequestSource for CloneSource {
         let sectors = self.sizes[usize::from(is_read)].draw();
         let (sector, sectors) = self.addresses.draw(is_read, sectors);
         let op = if is_read { RequestOp::Read } else { RequestOp::Write };
-        Ok(Some(Planned { arrival, op, sector, sectors, queue: 0 }))
+        Ok(Some(Planned { arrival, op, sector, sectors, queue: 0, directive: Directive::NONE }))
     }
 
     fn restart(&mut self, now: Time) -> Result<(), Error> {

@@ -71,6 +71,11 @@ pub struct FlowConfig {
     /// Planes of each die.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planes: Option<Vec<u32>>,
+    /// Placement identifier of the flow's writes: a handle of flexible data placement, or a stream.
+    /// No effect on a drive with `placement.mode = "none"`. Range: below the number of the drive's
+    /// identifiers (`placement.handles`). Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<u16>,
     /// Share of the flow's logical pages that hold data at the start, instead of the device's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Ratio>,
@@ -122,6 +127,7 @@ impl FlowConfig {
             chips: None,
             dies: None,
             planes: None,
+            placement: None,
             occupancy: None,
             on_end: None,
             starts_after: None,

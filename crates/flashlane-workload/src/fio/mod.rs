@@ -18,7 +18,7 @@ use flashlane_engine::{Rng, Time};
 
 use super::footprint::{Footprint, PageSet};
 use super::pace::PassEnd;
-use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
+use super::{Directive, JobSource, JobStep, Planned, RequestOp, RequestSource};
 use crate::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
 use flashlane_reading::Error;
@@ -149,7 +149,7 @@ impl FioSource {
         let start = self.plan.file_start(copy, place.file) + place.start;
         let (sector, sectors) = self.plan.sectors(start, place.bytes);
         let sectors = u32::try_from(sectors).unwrap_or(u32::MAX);
-        Planned { arrival: now, op, sector, sectors, queue: 0 }
+        Planned { arrival: now, op, sector, sectors, queue: 0, directive: Directive::NONE }
     }
 
     /// Starts a new pass of every copy.

@@ -4,7 +4,7 @@ use flashlane_engine::{Rng, Time};
 
 use super::{MqsimRandom, place};
 use crate::config::{MqsimAddress, MqsimSyntheticConfig};
-use crate::{Planned, RequestOp, RequestSource, SourceReport};
+use crate::{Directive, Planned, RequestOp, RequestSource, SourceReport};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
 use flashlane_reading::Error;
 
@@ -318,7 +318,7 @@ impl RequestSource for MqsimSource {
         self.generated += 1;
         self.advance();
         let op = if read { RequestOp::Read } else { RequestOp::Write };
-        Ok(Some(Planned { arrival: at, op, sector, sectors: placed.sectors, queue: 0 }))
+        Ok(Some(Planned { arrival: at, op, sector, sectors: placed.sectors, queue: 0, directive: Directive::NONE }))
     }
 
     /// The random numbers continue; counts and times start again.

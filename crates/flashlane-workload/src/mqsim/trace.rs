@@ -4,7 +4,7 @@ use flashlane_engine::Time;
 
 use super::place;
 use crate::config::MqsimTraceConfig;
-use crate::{Planned, RequestOp, RequestSource, SourceReport};
+use crate::{Directive, Planned, RequestOp, RequestSource, SourceReport};
 use flashlane_device::layout::FlowSpace;
 use flashlane_reading::Error;
 
@@ -186,6 +186,7 @@ impl RequestSource for MqsimTraceSource {
                 sector: placed.sector,
                 sectors: placed.sectors,
                 queue: 0,
+                directive: Directive::NONE,
             }));
         }
         Ok(None)

@@ -18,7 +18,7 @@ pub use self::reading::with_usual_units;
 pub use self::scan::footprint;
 use self::timing::Timing;
 pub use self::timing::scaled;
-use super::{Planned, RequestOp, RequestSource, SourceReport};
+use super::{Directive, Planned, RequestOp, RequestSource, SourceReport};
 use crate::config::{DecreasingTimes, TraceConfig};
 use flashlane_device::layout::FlowSpace;
 use flashlane_reading::Error;
@@ -289,7 +289,7 @@ impl TraceSource {
                 return Err(Error::Trace(message));
             }
         };
-        Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors, queue: 0 }))
+        Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors, queue: 0, directive: Directive::NONE }))
     }
 }
 

@@ -41,13 +41,13 @@ use flashlane_config::{DeviceConfig, FlowConfig, OUTSTANDING_MAX, WindowRule, Wo
 use flashlane_device::device::watcher::Watcher;
 use flashlane_device::event::Up;
 use flashlane_device::host::Submission;
-use flashlane_device::request::Planned;
+use flashlane_device::request::{Directive, Planned};
 use flashlane_measure::metrics::metered::Metered;
 use flashlane_measure::metrics::window::Window;
 use flashlane_measure::metrics::{Summary, report};
 use flashlane_measure::observe::{Blame, Completions, Observe, Observer};
 use flashlane_reading::Error;
-use flashlane_units::{FlowId, RequestOp};
+use flashlane_units::{FlowId, Handle, RequestOp};
 use flashlane_workload::SourceReport;
 
 /// A tenant of a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
@@ -273,12 +273,16 @@ impl Drive {
         if at < now || at >= Time::END {
             return Err(Refused::Time { at, now });
         }
-        let op = command.check(self.sectors(tenant), self.config.interface.max_transfer)?;
+        let transfer_max = self.config.interface.max_transfer;
+        let identifiers = self.config.placement.identifiers();
+        let op = command.check(self.sectors(tenant), transfer_max, identifiers)?;
         if self.drive.device.is_full(self.outstanding()) {
             return Err(Refused::Full);
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };
-        let planned = Planned { arrival: at, op, sector, sectors: command.sectors, queue: 0 };
+        let directive = command.placement.map_or(Directive::NONE, |id| Directive::place(Handle::new(id as u8)));
+        let sectors = command.sectors;
+        let planned = Planned { arrival: at, op, sector, sectors, queue: 0, directive };
         Ok(Submission { flow: FlowId::at(tenant), planned, cookie })
     }
 

@@ -249,6 +249,7 @@ pub(crate) fn decisive(device: &DeviceConfig) -> DeviceConfig {
         isolation: device.isolation.clone(),
         flash: device.flash.clone(),
         slc_cache: device.slc_cache.as_ref().and_then(decisive_cache),
+        placement: device.placement,
         errors: None,
         energy: flashlane_config::EnergyConfig::default(),
         endurance: flashlane_config::EnduranceConfig::default(),

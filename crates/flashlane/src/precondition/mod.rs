@@ -342,7 +342,7 @@ fn usable_blocks(
 /// where frontiers are open from the start. The last block of every flow may hold few pages. With
 /// all frontiers open, such blocks may leave none for collection, which could then never begin.
 fn make_room(flows: &[(usize, u64)], plane: PlaneId, blocks: u64, state: &mut FtlState) {
-    for stream in [Stream::Mapping, Stream::Host] {
+    for stream in [Stream::MAPPING, Stream::HOST] {
         for &(flow, _) in flows {
             if u64::from(state.blocks.planes[plane].free) < blocks {
                 state.blocks.close_empty_frontier(plane, FlowId::at(flow), stream);

@@ -57,7 +57,7 @@ fn place_pages_of_flow(
         let plane = allocator.translation_plane(flow, table.index_in_flow(flow, page));
         let ppa = state
             .blocks
-            .allocate(plane, flow, Stream::Mapping, true)
+            .allocate(plane, flow, Stream::MAPPING, true)
             .expect("translation pages fit into an empty plane");
         state.blocks.written_at_once(ppa);
         state.pages.set_lpa(ppa, Lpa::new(page));

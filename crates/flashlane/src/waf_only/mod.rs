@@ -174,7 +174,7 @@ impl WafRun<'_> {
     #[inline]
     fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
         let at = self.flows.now;
-        let &Planned { op, sector, sectors, .. } = planned;
+        let &Planned { op, sector, sectors, directive, .. } = planned;
         if op == RequestOp::Flush {
             return self.drive.flush(flow, at);
         }
@@ -189,7 +189,7 @@ impl WafRun<'_> {
                 RequestOp::Write | RequestOp::Read => grain.covering(first, last),
                 _ => grain.inside(first, last),
             };
-            let part = HostPage { flow, lpa: space.lpa(page), mask, at };
+            let part = HostPage { flow, lpa: space.lpa(page), mask, at, directive };
             done = done.max(match op {
                 RequestOp::Write => self.drive.write(&part)?,
                 RequestOp::Read => self.drive.read(&part)?,

@@ -5,6 +5,7 @@ use flashlane_units::ChipId;
 use super::WafRun;
 use crate::options::RunOptions;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
+use flashlane_device::ftl::placement::PlacementCounts;
 use flashlane_device::ftl::separation::SeparationCounts;
 use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::ftl::untimed::FlowWork;
@@ -12,7 +13,7 @@ use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
-    HitCounts, MemorySummary, OutsideWindow, SCHEMA, TransactionSummary, UnitSummary, WafOnlyFlow,
+    HitCounts, MemorySummary, OutsideWindow, PlacementSummary, SCHEMA, TransactionSummary, UnitSummary, WafOnlyFlow,
     WafOnlySummary,
 };
 
@@ -67,6 +68,7 @@ pub(super) fn summarise(
         },
         units: ftl_units(run),
         separation: counted.separation.map(Into::into),
+        placement: counted.placement.as_ref().map(|counts| PlacementSummary::of(counts, device)),
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     };
@@ -95,6 +97,8 @@ pub(super) struct WorkSoFar {
     writebacks: u64,
     /// Hot and cold pages of the host, where a policy tells them apart.
     separation: Option<SeparationCounts>,
+    /// Data by placement handle, where the host places it.
+    placement: Option<Box<PlacementCounts>>,
 }
 
 impl WorkSoFar {
@@ -114,6 +118,7 @@ impl WorkSoFar {
             evictions: drive.cache.evictions(),
             writebacks: counts.writebacks,
             separation: counts.separation,
+            placement: counts.placement,
         }
     }
 
@@ -137,6 +142,10 @@ impl WorkSoFar {
             separation: self
                 .separation
                 .map(|pages| pages.since(before.separation.unwrap_or_default())),
+            placement: self.placement.as_ref().map(|now| match &before.placement {
+                Some(before) => Box::new(now.since(before)),
+                None => now.clone(),
+            }),
         }
     }
 

@@ -37,6 +37,7 @@ fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
     };
     let part = FlowSpace { lists: [vec![1], vec![0, 2], vec![1], vec![0]], ..whole.clone() };
     let chips = Some(vec![ChipId::new(2), ChipId::new(5)]);

@@ -77,7 +77,7 @@ mod tests {
             least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
             PlaneId::new(0)
         );
-        while blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Host, false).is_some() {}
+        while blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::HOST, false).is_some() {}
         assert_eq!(
             least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
             PlaneId::new(1),
@@ -88,7 +88,7 @@ mod tests {
             least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
             PlaneId::new(1)
         );
-        blocks.allocate(PlaneId::new(1), FlowId::new(0), Stream::Host, false);
+        blocks.allocate(PlaneId::new(1), FlowId::new(0), Stream::HOST, false);
         assert_eq!(
             least_busy(&order, FlowId::new(0), Lpa::new(2), PlaneId::NONE, &blocks),
             PlaneId::new(3),

@@ -72,6 +72,7 @@ mod tests {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: flashlane_units::Handle::default(),
         }
     }
 

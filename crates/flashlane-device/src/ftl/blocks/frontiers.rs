@@ -5,15 +5,27 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa};
 
 use super::{BlockState, Blocks, Stream};
 
-/// Write frontiers of a flow on a plane.
-pub(super) const STREAMS: usize = Stream::ALL.len();
-
 impl Blocks {
     /// Place of a frontier in the table.
     #[inline]
     pub(super) fn frontier_at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
         let flow = u32::from(flow.get()) & self.own_frontiers;
-        (plane.get() * self.flows + flow) as usize * STREAMS + stream as usize
+        (plane.get() * self.flows + flow) as usize * self.streams + stream.number()
+    }
+
+    /// Adds the streams of placement handles. The drive is empty.
+    pub(in crate::ftl) fn keep_handles(&mut self, handles: u8, persistent: bool) {
+        assert!(self.frontiers.iter().all(|&block| block == BlockId::NONE), "no frontier is open");
+        self.streams = Stream::count(handles, persistent);
+        let frontiers = self.planes.len() * self.flows as usize * self.streams;
+        self.frontiers = vec![BlockId::NONE; frontiers];
+    }
+
+    /// Pages that a block has left for data behind its first `allocated` ones.
+    pub(in crate::ftl) fn room_behind(&self, allocated: u32) -> u32 {
+        let (slots, data) = (u64::from(self.slots()), u64::from(self.data_pages));
+        // Where stripes have parity, it has an equal share of every part of a block.
+        (u64::from(self.slots() - allocated) * data / slots) as u32
     }
 
     /// Allocates the next page of a frontier. `None` where that needs a free block and only the
@@ -30,7 +42,7 @@ impl Blocks {
         if block == BlockId::NONE {
             let reserve = if privileged { 0 } else { self.host_reserve(plane) };
             // The SLC cache has looked before whether there is a block for it.
-            if self.planes[plane].free <= reserve && stream != Stream::Slc {
+            if self.planes[plane].free <= reserve && stream != Stream::SLC {
                 return None;
             }
             block = self.take_block(plane, flow, stream);
@@ -113,7 +125,7 @@ impl Blocks {
     pub(crate) fn open_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
         self.eager_frontiers = true;
         self.planes[plane].turns.add_flow();
-        for stream in [Stream::Host, Stream::Mapping, Stream::Gc] {
+        for stream in [Stream::HOST, Stream::MAPPING, Stream::GC] {
             let at = self.frontier_at(plane, flow, stream);
             self.frontiers[at] = self.take_block(plane, flow, stream);
         }
@@ -184,7 +196,7 @@ impl Blocks {
     /// block has, so the reserve has to be whole.
     pub(in crate::ftl) fn shared_has_room(&self, plane: PlaneId, flow: FlowId) -> bool {
         let (free, reserve) = (self.planes[plane].free, self.host_reserve(plane));
-        free > reserve || free == reserve && self.is_open(plane, flow, Stream::Shared)
+        free > reserve || free == reserve && self.is_open(plane, flow, Stream::SHARED)
     }
 
     /// Closes those frontiers of a flow that have no program under way, where data of another flow
@@ -192,7 +204,7 @@ impl Blocks {
     /// take the blocks. The frontier for pages moved inside the plane stays open: collection may
     /// need it, and would close and open it again and again.
     pub(crate) fn close_frontiers(&mut self, plane: PlaneId, flow: FlowId) {
-        for stream in [Stream::Host, Stream::Relocated] {
+        for stream in [Stream::HOST, Stream::RELOCATED] {
             let at = self.frontier_at(plane, flow, stream);
             let block = self.frontiers[at];
             if block == BlockId::NONE || !self.blocks[block].quiet() {

@@ -43,7 +43,7 @@ fn block_numbers(block: &Block) -> [u32; 7] {
     let &Block { valid, allocated, issued, programmed, reads, .. } = block;
     let &Block { flow, erases, filled, state, stream, .. } = block;
     assert_eq!(reads, 0, "no read is under way");
-    let kind = (state as u32) | (stream as u32) << 8;
+    let kind = (state as u32) | (stream.number() as u32) << 8;
     let flow = u32::from(flow.get()) | kind << 16;
     [valid, allocated, issued, programmed, flow, erases, filled]
 }
@@ -63,7 +63,7 @@ fn take_block(from: &mut dyn Iterator<Item = u32>) -> Option<Block> {
         erases: from.next()?,
         filled: from.next()?,
         state: *STATES.get((kind & 0xFF) as usize)?,
-        stream: *Stream::ALL.get((kind >> 8) as usize)?,
+        stream: Stream::numbered((kind >> 8) as usize)?,
     })
 }
 

@@ -22,10 +22,9 @@ use flashlane_units::{BlockId, FlowId, PlaneId, Ppa, TransactionId};
 
 use super::superblocks::{Owners, Stripes};
 use crate::layout::Geometry;
-use frontiers::STREAMS;
 pub(super) use full::{FullBlocks, first_fewest};
 use pool::Pool;
-pub use stream::Stream;
+pub use stream::{HANDLES_MAX, Stream};
 use turns::Turns;
 
 /// What a block is doing.
@@ -117,6 +116,8 @@ pub struct Blocks {
     pub planes: Array<PlaneId, Plane>,
     /// Open block by plane, flow and stream; `NONE` before the first write.
     frontiers: Vec<BlockId>,
+    /// Streams of the drive: one above the largest number of a stream.
+    streams: usize,
     flows: u32,
     /// The stream of pages of the host of which nothing is known.
     host_stream: Stream,
@@ -172,14 +173,15 @@ pub struct Blocks {
 impl Blocks {
     /// All blocks erased.
     pub(crate) fn new(geometry: Geometry, flows: u32, wear_leveling: bool, reserve: u32) -> Self {
-        let planes = geometry.planes() as usize;
+        let (planes, streams) = (geometry.planes() as usize, Stream::count(0, false));
         let plane = Plane { free: geometry.blocks_per_plane, ..Plane::default() };
         Self {
             blocks: Array::of(Block::default(), planes * geometry.blocks_per_plane as usize),
             planes: Array::of(plane, planes),
-            frontiers: vec![BlockId::NONE; planes * flows as usize * STREAMS],
+            frontiers: vec![BlockId::NONE; planes * flows as usize * streams],
+            streams,
             flows,
-            host_stream: Stream::Host,
+            host_stream: Stream::HOST,
             own_frontiers: u32::MAX,
             owners: None,
             // The empty geometry of a state that was moved out divides nothing.
@@ -355,7 +357,7 @@ impl Blocks {
         open.allocated += 1;
         open.valid += 1;
         self.valid[open.flow.index()] += 1;
-        if open.allocated == pages || open.allocated == of_slc && open.stream == Stream::Slc {
+        if open.allocated == pages || open.allocated == of_slc && open.stream == Stream::SLC {
             open.state = BlockState::Full;
             self.full.filled(block, open.valid);
         }
@@ -412,7 +414,7 @@ mod tests {
     fn frontiers_fill_in_order_and_the_reserve_is_kept() {
         let mut blocks = Blocks::new(geometry(), 1, true, 2);
         let mut pages = Vec::new();
-        while let Some(ppa) = blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Host, false)
+        while let Some(ppa) = blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::HOST, false)
         {
             pages.push(ppa);
         }
@@ -423,12 +425,12 @@ mod tests {
         );
         assert_eq!(blocks.planes[PlaneId::new(0)].free, 2);
         assert_eq!(
-            blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Gc, true),
+            blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::GC, true),
             Some(Ppa::new(24)),
             "collection may use the reserve"
         );
         assert_eq!(
-            blocks.allocate(PlaneId::new(1), FlowId::new(0), Stream::Host, false),
+            blocks.allocate(PlaneId::new(1), FlowId::new(0), Stream::HOST, false),
             Some(Ppa::new(32)),
             "planes are independent"
         );
@@ -439,13 +441,13 @@ mod tests {
         for (leveling, expected) in [(true, 1), (false, 0)] {
             let mut blocks = Blocks::new(geometry(), 1, leveling, 0);
             for _ in 0..8 {
-                blocks.precondition_block(PlaneId::new(0), FlowId::new(0), Stream::Host);
+                blocks.precondition_block(PlaneId::new(0), FlowId::new(0), Stream::HOST);
             }
             blocks.block_mut(BlockId::new(0)).erases = 5;
             erase(&mut blocks, BlockId::new(0));
             erase(&mut blocks, BlockId::new(1));
             assert_eq!(
-                blocks.precondition_block(PlaneId::new(0), FlowId::new(0), Stream::Host),
+                blocks.precondition_block(PlaneId::new(0), FlowId::new(0), Stream::HOST),
                 BlockId::new(expected)
             );
         }
@@ -455,7 +457,7 @@ mod tests {
     #[should_panic(expected = "valid data")]
     fn erasing_valid_data_is_caught() {
         let mut blocks = Blocks::new(geometry(), 1, true, 0);
-        let ppa = blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Host, false).unwrap();
+        let ppa = blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::HOST, false).unwrap();
         blocks.put_block(blocks.block_of(ppa));
     }
 }

@@ -29,7 +29,7 @@ impl Blocks {
         let base = self.first_block(plane);
         let ordinary = self.ordinary_blocks;
         let state = &mut self.planes[plane];
-        if stream == Stream::Slc
+        if stream == Stream::SLC
             && let Some(block) = state.static_free.pop_front()
         {
             return self.open_block(block, flow, stream);
@@ -39,7 +39,7 @@ impl Blocks {
         if state.free < self.owe_below {
             state.owed = (state.owed + 1).min(COLLECTIONS_OWED_MAX);
         }
-        state.slc += u32::from(stream == Stream::Slc);
+        state.slc += u32::from(stream == Stream::SLC);
         let pool = &mut state.pool;
         let block = if pool.virgin < ordinary {
             pool.virgin += 1;
@@ -73,7 +73,7 @@ impl Blocks {
         let erased = &mut self.blocks[block];
         erased.erases += 1;
         let erases = erased.erases;
-        self.slc_erases += u64::from(erased.stream == Stream::Slc);
+        self.slc_erases += u64::from(erased.stream == Stream::SLC);
         if !self.is_static(block) {
             let state = &mut self.planes[plane];
             state.erases_max = state.erases_max.max(erases);
@@ -88,7 +88,7 @@ impl Blocks {
         assert_ne!(erased.state, BlockState::Free, "a block is freed once");
         assert_eq!(erased.valid, 0, "no block is erased with valid data");
         assert_eq!(erased.reads, 0, "no block is erased under a read");
-        let (erases, slc) = (erased.erases, erased.stream == Stream::Slc);
+        let (erases, slc) = (erased.erases, erased.stream == Stream::SLC);
         *erased = Block { erases, ..Block::default() };
         self.settle(block);
         let fixed = self.is_static(block);

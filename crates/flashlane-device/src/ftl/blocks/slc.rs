@@ -58,12 +58,12 @@ impl Blocks {
     /// Pages that a block of a stream is filled with.
     #[inline(always)]
     pub(super) fn pages_in(&self, stream: Stream) -> u32 {
-        if stream == Stream::Slc { self.slc_pages } else { self.pages_per_block.get() }
+        if stream == Stream::SLC { self.slc_pages } else { self.pages_per_block.get() }
     }
 
     /// True if a page is one of a block in SLC mode.
     pub(in crate::ftl) fn is_slc(&self, ppa: Ppa) -> bool {
-        self.block(self.block_of(ppa)).stream == Stream::Slc
+        self.block(self.block_of(ppa)).stream == Stream::SLC
     }
 
     /// True if a frontier has an open block.

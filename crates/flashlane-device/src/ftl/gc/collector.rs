@@ -197,7 +197,7 @@ impl Ftl {
                 .blocks
                 .allocate(plane, flow, stream, true)
                 .expect("the reserve suffices for every block");
-            if stream == Stream::GcMapping {
+            if stream == Stream::GC_MAPPING {
                 self.bind_translation_page(ctx, lpa.get(), to);
             } else {
                 self.pages.set_lpa(from, Lpa::NONE);

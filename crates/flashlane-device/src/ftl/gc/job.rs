@@ -69,7 +69,7 @@ impl Ftl {
         self.erase_is_awaited(plane);
         let state = self.begin_job(plane, block);
         let (flow, valid, stream) = (state.flow, state.valid, state.stream);
-        if stream == Stream::Slc {
+        if stream == Stream::SLC {
             self.count_fold(valid, kind);
         }
         let job = self.jobs.insert(Job { block, moves: valid, erasing: false, erases: 0, kind });
@@ -197,15 +197,16 @@ impl Ftl {
         }
         let away = plane != from;
         if away {
-            stream = Stream::Relocated;
+            stream = Stream::RELOCATED;
         }
         let ppa = self
             .blocks
             .allocate(plane, tr.flow, stream, !away)
             .expect("the reserve suffices for every job, and other planes have room");
-        if stream == Stream::GcMapping {
+        if stream == Stream::GC_MAPPING {
             self.bind_translation_page(ctx, tr.lpa.get(), ppa);
         } else {
+            self.copied_by_handle(self.blocks.block_of(tr.ppa), tr.lpa);
             self.invalidate(ctx, tr.ppa);
             self.pages.move_to(tr.lpa, ppa);
             self.mapping_changed(ctx, tr.flow, tr.lpa);

@@ -126,7 +126,7 @@ impl Ftl {
             if self.blocks.planes[plane].free == 0 {
                 return false;
             }
-            let target = self.blocks.take_block(plane, merge.flow, Stream::Gc);
+            let target = self.blocks.take_block(plane, merge.flow, Stream::GC);
             self.merge_mut(plane).target = target;
         }
         let target = self.merge_mut(plane).target;

@@ -194,7 +194,7 @@ impl Hybrid {
             if !has_free {
                 return Place::Wait;
             }
-            let block = blocks.take_block(plane, flow, Stream::Host);
+            let block = blocks.take_block(plane, flow, Stream::HOST);
             partition.sequential = Some(Sequential { block, logical: spot.logical, next: 1 });
             return Place::At(blocks.append(block));
         }
@@ -209,7 +209,7 @@ impl Hybrid {
         if !has_free {
             return Place::Wait;
         }
-        let block = blocks.take_block(plane, flow, Stream::Host);
+        let block = blocks.take_block(plane, flow, Stream::HOST);
         partition.log.push_back(block);
         Place::At(blocks.append(block))
     }
@@ -226,7 +226,7 @@ impl Hybrid {
         let spot = self.spot(flow, lpa);
         let data = &mut self.partition_mut(plane, flow).data[spot.logical as usize];
         if *data == BlockId::NONE {
-            *data = blocks.precondition_block(plane, flow, Stream::Host);
+            *data = blocks.precondition_block(plane, flow, Stream::HOST);
         }
         blocks.first_page(*data).plus(spot.offset)
     }
@@ -245,7 +245,7 @@ impl Hybrid {
             Some(&open) if blocks.block(open).allocated < pages_per_block => open,
             _ if partition.log.len() + 1 >= log_blocks => return None,
             _ => {
-                let block = blocks.take_block(plane, flow, Stream::Host);
+                let block = blocks.take_block(plane, flow, Stream::HOST);
                 partition.log.push_back(block);
                 block
             }

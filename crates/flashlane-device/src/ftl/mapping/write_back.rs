@@ -123,7 +123,7 @@ impl Ftl {
         }
         let table = self.table();
         let plane = self.allocator.translation_plane(flow, table.index_in_flow(flow, page));
-        if let Some(ppa) = self.blocks.allocate(plane, flow, Stream::Mapping, false) {
+        if let Some(ppa) = self.blocks.allocate(plane, flow, Stream::MAPPING, false) {
             self.blocks.written_at_once(ppa);
             self.bind_translation_page(ctx, page, ppa);
             self.pool_changed(plane);

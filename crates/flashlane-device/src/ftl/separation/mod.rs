@@ -68,9 +68,9 @@ impl Frontiers {
     #[must_use]
     pub fn streams(self) -> &'static [Stream] {
         match self {
-            Self::One => &[Stream::Shared],
-            Self::Two => &[Stream::Host, Stream::Gc],
-            Self::Three => &[Stream::Host, Stream::Gc, Stream::Hot],
+            Self::One => &[Stream::SHARED],
+            Self::Two => &[Stream::HOST, Stream::GC],
+            Self::Three => &[Stream::HOST, Stream::GC, Stream::HOT],
         }
     }
 
@@ -202,13 +202,13 @@ impl Separator {
     /// The stream of a page that the host is about to write.
     fn stream_of(&self, lpa: Lpa) -> Stream {
         let hot = self.policy.as_ref().is_some_and(|policy| policy.is_hot(lpa));
-        if hot { Stream::Hot } else { self.frontiers.host() }
+        if hot { Stream::HOT } else { self.frontiers.host() }
     }
 
     /// A page of the host has its place.
     fn placed(&mut self, lpa: Lpa, stream: Stream) {
         match stream {
-            Stream::Hot => self.counts.hot += 1,
+            Stream::HOT => self.counts.hot += 1,
             _ => self.counts.cold += 1,
         }
         if let Some(policy) = &mut self.policy {
@@ -228,13 +228,13 @@ impl Ftl {
         flow: FlowId,
         (lpa, stream): (Lpa, Stream),
     ) -> Option<Ppa> {
-        if stream != Stream::Host {
+        if stream != Stream::HOST {
             // A translation page.
             return self.blocks.allocate(plane, flow, stream, false);
         }
         let separator = self.separation.as_mut().expect("asked only where it is on");
         let stream = separator.stream_of(lpa);
-        if stream == Stream::Shared && !self.blocks.shared_has_room(plane, flow) {
+        if stream == Stream::SHARED && !self.blocks.shared_has_room(plane, flow) {
             return None;
         }
         let ppa = self.blocks.allocate(plane, flow, stream, false)?;
@@ -266,7 +266,7 @@ impl Ftl {
     /// Checks that blocks hold only the streams of the policy, and the policy's own state.
     pub(super) fn audit_separation(&self) {
         let Some(separator) = &self.separation else {
-            let others = |stream| matches!(stream, Stream::Hot | Stream::Shared);
+            let others = |stream| matches!(stream, Stream::HOT | Stream::SHARED);
             let found = self.blocks.numbers().find(|&b| others(self.blocks.block(b).stream));
             assert_eq!(found, None, "a block of two frontiers is of the host or of collection");
             return;

@@ -46,9 +46,9 @@ fn flows_are_halved_by_their_own_writes() {
 #[test]
 fn each_way_has_its_streams() {
     for (name, count, host) in [
-        ("none", 1, Stream::Shared),
-        ("two-frontiers", 2, Stream::Host),
-        ("counts", 3, Stream::Host),
+        ("none", 1, Stream::SHARED),
+        ("two-frontiers", 2, Stream::HOST),
+        ("counts", 3, Stream::HOST),
     ] {
         let frontiers = Separation::by_name(name).expect("registered").frontiers();
         assert_eq!((frontiers.count(), frontiers.host()), (count, host), "{name}");

@@ -11,7 +11,7 @@
 //! oldest full block of the dynamic part is the next victim, before the policy is asked; a drive
 //! that the host leaves idle folds both parts.
 //!
-//! Invariants: a block is in SLC mode exactly while its stream is [`Stream::Slc`]. The blocks of
+//! Invariants: a block is in SLC mode exactly while its stream is [`Stream::SLC`]. The blocks of
 //! the dynamic part are counted by plane, and never more than it may have there. Blocks of the
 //! static part are in SLC mode or empty, and in no pool of free blocks.
 //!
@@ -128,13 +128,13 @@ impl Ftl {
     ) -> Option<Ppa> {
         let threshold = self.layer.collector().map_or(0, |collector| collector.threshold);
         let cache = self.slc_cache.as_mut().expect("the drive has an SLC cache");
-        if stream != Stream::Host {
+        if stream != Stream::HOST {
             return self.blocks.allocate(plane, flow, stream, false);
         }
-        let inside = self.blocks.is_open(plane, flow, Stream::Slc)
+        let inside = self.blocks.is_open(plane, flow, Stream::SLC)
             || self.blocks.has_empty_static(plane)
             || cache.may_grow(&self.blocks, plane, threshold);
-        let stream = if inside { Stream::Slc } else { Stream::Host };
+        let stream = if inside { Stream::SLC } else { Stream::HOST };
         let ppa = self.blocks.allocate(plane, flow, stream, false);
         assert!(ppa.is_some() || !inside, "the cache has room where it takes a page");
         cache.counts.written += u64::from(inside);
@@ -162,7 +162,7 @@ impl Ftl {
         let filled = self.blocks.planes[plane].filled;
         let full = |block: &BlockId| {
             let state = self.blocks.block(*block);
-            state.stream == Stream::Slc
+            state.stream == Stream::SLC
                 && state.state == BlockState::Full
                 && state.quiet()
                 && !(dynamic_only && self.blocks.is_static(*block))
@@ -229,7 +229,7 @@ impl Ftl {
             .map_or((0, 0), |cache| (cache.settings.dynamic_blocks, cache.settings.static_blocks));
         for (plane, state) in self.blocks.planes.numbered() {
             assert!(state.slc <= most, "the SLC cache of plane {plane} has at most its blocks");
-            let slc = |block: &BlockId| self.blocks.block(*block).stream == Stream::Slc;
+            let slc = |block: &BlockId| self.blocks.block(*block).stream == Stream::SLC;
             let found = self.blocks.numbers_of(plane).filter(slc).count();
             let inside = state.slc + fixed - state.static_free.len() as u32;
             assert_eq!(found, inside as usize, "blocks of plane {plane} in SLC mode");

@@ -4,7 +4,6 @@ use flashlane_units::{BlockId, FlowId, TransactionId};
 
 use super::of_host;
 use crate::ftl::Ftl;
-use crate::ftl::blocks::Stream;
 use crate::ftl::superblocks::Stripes;
 use crate::transaction::{Op, Place, Transaction, Transactions, units_from};
 
@@ -88,7 +87,7 @@ impl Ftl {
         let Some(units) = &self.units else { return };
         for plane in self.blocks.planes.numbers() {
             for flow in (0..units.flows).map(FlowId::at) {
-                for stream in [Stream::Host, Stream::Gc] {
+                for &stream in &units.streams {
                     let row = &units.filling[units.at(plane, flow, stream)];
                     let begun = self.blocks.next_page(plane, flow, stream) % units.slots;
                     assert_eq!(row.count, begun, "the open row of plane {plane} is its frontier's");

@@ -76,7 +76,7 @@ impl Ftl {
         let at = units.at(plane, flow, stream);
         let slot = tr.ppa.get() % units.slots;
         assert_eq!(slot, units.filling[at].count, "units fill their row in order");
-        if stream == Stream::Host {
+        if of_host(at) {
             units.host_unit_placed(flow, plane, slot);
         }
         tr.place = Place::Filling;
@@ -130,15 +130,23 @@ impl Ftl {
     pub(crate) fn pad_rows_of(&mut self, ctx: &mut Context, flow: FlowId) {
         for plane in self.blocks.planes.numbers() {
             let Some(units) = &self.units else { return };
-            let at = units.at(plane, flow, Stream::Host);
-            // With superblocks, the row may hold data of other flows only.
-            let own = |id: TransactionId| ctx.transactions[id].flow == flow;
-            if units_from(&ctx.transactions, units.filling[at].first).any(own) {
-                self.pad_row(ctx, at);
+            for stream in units.streams_of_hosts() {
+                self.pad_row_with(ctx, plane, flow, stream);
             }
         }
         if self.has_passes() {
             self.hurry_passes_of(ctx, flow);
+        }
+    }
+
+    /// Sends the row of a stream, if it holds data of the flow. With superblocks, it may hold data of
+    /// other flows only.
+    fn pad_row_with(&mut self, ctx: &mut Context, plane: PlaneId, flow: FlowId, stream: Stream) {
+        let Some(units) = &self.units else { return };
+        let at = units.at(plane, flow, stream);
+        let own = |id: TransactionId| ctx.transactions[id].flow == flow;
+        if units_from(&ctx.transactions, units.filling[at].first).any(own) {
+            self.pad_row(ctx, at);
         }
     }
 

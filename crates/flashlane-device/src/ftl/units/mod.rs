@@ -24,11 +24,12 @@ mod passes;
 mod riding;
 
 use flashlane_engine::{Array, Time, place_of};
-use flashlane_units::{FlowId, PlaneId, TransactionId};
+use flashlane_units::{FlowId, Handle, PlaneId, TransactionId};
 
 use super::Ftl;
 use super::blocks::Stream;
 use super::config::FtlConfig;
+use super::placement::PlacementConfig;
 use crate::layout::Layout;
 use crate::request::Chain;
 use crate::transaction::Transaction;
@@ -36,9 +37,6 @@ use between::Passes;
 use filling::Filling;
 use order::Order;
 use riding::LastRead;
-
-/// Streams that fill rows: writes of the host, and pages that collection moves.
-const STREAMS: usize = 2;
 
 /// Counts of units since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +79,9 @@ pub(super) struct Units {
     fill_time: Time,
     /// Flows with rows of their own; 1 if all flows share them, as they share superblocks.
     flows: usize,
+    /// Streams that fill rows, by number: writes of the host, and pages that collection moves. Each
+    /// placement handle has both, behind those without a handle.
+    streams: Vec<Stream>,
     /// Open rows by plane, flow and stream. With superblocks, a plane is a set of dies.
     filling: Vec<Filling>,
     /// Units in open rows.
@@ -101,30 +102,46 @@ pub(super) struct Units {
 
 /// True if an open row, by its index in the list, holds data that the host writes.
 fn of_host(at: usize) -> bool {
-    at.is_multiple_of(STREAMS)
+    at.is_multiple_of(2)
 }
 
 impl Units {
     /// Nothing under way; `None` where every page is mapped and programmed by itself. `shared`: the
     /// flows of a plane fill the same rows.
-    pub(super) fn new(config: &FtlConfig, layout: &Layout, shared: bool) -> Option<Self> {
+    pub(super) fn new(
+        config: &FtlConfig,
+        placement: &PlacementConfig,
+        layout: &Layout,
+        shared: bool,
+    ) -> Option<Self> {
         let packs = layout.geometry.units_per_program() > 1;
-        packs.then(|| Self::of_rows(config, layout, shared))
+        packs.then(|| Self::of_rows(config, placement, layout, shared))
     }
 
     /// Nothing under way.
-    fn of_rows(config: &FtlConfig, layout: &Layout, shared: bool) -> Self {
+    fn of_rows(
+        config: &FtlConfig,
+        placement: &PlacementConfig,
+        layout: &Layout,
+        shared: bool,
+    ) -> Self {
         let geometry = layout.geometry;
         let dynamic = config.allocation.is_dynamic();
         let (of_page, slots) = (geometry.units_per_page, geometry.units_per_program());
         let flows = if shared { 1 } else { layout.flows.len() };
-        let rows = geometry.planes() as usize * flows * STREAMS;
+        let persistent = placement.is_persistent();
+        let handles = (0..placement.identifiers() as u8).map(Handle::new);
+        let placed = handles.map(|handle| Stream::placed(handle, persistent));
+        let hosts = [Stream::HOST].into_iter().chain(placed);
+        let streams: Vec<Stream> = hosts.flat_map(|host| [host, host.moved()]).collect();
+        let rows = geometry.planes() as usize * flows * streams.len();
         Self {
             slots,
             of_page,
             row_sectors: slots * geometry.sectors_per_page,
             fill_time: Time(config.mapping.fill_time().0),
             flows,
+            streams,
             filling: vec![Filling::default(); rows],
             waiting: 0,
             order: Order::new(rows),
@@ -138,13 +155,20 @@ impl Units {
 
     /// Index in `filling` of the row of a plane, flow and stream.
     fn at(&self, plane: PlaneId, flow: FlowId, stream: Stream) -> usize {
-        let stream = match stream {
-            Stream::Host => 0,
-            Stream::Gc => 1,
-            other => unreachable!("{other:?} is refused with units"),
+        let stream = match (stream, stream.handle()) {
+            (Stream::HOST, _) => 0,
+            (Stream::GC, _) => 1,
+            (_, Some(handle)) => 2 + 2 * handle.index() + usize::from(stream.moved() == stream),
+            (other, None) => unreachable!("{other:?} is refused with units"),
         };
         let flow = flow.index().min(self.flows - 1);
-        (plane.index() * self.flows + flow) * STREAMS + stream
+        (plane.index() * self.flows + flow) * self.streams.len() + stream
+    }
+
+    /// The streams of writes of the host.
+    fn streams_of_hosts(&self) -> impl Iterator<Item = Stream> + use<> {
+        let hosts: Vec<Stream> = self.streams.iter().copied().step_by(2).collect();
+        hosts.into_iter()
     }
 
     /// The plane that the next unit of a flow has to go to, since its row is not full.

@@ -34,6 +34,7 @@ use super::order::Found;
 use crate::context::Context;
 use crate::event::Event;
 use crate::ftl::blocks::Stream;
+use crate::ftl::placement::PlacementConfig;
 use crate::ftl::config::FtlConfig;
 use crate::ftl::{Ftl, Seen};
 use crate::layout::Layout;
@@ -62,7 +63,9 @@ impl Ftl {
     /// Programs word lines in two passes from now on. Nothing is under way. A word line may be one
     /// unit.
     pub(crate) fn program_twice(&mut self, config: &FtlConfig, layout: &Layout) {
-        let units = self.units.get_or_insert_with(|| Units::of_rows(config, layout, false));
+        let units = self.units.get_or_insert_with(|| {
+            Units::of_rows(config, &PlacementConfig::default(), layout, false)
+        });
         let passes = Passes::new(self.blocks.count(), units.filling.len());
         units.passes = Some(Box::new(passes));
         self.blocks.program_twice();
@@ -195,7 +198,7 @@ impl Ftl {
     /// passes without waiting for further data.
     pub(super) fn hurry_passes_of(&mut self, ctx: &mut Context, flow: FlowId) {
         for plane in self.blocks.planes.numbers() {
-            let block = self.blocks.frontier(plane, flow, Stream::Host);
+            let block = self.blocks.frontier(plane, flow, Stream::HOST);
             if block != BlockId::NONE {
                 self.hurry(ctx, block);
             }

@@ -320,7 +320,7 @@ impl Untimed {
         let Block { flow, stream, valid, .. } = *self.ftl.blocks.block(block);
         let (stream, shared) = (stream.moved(), self.ftl.blocks.shares_frontiers());
         // Usually all are pages of one host: one test a page is enough.
-        let apart = shared || stream == Stream::GcMapping;
+        let apart = shared || stream == Stream::GC_MAPPING;
         let moved = valid.min(moves);
         let last = self.ftl.blocks.first_page(block).plus(self.ftl.blocks.pages_per_block() - 1);
         let mut left = moved;
@@ -339,7 +339,7 @@ impl Untimed {
                 self.ftl.pages.set_lpa(next, Lpa::NONE);
                 let flow =
                     if apart && shared { self.moves_for(plane, block, (lpa, to)) } else { flow };
-                if apart && stream == Stream::GcMapping {
+                if apart && stream == Stream::GC_MAPPING {
                     self.ftl.pages.set_lpa(to, lpa);
                     self.move_translation_page(lpa.get(), to);
                 } else {

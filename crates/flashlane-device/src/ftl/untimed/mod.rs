@@ -31,6 +31,7 @@ use crate::cache::config::CacheConfig;
 use crate::collection_order::CollectionOrder;
 use crate::flash::config::FlashConfig;
 use crate::layout::{Geometry, Layout};
+use crate::request::Directive;
 use clock::Dies;
 pub use clock::{ANSWER, TURN_ROUND, mean, page_transfer};
 use flashlane_reading::Error;
@@ -49,6 +50,8 @@ pub struct HostPage {
     pub mask: u64,
     /// Time of the request. Unit: picoseconds.
     pub at: u64,
+    /// The placement handle of a write.
+    pub directive: Directive,
 }
 
 /// A drive without events. Its functions return the time when the work that they were asked for is
@@ -183,7 +186,10 @@ impl Untimed {
     /// The host writes a page.
     #[inline]
     pub fn write(&mut self, page: &HostPage) -> Result<u64, Error> {
-        let HostPage { flow, lpa, mask, at } = *page;
+        let HostPage { flow, lpa, mask, at, directive } = *page;
+        if self.ftl.has_handles() {
+            self.ftl.note_handle(flow, lpa, directive.handle());
+        }
         if self.cache.is_off(flow) {
             let done = self.program(flow, lpa, mask, at)?;
             self.settle(at)?;
@@ -205,7 +211,7 @@ impl Untimed {
 
     /// The host reads a page.
     pub fn read(&mut self, page: &HostPage) -> Result<u64, Error> {
-        let HostPage { flow, lpa, mask, at } = *page;
+        let HostPage { flow, lpa, mask, at, .. } = *page;
         let ppa = self.ftl.pages.ppa(lpa);
         let on_flash = if ppa == Ppa::NONE { 0 } else { self.ftl.pages.mask(lpa) };
         if !self.cache.is_off(flow) {
@@ -238,7 +244,7 @@ impl Untimed {
 
     /// The host gives up sectors of a page.
     pub fn trim(&mut self, page: &HostPage) -> Result<u64, Error> {
-        let HostPage { flow, lpa, mask, at } = *page;
+        let HostPage { flow, lpa, mask, at, .. } = *page;
         self.cache.recall_trim(flow, lpa, mask);
         let trimmed = self.ftl.forget_sectors(lpa, mask);
         if let Trimmed::Page(ppa) = trimmed {
@@ -305,7 +311,7 @@ impl Untimed {
                 at = self.read_page(old, at);
             }
         }
-        let (plane, ppa) = self.place(at, (lpa, Stream::Host), flow, |ftl| {
+        let (plane, ppa) = self.place(at, (lpa, Stream::HOST), flow, |ftl| {
             let open = ftl.units.as_ref().and_then(|units| units.plane_to_fill(flow));
             open.unwrap_or_else(|| ftl.allocator.plane(flow, lpa, old, &ftl.blocks))
         })?;
@@ -347,9 +353,13 @@ impl Untimed {
             }
             let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
+            let page = (lpa, stream);
             let ppa = match self.ftl.separation {
+                Some(_) => self.ftl.allocate_apart_at_once(plane, flow, page),
+                None if self.ftl.has_handles() => {
+                    self.ftl.allocate_by_handle_at_once(plane, flow, page)
+                }
                 None => self.ftl.blocks.allocate_at_once(plane, flow, stream, false),
-                Some(_) => self.ftl.allocate_apart_at_once(plane, flow, (lpa, stream)),
             };
             match ppa {
                 Some(ppa) => {

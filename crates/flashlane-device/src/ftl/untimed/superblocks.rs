@@ -40,6 +40,7 @@ impl Untimed {
         let work = &mut self.work[flow.index()];
         work.gc_reads += 1;
         work.gc_programs += 1;
+        self.ftl.copied_by_handle(block, lpa);
         if parity {
             self.program_parity(pool, flow, 0);
         }

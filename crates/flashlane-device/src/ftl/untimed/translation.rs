@@ -74,7 +74,7 @@ impl Untimed {
             self.work[flow.index()].mapping_reads += 1;
             at = self.read_page(old, at);
         }
-        let (plane, ppa) = self.place(at, (Lpa::NONE, Stream::Mapping), flow, |ftl| {
+        let (plane, ppa) = self.place(at, (Lpa::NONE, Stream::MAPPING), flow, |ftl| {
             ftl.allocator.translation_plane(flow, index)
         })?;
         // Collection may have moved the old page.

@@ -243,7 +243,7 @@ impl MovingSets for Upi {
         }
         let mut rotation = std::mem::take(&mut self.copy_rotations[flow.index()]);
         let found = rotation.next(blocks, |to| {
-            blocks.has_room_in(to, flow, Stream::Relocated)
+            blocks.has_room_in(to, flow, Stream::RELOCATED)
                 && self.may_take(to, false, blocks, true)
         });
         self.copy_rotations[flow.index()] = rotation;

@@ -5,6 +5,7 @@ mod device;
 mod errors;
 mod fairness;
 mod flow;
+mod placement;
 mod separation;
 mod slc_cache;
 mod units;
@@ -28,6 +29,7 @@ pub use flow::{
     AloneBasis, AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency,
     TransactionSummary,
 };
+pub use placement::{HandleSummary, PlacementSummary};
 pub use separation::SeparationSummary;
 pub use slc_cache::SlcCacheSummary;
 pub use units::UnitSummary;
@@ -147,6 +149,10 @@ pub struct Summary {
     /// them apart (`ftl.separation = "counts"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separation: Option<SeparationSummary>,
+    /// Data by placement handle inside the window; left out where hosts place nothing
+    /// (`placement.mode`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementSummary>,
     /// Admission of writes to the data cache inside the window; left out unless that is by rate
     /// (`cache.admission`), or there are pauses (`cache.pause`).
     #[serde(default, skip_serializing_if = "Option::is_none")]

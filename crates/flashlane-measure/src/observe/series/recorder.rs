@@ -228,14 +228,14 @@ impl SeriesRecorder {
         sums.add_request(request, response, whole);
         if request.arrival.0 >= self.open_from {
             // Most requests arrive and complete in one window.
-            if request.counted {
+            if request.marks.counted() {
                 (sums.slowed.0, sums.slowed.1) = (sums.slowed.0 + 1, sums.slowed.1 + whole);
             }
             sums.waiting.pass((request.fetched - request.arrival).0);
             sums.device.pass((now - request.fetched).0);
             return;
         }
-        if request.counted {
+        if request.marks.counted() {
             let at = if by_arrival { request.arrival } else { now };
             let slowed = &mut self.windows[(at.0 / self.window) as usize].flows[flow].slowed;
             (slowed.0, slowed.1) = (slowed.0 + 1, slowed.1 + whole);

@@ -43,7 +43,7 @@ impl Unit0 {
         device.flash.read_time = vec![Span(100 * US - 20_000)];
         device.flash.program_time = vec![Span(1000 * US)];
         device.flash.erase_time = Span(5000 * US);
-        let tenants = [TenantShape { lists: [None; 4] }; 2];
+        let tenants = [TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }; 2];
         let layout = Layout::divide(&device, &tenants);
         let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
         // Both flows have a block of 32 valid pages.
@@ -51,7 +51,7 @@ impl Unit0 {
             (0..32).for_each(|_| {
                 state
                     .blocks
-                    .allocate(PlaneId::new(0), flow, Stream::Host, false)
+                    .allocate(PlaneId::new(0), flow, Stream::HOST, false)
                     .expect("an empty drive");
             });
         }
@@ -587,7 +587,7 @@ fn one_page_from_another_die_goes_with_each_write_and_the_others_wait_for_empty_
     unit.free_blocks(32);
     let moved = [(); 3].map(|()| {
         let ppa =
-            unit.state.blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::Relocated, false);
+            unit.state.blocks.allocate(PlaneId::new(0), FlowId::new(0), Stream::RELOCATED, false);
         unit.migration_write(ppa.expect("an empty drive"))
     });
     let write = unit.write(FlowId::new(0));

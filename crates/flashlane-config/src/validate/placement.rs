@@ -1,0 +1,69 @@
+//! Rules of placement by the host (`[placement]`).
+
+use crate::{DeviceConfig, Programming, WorkloadConfig};
+use flashlane_device::config::PlacementMode;
+use flashlane_device::ftl::gc::Victim;
+use flashlane_device::ftl::separation::Frontiers;
+use flashlane_device::ftl::superblocks::Superblock;
+use flashlane_reading::Rules;
+
+/// Most handles of a drive.
+const HANDLES: std::ops::RangeInclusive<u32> = 1..=64;
+
+/// Checks the keys of placement. The rest of the device must be valid.
+pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
+    let placement = &device.placement;
+    rules.range("placement.handles", placement.handles, &HANDLES);
+    if placement.is_off() {
+        return;
+    }
+    for (found, with) in [
+        (
+            device.ftl.superblock == Superblock::Block,
+            "ftl.superblock = \"block\", since a reclaim unit is a superblock (\"drive\", or a set \
+             as \"4 dies\")",
+        ),
+        (
+            device.ftl.separation.frontiers() != Frontiers::Two,
+            "an ftl.separation other than two-frontiers, since the host says what belongs together",
+        ),
+        (
+            device.flash.programming == Programming::TwoPass,
+            "flash.programming = \"two-pass\", whose word lines fill by frontier",
+        ),
+        (
+            matches!(device.ftl.gc.victim, Victim::None(_)),
+            "victim none, whose copies take no time",
+        ),
+        (
+            device.ftl.precondition.enabled,
+            "ftl.precondition.enabled = true, since only data that was written has a handle",
+        ),
+    ] {
+        rules.require(!found, "placement.mode", || {
+            format!("found {}, allowed: none with {with}", name(placement.mode))
+        });
+    }
+}
+
+/// Checks the placement identifiers of flows.
+pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
+    let identifiers = device.placement.identifiers();
+    if identifiers == 0 {
+        return;
+    }
+    for (index, flow) in workload.flows.iter().enumerate() {
+        if let Some(found) = flow.placement {
+            let key = format!("flow[{index}].placement");
+            rules.range(key, u32::from(found), &(0..=identifiers - 1));
+        }
+    }
+}
+
+fn name(mode: PlacementMode) -> &'static str {
+    match mode {
+        PlacementMode::None => "none",
+        PlacementMode::Fdp => "fdp",
+        PlacementMode::Streams => "streams",
+    }
+}

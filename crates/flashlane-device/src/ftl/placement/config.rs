@@ -1,0 +1,91 @@
+//! The configuration of placement.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Placement of data by the host: writes name a placement handle, and the data of each handle goes
+/// to reclaim units of its own. A reclaim unit is a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlacementConfig {
+    /// What the drive offers to hosts.
+    pub mode: PlacementMode,
+    /// Handles of the drive. Each has an open reclaim unit in each set of dies. With `streams`: the
+    /// number of streams that may be open. Range: 1..=64. Default: 8.
+    pub handles: u32,
+    /// What collection does with the data of different handles, with `fdp`. Default: initially.
+    pub isolation: HandleIsolation,
+}
+
+impl Default for PlacementConfig {
+    fn default() -> Self {
+        Self { mode: PlacementMode::None, handles: 8, isolation: HandleIsolation::Initially }
+    }
+}
+
+/// What a drive offers to hosts that know which of their data belongs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlacementMode {
+    /// Nothing: the key `placement` of a flow has no effect.
+    #[default]
+    None,
+    /// Flexible data placement. A write without a handle goes to handle 0. Source: NVMe 2.1,
+    /// TP4146.
+    Fdp,
+    /// The streams directive. A write names one of the streams 1 to `handles`; all writes without a
+    /// stream share reclaim units as stream 0. Copies of all streams share reclaim units. Source:
+    /// NVMe 1.3, directives.
+    Streams,
+}
+
+/// Type of a reclaim unit handle. Source: NVMe 2.1, FDP configuration descriptor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandleIsolation {
+    /// Writes of different handles are apart. Collection puts the data of all handles together into
+    /// reclaim units of its own.
+    #[default]
+    Initially,
+    /// Copies stay apart as well: collection has a reclaim unit for each handle.
+    Persistently,
+}
+
+impl PlacementConfig {
+    /// True if hosts can place nothing.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.mode == PlacementMode::None
+    }
+
+    /// True for the default, of which configurations that are kept with results say nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Identifiers that a write may name: all numbers below this.
+    #[must_use]
+    pub fn identifiers(&self) -> u32 {
+        match self.mode {
+            PlacementMode::None => 0,
+            PlacementMode::Fdp => self.handles,
+            PlacementMode::Streams => self.handles + 1,
+        }
+    }
+
+    /// True if copies of different handles stay apart.
+    #[must_use]
+    pub fn is_persistent(&self) -> bool {
+        self.mode == PlacementMode::Fdp && self.isolation == HandleIsolation::Persistently
+    }
+
+    /// Open reclaim units for data, of hosts and of collection, in each set of dies.
+    #[must_use]
+    pub fn frontiers(&self) -> u32 {
+        match self.is_persistent() {
+            true => 2 * self.identifiers(),
+            false => self.identifiers() + 1,
+        }
+    }
+}

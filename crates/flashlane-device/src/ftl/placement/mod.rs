@@ -1,0 +1,272 @@
+//! Placement of data by the host: flexible data placement (FDP) and the streams directive.
+//!
+//! A write names a *placement handle*, or its flow has one (`placement` of the flow). The pages of
+//! each handle fill *reclaim units* of their own: superblocks, which are collected and erased as a
+//! whole. If the data of a handle becomes invalid together, its reclaim units become empty by
+//! themselves, and collection has nothing to copy.
+//!
+//! The handle of a logical page is noted when the drive accepts the write, so that it survives the
+//! data cache: however the page leaves the cache, it goes to the reclaim unit of the last write.
+//! Collection finds the place of a copy by the stream of the block ([`Stream::moved`]): a reclaim
+//! unit that copies of all handles share (initially isolated), or one of the handle (persistently
+//! isolated).
+//!
+//! Victims are chosen among the reclaim units of all handles. Each collection makes up for a reclaim
+//! unit that a handle opened for the host, the oldest first, and its copies are charged to that
+//! handle: this tells whose writes make whose data move.
+//!
+//! Source: NVMe 2.1 (TP4146): reclaim units, handles and their types. The standard leaves victims
+//! and the time of collection to the drive.
+
+mod config;
+
+use std::collections::VecDeque;
+
+use flashlane_engine::Array;
+use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
+
+use super::Ftl;
+use super::blocks::{BlockState, Stream};
+use crate::layout::Layout;
+pub use config::{HandleIsolation, PlacementConfig, PlacementMode};
+
+pub use super::blocks::HANDLES_MAX;
+
+/// What became of the data of a handle since the start of the run. Unit: pages, as they are mapped,
+/// unless another one is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandleCounts {
+    /// Pages that the host wrote.
+    pub host_pages: u64,
+    /// Copies, by the handle whose writes made room necessary.
+    pub copied_for: Vec<u64>,
+    /// Reclaim units that the host filled.
+    pub filled: u64,
+    /// Reclaim units of the handle alone that were erased: those that the host filled, and with
+    /// persistent isolation those of its copies.
+    pub erased: u64,
+}
+
+impl HandleCounts {
+    /// Copies of pages of the handle.
+    #[must_use]
+    pub fn copied(&self) -> u64 {
+        self.copied_for.iter().sum()
+    }
+}
+
+/// What became of the data of all handles, and their reclaim units now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacementCounts {
+    /// By handle.
+    pub handles: Vec<HandleCounts>,
+    /// Pages that the host may still write to the open reclaim units of each handle; those of a
+    /// new unit where none is open.
+    pub remaining: Vec<u64>,
+    /// Reclaim units erased that held copies of several handles.
+    pub shared_erased: u64,
+    /// Pages of a reclaim unit that can hold data.
+    pub unit_pages: u32,
+}
+
+impl PlacementCounts {
+    /// The counts since an earlier reading of the same drive; what remains is as it is now.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let handle = |(now, before): (&HandleCounts, &HandleCounts)| HandleCounts {
+            host_pages: now.host_pages - before.host_pages,
+            copied_for: (now.copied_for.iter())
+                .zip(&before.copied_for)
+                .map(|(now, before)| now - before)
+                .collect(),
+            filled: now.filled - before.filled,
+            erased: now.erased - before.erased,
+        };
+        Self {
+            handles: self.handles.iter().zip(&before.handles).map(handle).collect(),
+            remaining: self.remaining.clone(),
+            shared_erased: self.shared_erased - before.shared_erased,
+            unit_pages: self.unit_pages,
+        }
+    }
+}
+
+/// The handles of a drive.
+#[derive(Clone)]
+pub(super) struct Handles {
+    persistent: bool,
+    /// The handle of writes that name none, by flow.
+    of_flow: Array<FlowId, Handle>,
+    /// The handle of the last write of each logical page.
+    of_page: Vec<Handle>,
+    /// Handles that opened reclaim units for which nothing was collected yet, oldest first.
+    opened: VecDeque<Handle>,
+    /// The handle to which the latest collection was charged.
+    latest: Handle,
+    /// The handle to which the collection of a block is charged.
+    charged: Array<BlockId, Handle>,
+    counts: Array<usize, HandleCounts>,
+    shared_erased: u64,
+}
+
+impl Handles {
+    /// `None` where hosts place nothing. `blocks`: the reclaim units of the drive.
+    pub(super) fn new(config: &PlacementConfig, layout: &Layout, blocks: usize) -> Option<Self> {
+        if config.is_off() {
+            return None;
+        }
+        let of_flow: Vec<Handle> = layout.flows.iter().map(|flow| flow.handle).collect();
+        let count = config.identifiers() as usize;
+        let fits = |handle: &Handle| handle.index() < count;
+        assert!(of_flow.iter().all(fits), "validation refuses handles that the drive has not");
+        let counts = HandleCounts { copied_for: vec![0; count], ..HandleCounts::default() };
+        Some(Self {
+            persistent: config.is_persistent(),
+            of_flow: of_flow.into(),
+            of_page: vec![Handle::default(); layout.logical_pages as usize],
+            opened: VecDeque::new(),
+            latest: Handle::default(),
+            charged: Array::of(Handle::default(), blocks),
+            counts: Array::of(counts, count),
+            shared_erased: 0,
+        })
+    }
+
+    /// The stream of a page that the host wrote, and its handle.
+    #[inline]
+    fn stream_of(&self, lpa: Lpa) -> (Handle, Stream) {
+        let handle = self.of_page[lpa.index()];
+        (handle, Stream::placed(handle, self.persistent))
+    }
+
+    /// A page of the host has its place, the first of a reclaim unit if it `opens` one.
+    fn placed(&mut self, handle: Handle, opens: bool, fills: bool) {
+        let counts = &mut self.counts[handle.index()];
+        counts.host_pages += 1;
+        counts.filled += u64::from(fills);
+        if opens {
+            self.opened.push_back(handle);
+        }
+    }
+}
+
+impl Ftl {
+    /// True if hosts place their data.
+    #[inline(always)]
+    pub(crate) fn has_handles(&self) -> bool {
+        self.handles.is_some()
+    }
+
+    /// The drive accepted a write of a page by a handle, or by that of its flow.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_handle(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) {
+        let handles = self.handles.as_mut().expect("asked only where hosts place data");
+        let named = if handle == Handle::NONE { handles.of_flow[flow] } else { handle };
+        handles.of_page[lpa.index()] = named;
+    }
+
+    /// Allocates a page for a write where hosts place their data. `None` where the write has to wait
+    /// for a free block.
+    #[inline(never)]
+    pub(super) fn allocate_by_handle(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        (lpa, stream): (Lpa, Stream),
+    ) -> Option<Ppa> {
+        if stream != Stream::HOST {
+            // A translation page.
+            return self.blocks.allocate(plane, flow, stream, false);
+        }
+        let handles = self.handles.as_mut().expect("asked only where hosts place data");
+        let (handle, stream) = handles.stream_of(lpa);
+        let opens = self.blocks.next_page(plane, flow, stream) == 0;
+        let ppa = self.blocks.allocate(plane, flow, stream, false)?;
+        let block = self.blocks.block(self.blocks.block_of(ppa));
+        handles.placed(handle, opens, block.state == BlockState::Full);
+        Some(ppa)
+    }
+
+    /// Allocates as [`allocate_by_handle`](Self::allocate_by_handle) does; the page counts as
+    /// programmed.
+    #[inline(never)]
+    pub(super) fn allocate_by_handle_at_once(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        page: (Lpa, Stream),
+    ) -> Option<Ppa> {
+        let ppa = self.allocate_by_handle(plane, flow, page)?;
+        self.blocks.written_at_once(ppa);
+        Some(ppa)
+    }
+
+    /// A block is about to be emptied.
+    #[inline]
+    pub(super) fn collection_is_charged(&mut self, block: BlockId) {
+        if let Some(handles) = &mut self.handles {
+            if let Some(opened) = handles.opened.pop_front() {
+                handles.latest = opened;
+            }
+            handles.charged[block] = handles.latest;
+        }
+    }
+
+    /// Collection copied a page out of a block.
+    #[inline]
+    pub(super) fn copied_by_handle(&mut self, block: BlockId, lpa: Lpa) {
+        if let Some(handles) = &mut self.handles {
+            let handle = handles.of_page[lpa.index()];
+            handles.counts[handle.index()].copied_for[handles.charged[block].index()] += 1;
+        }
+    }
+
+    /// A block of a stream was erased.
+    #[inline]
+    pub(super) fn erased_by_handle(&mut self, stream: Stream) {
+        if let Some(handles) = &mut self.handles {
+            match stream.handle() {
+                Some(handle) => handles.counts[handle.index()].erased += 1,
+                None => handles.shared_erased += u64::from(stream.is_data()),
+            }
+        }
+    }
+
+    /// What became of the data of all handles; `None` where hosts place nothing.
+    pub(super) fn placement_counts(&self) -> Option<PlacementCounts> {
+        let handles = self.handles.as_ref()?;
+        let unit = self.blocks.pages_per_block();
+        let planes = || self.blocks.planes.numbers();
+        let left = |handle: Handle| {
+            let stream = Stream::placed(handle, handles.persistent);
+            let open = |plane| self.blocks.next_page(plane, FlowId::new(0), stream);
+            planes().map(|plane| u64::from(self.blocks.room_behind(open(plane)))).sum()
+        };
+        Some(PlacementCounts {
+            remaining: (0..handles.counts.len()).map(|at| left(Handle::at(at))).collect(),
+            handles: handles.counts.to_vec(),
+            shared_erased: handles.shared_erased,
+            unit_pages: unit,
+        })
+    }
+
+    /// Checks that blocks hold only pages of their handle.
+    pub(super) fn audit_placement(&self) {
+        let used = self.blocks.numbers().filter(|&block| self.blocks.is_used(block));
+        let Some(handles) = &self.handles else {
+            let mut placed = used.filter(|&block| self.blocks.block(block).stream.handle().is_some());
+            assert_eq!(placed.next(), None, "no block has a handle where hosts place nothing");
+            return;
+        };
+        for block in used {
+            let stream = self.blocks.block(block).stream;
+            let Some(handle) = stream.handle() else { continue };
+            assert!(handle.index() < handles.counts.len(), "{handle} is a handle of the drive");
+            let own = Stream::placed(handle, handles.persistent);
+            assert!(stream == own || stream == own.moved(), "block {block} is not of {stream:?}");
+        }
+        let known = |handle: &Handle| handle.index() < handles.counts.len();
+        assert!(handles.of_page.iter().all(known), "pages have handles of the drive");
+    }
+}
