@@ -206,7 +206,10 @@ impl fmt::Display for Refused {
                  {space} or before; 0 sectors for a flush"
             ),
             Self::Placement { found, writes: false, .. } => {
-                write!(f, "placement: found {found}, allowed: none, since the command writes nothing")
+                write!(
+                    f,
+                    "placement: found {found}, allowed: none, since the command writes nothing"
+                )
             }
             Self::Placement { found, identifiers: 0, .. } => write!(
                 f,

@@ -9,8 +9,8 @@ mod sharing;
 pub mod units;
 
 pub use handles::{
-    BlockId, ChannelId, ChipId, DieId, FlowId, Handle, JobId, Lpa, PlaneId, Ppa, QueueId, RequestId,
-    SubmissionId, TransactionId,
+    BlockId, ChannelId, ChipId, DieId, FlowId, Handle, JobId, Lpa, PlaneId, Ppa, QueueId,
+    RequestId, SubmissionId, TransactionId,
 };
 pub use policy::{PolicyDoc, PolicyInfo};
 pub use request::RequestOp;

@@ -130,8 +130,10 @@ impl AddressDraw {
         Self { shape, limit, align, stream, gone: None, starts: Starts { room: 0, count: 1 } }
     }
 
-    /// The whole space is written once, from its start on, before this.
+    /// The whole space is written once, from its start on, before this. A stream then goes on from
+    /// the start.
     pub(crate) fn after_filling(mut self) -> Self {
+        self.stream = 0;
         self.shape = Shape::Filling { next: 0, then: Box::new(self.shape) };
         self
     }

@@ -8,6 +8,7 @@ use super::clone::CloneSource;
 use super::fio::FioSource;
 use super::footprint::{Footprint, PageSet};
 use super::mqsim::{GeneratorMode, LineSource, MqsimSource, MqsimTraceSource, TraceLine};
+use super::parts::PartsSource;
 use super::split::Split;
 use super::synthetic::SyntheticSource;
 use super::trace::{self, TraceSource};
@@ -56,6 +57,9 @@ fn source(
             let source = WarpSource::new(config, warps, space, page_bytes, seed, flow_index);
             return Ok(Box::new(source));
         }
+        if !config.parts.is_empty() {
+            return Ok(Box::new(PartsSource::new(config, space, page_bytes, seed, flow_index)));
+        }
         Ok(Box::new(SyntheticSource::new(config, space, page_bytes, seed, flow_index)))
     } else if let Some(config) = &flow.clone {
         Ok(Box::new(CloneSource::new(config, space, seed, flow_index)?))
@@ -97,6 +101,10 @@ pub fn footprint_of(
         if let Some(job) = &config.fio {
             let source = FioSource::new(config, job, space, seed, flow_index);
             return Ok(source.footprint(sectors_per_page));
+        }
+        if !config.parts.is_empty() {
+            let source = PartsSource::new(config, space, page_bytes, seed, flow_index);
+            return Ok(source.footprint());
         }
         Ok(SyntheticSource::new(config, space, page_bytes, seed, flow_index).footprint())
     } else if let Some(config) = &flow.clone {
@@ -211,7 +219,11 @@ mod tests {
         let text = format!("name = 'a'\n{source}");
         let flow: &FlowConfig = &toml::from_str(&text).expect("a valid flow");
         let device = device();
-        let space = &Layout::divide(&device, &[TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }]).flows[0];
+        let space = &Layout::divide(
+            &device,
+            &[TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }],
+        )
+        .flows[0];
         let page_size = device.flash.page_size;
         let most = device.interface.max_transfer;
         let mut built = build(flow, 0, space, page_size, most, &device.compat, 1)?;

@@ -8,6 +8,7 @@ pub(crate) mod fio;
 pub mod footprint;
 pub mod mqsim;
 mod pace;
+pub mod parts;
 mod permutation;
 mod scatter;
 mod size;

@@ -237,8 +237,13 @@ mod tests {
     }
 
     fn pieces(most: u64, requests: &[(RequestOp, u64, u32)]) -> (Vec<(u64, u32)>, u64) {
-        let planned =
-            |&(op, sector, sectors)| Planned { arrival: Time(7), op, sector, sectors, queue: 0, directive: Directive::NONE };
+        let planned = |&(op, sector, sectors)| Planned {
+            arrival: Time(7),
+            op,
+            sector,
+            sectors,
+            ..Planned::default()
+        };
         let requests: Vec<Planned> = requests.iter().map(planned).collect();
         let mut split = Split::new(Box::new(Listed(requests.into_iter())), ByteSize(most));
         let mut found = Vec::new();

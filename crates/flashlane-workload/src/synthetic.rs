@@ -206,7 +206,14 @@ impl RequestSource for SyntheticSource {
         let sectors = self.size.draw(&mut self.size_rng);
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
         let sector = self.first_sector + sector;
-        Ok(Some(Planned { arrival, op, sector, sectors: sectors as u32, queue: 0, directive: Directive::NONE }))
+        Ok(Some(Planned {
+            arrival,
+            op,
+            sector,
+            sectors: sectors as u32,
+            queue: 0,
+            directive: Directive::NONE,
+        }))
     }
 
     fn upcoming(&self) -> Option<u64> {

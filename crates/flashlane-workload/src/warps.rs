@@ -222,6 +222,7 @@ mod tests {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: flashlane_units::Handle::default(),
             first_lpa: 0,
         };
         WarpSource::new(&config, warps, &space, 4096, 7, 0)

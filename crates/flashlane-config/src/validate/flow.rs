@@ -2,7 +2,7 @@
 
 use super::workload::check_stop;
 use super::{LOAD_BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
-use super::{fio, warps};
+use super::{fio, parts, warps};
 use crate::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
@@ -59,6 +59,15 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
     }
     check_address(rules, &format!("{key}.address"), &flow.address);
     check_filling(rules, key, flow);
+    check_blocks(rules, key, flow);
+    check_jobs(rules, key, flow);
+    parts::check(rules, key, flow);
+    check_size(rules, &format!("{key}.size"), &flow.size);
+    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
+}
+
+/// Refuses permutations of blocks of several sizes.
+pub(super) fn check_blocks(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     let in_blocks =
         matches!(flow.address, AddressConfig::Permutation | AddressConfig::Permutations);
     let one_size = matches!(flow.size, SizeConfig::Fixed(_));
@@ -66,13 +75,10 @@ pub(super) fn check_synthetic(rules: &mut Rules, key: &str, flow: &SyntheticConf
         "found a permutation beside several sizes, allowed: one size, which makes the blocks"
             .to_owned()
     });
-    check_jobs(rules, key, flow);
-    check_size(rules, &format!("{key}.size"), &flow.size);
-    check_stop(rules, key, flow.requests, flow.duration.map(|span| span.0));
 }
 
 /// Refuses a filling beside requests that are not writes of the flow itself.
-fn check_filling(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
+pub(super) fn check_filling(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     let others = flow.read_ratio.0 + flow.trim_ratio.0 + flow.flush_ratio.0;
     let jobs = flow.fio.is_some() || flow.warps.is_some();
     rules.require(!flow.fill_first || others == 0.0 && !jobs, format!("{key}.fill_first"), || {
@@ -151,7 +157,7 @@ pub(super) fn small_cache(device: &DeviceConfig, workload: &WorkloadConfig) -> O
     })
 }
 
-fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
+pub(super) fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
     match address {
         AddressConfig::Uniform
         | AddressConfig::Streaming
@@ -194,7 +200,7 @@ fn check_address(rules: &mut Rules, key: &str, address: &AddressConfig) {
     }
 }
 
-fn check_size(rules: &mut Rules, key: &str, size: &SizeConfig) {
+pub(super) fn check_size(rules: &mut Rules, key: &str, size: &SizeConfig) {
     let sizes = SECTOR_BYTES..=MAX_REQUEST_BYTES;
     match size {
         SizeConfig::Fixed(size) => rules.sectors(key, *size, sizes),
@@ -255,15 +261,14 @@ fn check_space(rules: &mut Rules, key: &str, flow: &FlowConfig, bytes: u64) {
         if let Some(align) = synthetic.align {
             refuse(rules, format!("{key}.align"), "unit of alignment", align.0, room);
         }
-        let (size_key, largest) = match &synthetic.size {
-            SizeConfig::Fixed(size) => (format!("{key}.size"), size.0),
-            SizeConfig::Normal { normal } => (format!("{key}.size.normal.mean"), normal.mean.0),
-            SizeConfig::Discrete { discrete } => {
-                let largest = discrete.iter().map(|(size, _)| size.0).max().unwrap_or(0);
-                (format!("{key}.size.discrete"), largest)
-            }
+        let size_key = match &synthetic.size {
+            SizeConfig::Fixed(_) => "size",
+            SizeConfig::Normal { .. } => "size.normal.mean",
+            SizeConfig::Discrete { .. } => "size.discrete",
         };
-        refuse(rules, size_key, "request", largest, room);
+        let largest = synthetic.size.largest();
+        refuse(rules, format!("{key}.{size_key}"), "request", largest, room);
+        parts::check_spaces(rules, &key, synthetic, bytes);
     }
     if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim {
         let room = bytes / 100 * u64::from(synthetic.working_set_percent);

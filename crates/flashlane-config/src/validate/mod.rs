@@ -14,6 +14,7 @@ mod limits;
 mod media;
 mod mqsim;
 mod pacing;
+mod parts;
 mod placement;
 mod separation;
 mod slc_cache;

@@ -31,10 +31,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
             device.flash.programming == Programming::TwoPass,
             "flash.programming = \"two-pass\", whose word lines fill by frontier",
         ),
-        (
-            matches!(device.ftl.gc.victim, Victim::None(_)),
-            "victim none, whose copies take no time",
-        ),
+        (matches!(device.ftl.gc.victim, Victim::None(_)), "victim none, whose copies take no time"),
         (
             device.ftl.precondition.enabled,
             "ftl.precondition.enabled = true, since only data that was written has a handle",
@@ -48,14 +45,20 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 
 /// Checks the placement identifiers of flows.
 pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
-    let identifiers = device.placement.identifiers();
-    if identifiers == 0 {
-        return;
-    }
+    // A drive that places nothing takes any identifier that another one might have.
+    let identifiers = match device.placement.identifiers() {
+        0 => *HANDLES.end() + 1,
+        identifiers => identifiers,
+    };
     for (index, flow) in workload.flows.iter().enumerate() {
         if let Some(found) = flow.placement {
             let key = format!("flow[{index}].placement");
             rules.range(key, u32::from(found), &(0..=identifiers - 1));
+        }
+        for (nth, part) in flow.synthetic.iter().flat_map(|flow| &flow.parts).enumerate() {
+            let key = format!("flow[{index}].synthetic.parts[{nth}].placement");
+            let found = part.placement.map_or(0, u32::from);
+            rules.range(key, found, &(0..=identifiers - 1));
         }
     }
 }

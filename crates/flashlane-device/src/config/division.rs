@@ -104,7 +104,8 @@ mod tests {
         // One plane, whose share of 4,883 sectors is no whole number of pages.
         (device.flash.channels, device.flash.chips_per_channel) = (1, 1);
         (device.flash.planes_per_die, device.ftl.over_provisioning.0) = (1, 0.1184);
-        let tenants = [TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }; 3];
+        let tenants =
+            [TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }; 3];
         let apart = Layout::divide(&device, &tenants);
         assert!(!apart.is_one_stream());
         device.compat.sata_one_stream = true;

@@ -60,6 +60,7 @@ impl Stage {
             sets_move: false,
             errors: None,
             slc_cache: None,
+            placement: &crate::config::PlacementConfig::default(),
         };
         let state = FtlState::new(settings, &layout, 1_000);
         let ftl = Ftl::new(settings, &layout, state, None, vec![2], 1);

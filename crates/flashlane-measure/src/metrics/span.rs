@@ -6,11 +6,11 @@ use flashlane_units::ChipId;
 use super::energy::FlowEnergy;
 use super::reading::Reading;
 use super::recorder::Recorder;
-use super::summary::{PlacementSummary, 
+use super::summary::{
     AdmissionSummary, BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary,
     CmtSummary, CommandCounts, CommandSummary, CompletedInWindow, DeviceTime, EraseSummary,
-    ErrorSummary, FlashSummary, OutsideWindow, ProcessorsSummary, RequestCounts, SeparationSummary,
-    SlcCacheSummary, UnitSummary,
+    ErrorSummary, FlashSummary, OutsideWindow, PlacementSummary, ProcessorsSummary, RequestCounts,
+    SeparationSummary, SlcCacheSummary, UnitSummary,
 };
 use flashlane_config::{DeviceConfig, WindowRule};
 use flashlane_device::device::reading::FlowWork;

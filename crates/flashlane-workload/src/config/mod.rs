@@ -4,6 +4,7 @@ mod fio;
 mod limit;
 mod load;
 mod mqsim;
+mod parts;
 mod size;
 mod slo;
 mod synthetic;
@@ -23,6 +24,7 @@ use flashlane_engine::Time;
 use flashlane_units::{Ratio, Span};
 pub use limit::{GroupConfig, LimitConfig, LimitPlace, RatesConfig};
 pub use mqsim::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig};
+pub use parts::{PARTS_MAX, PartConfig};
 pub use slo::SloConfig;
 pub use synthetic::{
     AddressConfig, Arrivals, HotColdConfig, MixedConfig, NormalSizeConfig, SizeConfig,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fio::FioConfig;
+use super::parts::PartConfig;
 use super::warps::WarpsConfig;
 use flashlane_device::layout::SECTOR_BYTES;
 use flashlane_units::{Bandwidth, ByteSize, Ratio, Span};
@@ -65,6 +66,10 @@ pub struct SyntheticConfig {
     /// Seed of the flow's draws, instead of that of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Parts of the requests, each with addresses, sizes and placement of its own. Operations,
+    /// addresses and sizes of the flow itself then have no effect, and are not allowed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartConfig>,
     /// A job of fio, which issues the requests that fio would issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fio: Option<Box<FioConfig>>,
@@ -215,6 +220,20 @@ pub enum SizeConfig {
         /// Pairs of size and weight.
         discrete: Vec<(ByteSize, f64)>,
     },
+}
+
+impl SizeConfig {
+    /// The largest size; the mean of normal ones. Unit: bytes.
+    #[must_use]
+    pub fn largest(&self) -> u64 {
+        match self {
+            Self::Fixed(size) => size.0,
+            Self::Normal { normal } => normal.mean.0,
+            Self::Discrete { discrete } => {
+                discrete.iter().map(|(size, _)| size.0).max().unwrap_or(0)
+            }
+        }
+    }
 }
 
 impl Default for SizeConfig {

@@ -316,6 +316,7 @@ mod tests {
             in_stream: None,
             page_phase: 0,
             wraps_after: None,
+            handle: flashlane_units::Handle::default(),
             first_lpa: 0,
         };
         FioSource::new(&synthetic, &config, &space, 7, 0)

@@ -318,7 +318,14 @@ impl RequestSource for MqsimSource {
         self.generated += 1;
         self.advance();
         let op = if read { RequestOp::Read } else { RequestOp::Write };
-        Ok(Some(Planned { arrival: at, op, sector, sectors: placed.sectors, queue: 0, directive: Directive::NONE }))
+        Ok(Some(Planned {
+            arrival: at,
+            op,
+            sector,
+            sectors: placed.sectors,
+            queue: 0,
+            directive: Directive::NONE,
+        }))
     }
 
     /// The random numbers continue; counts and times start again.

@@ -289,7 +289,14 @@ impl TraceSource {
                 return Err(Error::Trace(message));
             }
         };
-        Ok(Some(Planned { arrival, op: operation(record.op), sector, sectors, queue: 0, directive: Directive::NONE }))
+        Ok(Some(Planned {
+            arrival,
+            op: operation(record.op),
+            sector,
+            sectors,
+            queue: 0,
+            directive: Directive::NONE,
+        }))
     }
 }
 

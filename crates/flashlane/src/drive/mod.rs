@@ -280,7 +280,8 @@ impl Drive {
             return Err(Refused::Full);
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };
-        let directive = command.placement.map_or(Directive::NONE, |id| Directive::place(Handle::new(id as u8)));
+        let directive =
+            command.placement.map_or(Directive::NONE, |id| Directive::place(Handle::new(id as u8)));
         let sectors = command.sectors;
         let planned = Planned { arrival: at, op, sector, sectors, queue: 0, directive };
         Ok(Submission { flow: FlowId::at(tenant), planned, cookie })

@@ -13,8 +13,8 @@ use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
-    HitCounts, MemorySummary, OutsideWindow, PlacementSummary, SCHEMA, TransactionSummary, UnitSummary, WafOnlyFlow,
-    WafOnlySummary,
+    HitCounts, MemorySummary, OutsideWindow, PlacementSummary, SCHEMA, TransactionSummary,
+    UnitSummary, WafOnlyFlow, WafOnlySummary,
 };
 
 pub(super) fn summarise(

@@ -255,7 +255,8 @@ impl Ftl {
     pub(super) fn audit_placement(&self) {
         let used = self.blocks.numbers().filter(|&block| self.blocks.is_used(block));
         let Some(handles) = &self.handles else {
-            let mut placed = used.filter(|&block| self.blocks.block(block).stream.handle().is_some());
+            let mut placed =
+                used.filter(|&block| self.blocks.block(block).stream.handle().is_some());
             assert_eq!(placed.next(), None, "no block has a handle where hosts place nothing");
             return;
         };

@@ -73,8 +73,7 @@ impl PlacementSummary {
                 caused_bytes: caused(at) * page,
             }
         };
-        let handles: Vec<HandleSummary> =
-            counts.handles.iter().enumerate().map(summary).collect();
+        let handles: Vec<HandleSummary> = counts.handles.iter().enumerate().map(summary).collect();
         let sum = |of: fn(&HandleSummary) -> u64| handles.iter().map(of).sum::<u64>();
         let shared_erased_bytes = counts.shared_erased * unit;
         Self {

@@ -43,7 +43,8 @@ impl Unit0 {
         device.flash.read_time = vec![Span(100 * US - 20_000)];
         device.flash.program_time = vec![Span(1000 * US)];
         device.flash.erase_time = Span(5000 * US);
-        let tenants = [TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }; 2];
+        let tenants =
+            [TenantShape { lists: [None; 4], handle: flashlane_units::Handle::default() }; 2];
         let layout = Layout::divide(&device, &tenants);
         let mut state = FtlState::new(device.ftl_settings(), &layout, 0);
         // Both flows have a block of 32 valid pages.

@@ -1,0 +1,86 @@
+//! Rules of the parts of a flow (`synthetic.parts`).
+
+use super::flow::{check_address, check_filling, check_size};
+use crate::SyntheticConfig;
+use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_reading::Rules;
+use flashlane_units::ByteSize;
+use flashlane_workload::config::{MAX_REQUEST_BYTES, PARTS_MAX, PartConfig};
+
+/// Checks the parts of a flow, and that the flow itself says nothing that they say.
+pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
+    if flow.parts.is_empty() {
+        return;
+    }
+    let key = format!("{key}.parts");
+    rules.require(flow.parts.len() <= PARTS_MAX, &key, || {
+        format!("found {} parts, allowed: up to {PARTS_MAX}", flow.parts.len())
+    });
+    for (given, name) in given_beside(flow) {
+        rules.require(!given, &key, || {
+            format!("found parts beside {name} of the flow, allowed: {name} in each part")
+        });
+    }
+    for (given, name) in [
+        (flow.bandwidth.is_some(), "bandwidth"),
+        (flow.warps.is_some(), "warps"),
+        (flow.fio.is_some(), "fio"),
+    ] {
+        rules.require(!given, &key, || {
+            format!("found parts beside {name}, allowed: parts with queue_depth or iops")
+        });
+    }
+    for (index, part) in flow.parts.iter().enumerate() {
+        check_part(rules, &format!("{key}[{index}]"), part);
+    }
+}
+
+/// Keys of a flow that belong to its parts.
+fn given_beside(flow: &SyntheticConfig) -> [(bool, &'static str); 8] {
+    let none = SyntheticConfig::default();
+    [
+        (flow.read_ratio != none.read_ratio, "read_ratio"),
+        (flow.trim_ratio != none.trim_ratio, "trim_ratio"),
+        (flow.address != none.address, "address"),
+        (flow.fill_first, "fill_first"),
+        (flow.size != none.size, "size"),
+        (flow.align.is_some(), "align"),
+        (flow.working_set.is_some(), "working_set"),
+        (flow.region.is_some() || flow.region_start.is_some(), "region"),
+    ]
+}
+
+fn check_part(rules: &mut Rules, key: &str, part: &PartConfig) {
+    rules.require((1e-12..=1e12).contains(&part.share), format!("{key}.share"), || {
+        format!("found {}, allowed: above 0 (1e-12 to 1e12)", part.share)
+    });
+    let (from, to) = (part.from.0, part.to.0);
+    rules.require((0.0..1.0).contains(&from), format!("{key}.from"), || {
+        format!("found {}, allowed: 0 or more, below 1 (100%)", part.from)
+    });
+    rules.require(to > from && to <= 1.0, format!("{key}.to"), || {
+        format!("found {}, allowed: above from = {}, up to 1 (100%)", part.to, part.from)
+    });
+    rules.share(format!("{key}.read_ratio"), part.read_ratio);
+    rules.share(format!("{key}.trim_ratio"), part.trim_ratio);
+    if let Some(align) = part.align {
+        rules.sectors(&format!("{key}.align"), align, SECTOR_BYTES..=MAX_REQUEST_BYTES);
+    }
+    let requests = part.requests(None);
+    check_address(rules, &format!("{key}.address"), &part.address);
+    check_filling(rules, key, &requests);
+    check_size(rules, &format!("{key}.size"), &part.size);
+    super::flow::check_blocks(rules, key, &requests);
+}
+
+/// Refuses parts whose requests do not fit into their share of the flow's space of `bytes`.
+pub(super) fn check_spaces(rules: &mut Rules, key: &str, flow: &SyntheticConfig, bytes: u64) {
+    for (index, part) in flow.parts.iter().enumerate() {
+        let room = ((part.to.0 - part.from.0) * bytes as f64) as u64;
+        let largest = part.size.largest().max(part.align.map_or(0, |align| align.0));
+        rules.require(largest <= room, format!("{key}.parts[{index}].size"), || {
+            let (largest, room) = (ByteSize(largest), ByteSize(room));
+            format!("found requests of {largest}, allowed: at most the part's space of {room}")
+        });
+    }
+}
