@@ -43,6 +43,27 @@ impl Job {
         Ok(Self { device, workload, options: RunOptions::default(), sparse: false })
     }
 
+    /// A device and a workload, both given as TOML.
+    ///
+    /// # Errors
+    /// What a user would be told of them.
+    pub fn of_device(device: &str, workload: &str) -> Result<Self, Error> {
+        let none = Overrides::default();
+        let device = load::device_from_toml(device, "experiment", &none)?;
+        let workload = load::workload_from_toml(workload, "experiment", &none)?;
+        validate::check_pair(&device, &workload)?;
+        let (device, workload) = (device.config, workload.config);
+        Ok(Self { device, workload, options: RunOptions::default(), sparse: false })
+    }
+
+    /// Runs without time. The first `uncounted` requests do not count.
+    #[must_use]
+    pub fn without_time(mut self, uncounted: u64) -> Self {
+        self.options.waf_only = true;
+        self.options.warmup = Warmup::Requests(uncounted);
+        self
+    }
+
     /// Every flow also runs alone.
     #[must_use]
     pub fn alone(mut self) -> Self {

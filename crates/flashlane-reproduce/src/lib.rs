@@ -12,6 +12,7 @@ mod row;
 mod table;
 mod trace_folder;
 pub mod upi;
+pub mod warp;
 
 pub use lab::{Job, Lab, Run};
 pub use row::{Bound, Reference, Row, Verdict};
@@ -54,7 +55,7 @@ pub struct Paper {
 }
 
 /// Every paper that can be reproduced.
-pub const PAPERS: &[Paper] = &[fast18::PAPER, flin::PAPER, upi::PAPER];
+pub const PAPERS: &[Paper] = &[fast18::PAPER, flin::PAPER, upi::PAPER, warp::PAPER];
 
 /// A paper by its name, and those of its experiments that are named; all without a name.
 ///
