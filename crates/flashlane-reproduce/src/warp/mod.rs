@@ -3,6 +3,7 @@
 //!
 //! Figures: the counters of host and media bytes in the study's artifact, `MoatLab/WARP-FAST26-AE`.
 
+mod cache_engines;
 mod drive;
 mod noisy;
 mod one_stream;
@@ -26,6 +27,12 @@ pub const PAPER: Paper = Paper {
             figure: "Fig. 14",
             about: "three writers with no handles, with a shared one, and with one each",
             run: three_streams::run,
+        },
+        Experiment {
+            name: "cache-engines",
+            figure: "CacheLib",
+            about: "small objects at random beside a log of large ones, with and without handles",
+            run: cache_engines::run,
         },
         Experiment {
             name: "noisy",
