@@ -157,6 +157,14 @@ impl Ftl {
         self.handles.is_some()
     }
 
+    /// Prefetches the handle of a page, where hosts place their data.
+    #[inline]
+    pub(super) fn prefetch_handle(&self, lpa: Lpa) {
+        if let Some(handles) = &self.handles {
+            flashlane_engine::prefetch(&handles.of_page, lpa.index());
+        }
+    }
+
     /// The drive accepted a write of a page by a handle, or by that of its flow.
     #[cold]
     #[inline(never)]

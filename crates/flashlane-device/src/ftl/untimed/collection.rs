@@ -363,6 +363,7 @@ impl Untimed {
         let ahead = self.ftl.pages.lpa(ppa.plus(AHEAD).min(last));
         if ahead != Lpa::NONE {
             self.ftl.pages.prefetch(ahead);
+            self.ftl.prefetch_handle(ahead);
         }
         self.ftl.pages.lpa(ppa)
     }

@@ -171,6 +171,7 @@ impl Untimed {
     #[inline]
     pub fn prefetch(&self, lpa: Lpa) {
         self.ftl.pages.prefetch(lpa);
+        self.ftl.prefetch_handle(lpa);
     }
 
     /// Second prefetch, when the first has arrived: the record of the page's block.
