@@ -49,6 +49,7 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
         first_lpa: 0,
     };
     let (page, most) = (ByteSize(4096), ByteSize(16 << 20));

@@ -24,6 +24,7 @@ fn space(sectors: u64) -> FlowSpace {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
     }
 }
 

@@ -41,6 +41,7 @@ mod observe;
 mod pacing;
 mod page_types;
 mod pauses;
+mod placement;
 mod plane_reads;
 mod rates;
 mod read_buffer;

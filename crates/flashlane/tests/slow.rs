@@ -10,6 +10,7 @@ mod many_flows;
 mod oracle;
 mod overload;
 mod permutation_passes;
+mod placement_theory;
 mod progress;
 mod reference;
 mod swarm;

@@ -22,6 +22,7 @@ fn space(sectors: u64) -> FlowSpace {
         in_stream: None,
         page_phase: 0,
         wraps_after: None,
+        handle: flashlane_units::Handle::default(),
         first_lpa: 77,
     }
 }
