@@ -42,6 +42,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         unit_pages: UNIT_PAGES,
         logical_units: f64::from(units) / 1.171,
         kept_free: 5,
+        handles: 2,
         persistent: false,
     };
     let mut jobs = Vec::new();

@@ -20,6 +20,8 @@ pub(super) struct Drive {
     pub(super) logical_units: f64,
     /// Collection keeps this many reclaim units free.
     pub(super) kept_free: u32,
+    /// Placement handles.
+    pub(super) handles: u32,
     /// Collection keeps the data of handles apart.
     pub(super) persistent: bool,
 }
@@ -31,7 +33,7 @@ impl Drive {
     }
 
     fn text(&self) -> String {
-        let &Self { units, unit_pages, logical_units, kept_free, persistent } = self;
+        let &Self { units, unit_pages, logical_units, kept_free, handles, persistent } = self;
         let isolation = if persistent { "persistently" } else { "initially" };
         format!(
             r#"
@@ -51,6 +53,7 @@ program_time = ["500us"]
 erase_time = "3ms"
 [placement]
 mode = "fdp"
+handles = {handles}
 isolation = "{isolation}"
 [ftl]
 superblock = "drive"

@@ -60,7 +60,7 @@ const PASSES: f64 = 5.0;
 
 /// Runs the experiment.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
-    let size = if lab.smoke { 0.1 } else { 1.0 };
+    let size = if lab.smoke { 0.25 } else { 1.0 };
     let mut jobs = Vec::new();
     for measured in &DRIVES {
         let drive = Drive {
@@ -68,6 +68,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             unit_pages: measured.unit_pages,
             logical_units: measured.logical_units * size,
             kept_free: ((f64::from(measured.kept_free) * size) as u32).max(3),
+            handles: 1,
             persistent: false,
         };
         let keys = "size = \"4KiB\"\naddress = \"permutations\"\n";

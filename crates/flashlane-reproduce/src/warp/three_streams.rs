@@ -122,6 +122,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         unit_pages: UNIT_PAGES,
         logical_units: LOGICAL_UNITS * size,
         kept_free: ((f64::from(KEPT_FREE) * size) as u32).max(3),
+        handles: 3,
         persistent: false,
     };
     let mut jobs = Vec::new();
