@@ -110,7 +110,7 @@ class Drive:
             at: time, in picoseconds; without it now.
             cookie: comes back with the completion.
             namespace: every tenant has one, number 1.
-            placement: placement identifier of a write; refused, no drive has any yet.
+            placement: placement identifier of a write, a handle or a stream; without it that of the tenant.
             by_clock: a command for now enters after everything that is scheduled for now, instead of at once.
 
         Raises:

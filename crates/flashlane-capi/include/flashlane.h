@@ -344,7 +344,8 @@ typedef struct flashlane_command {
     uint32_t nsid;
     /**
      * Placement identifier of a write (flexible data placement), where "flags" has
-     * FLASHLANE_PLACED. Refused: no drive has any yet.
+     * FLASHLANE_PLACED: a handle or a stream. Below the number of the drive's identifiers
+     * (placement.handles); a drive without placement refuses it.
      */
     uint16_t placement;
     /**

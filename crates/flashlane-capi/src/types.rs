@@ -77,7 +77,8 @@ pub struct Command {
     /// Namespace. Every tenant has one. Range: 1, or 0, which means the same.
     pub nsid: u32,
     /// Placement identifier of a write (flexible data placement), where "flags" has
-    /// FLASHLANE_PLACED. Refused: no drive has any yet.
+    /// FLASHLANE_PLACED: a handle or a stream. Below the number of the drive's identifiers
+    /// (placement.handles); a drive without placement refuses it.
     pub placement: u16,
     /// A flashlane_op.
     pub op: u8,
