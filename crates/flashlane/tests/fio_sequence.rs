@@ -47,6 +47,7 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         sectors,
         pages: sectors / 8,
         in_stream: None,
+        identifiers: 0,
         page_phase: 0,
         wraps_after: None,
         first_lpa: 0,

@@ -322,7 +322,10 @@ impl Ftrace {
             _ => number::decimal(sector).map_err(|fault| fault.reason(Reason::BadOffset))?,
         };
         let (offset_bytes, length_bytes) = range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES)?;
-        Ok(Some((asked, RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })))
+        Ok(Some((
+            asked,
+            RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None },
+        )))
     }
 
     /// The request of an NVMe command as it is set up; `None`: it is none.
@@ -363,7 +366,10 @@ impl Ftrace {
             range(op, first, blocks, self.block_bytes, self.block_bytes)?;
         let forced = op == Op::Write && control & FORCED != 0;
         let asked = Asked { forced, read_as, ..Asked::plain(op) };
-        Ok(Some((asked, RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })))
+        Ok(Some((
+            asked,
+            RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None },
+        )))
     }
 
     /// Keeps a command that is set up, or gives the request of one that is complete.
