@@ -62,3 +62,12 @@ pub(crate) struct RawRecord {
     /// That of [`Record`].
     pub(crate) placement: Option<u8>,
 }
+
+impl RawRecord {
+    /// A record without a tag that names no placement identifier. `range`: its first byte and its
+    /// length.
+    pub(crate) fn of(time_ps: u128, op: Op, range: (u64, u64), device: u32) -> Self {
+        let (offset_bytes, length_bytes) = range;
+        Self { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None }
+    }
+}

@@ -13,7 +13,7 @@ fn scenarios(text: &str) -> Vec<Parsed> {
 }
 
 /// The only scenario, with its places and warnings.
-fn parsed(text: &str) -> (WorkloadConfig, Places, Vec<String>) {
+pub(super) fn parsed(text: &str) -> (WorkloadConfig, Places, Vec<String>) {
     let mut all = scenarios(text);
     assert_eq!(all.len(), 1);
     all.remove(0)
@@ -35,11 +35,11 @@ fn job(keys: &str) -> FioConfig {
 }
 
 /// The warnings about the only job.
-fn warned(keys: &str) -> Vec<String> {
+pub(super) fn warned(keys: &str) -> Vec<String> {
     parsed(&format!("[job]\n{}", keys.replace(' ', "\n"))).2
 }
 
-fn problems(text: &str) -> String {
+pub(super) fn problems(text: &str) -> String {
     parse(Path::new("job.fio"), text).expect_err("a problem").to_string()
 }
 
@@ -401,57 +401,6 @@ fn a_log_is_replayed() {
     assert_eq!(trace.queue_depth, None);
     let (config, ..) = parsed("[j]\nread_iolog=a.log\nreplay_no_stall=1\niodepth=4\n");
     assert_eq!(config.flows[0].trace.clone().expect("a trace").queue_depth, Some(4));
-}
-
-#[test]
-fn writes_have_placement_identifiers() {
-    let flow = |keys: &str| {
-        let (config, _, warnings) = parsed(&format!("[job]\n{}", keys.replace(' ', "\n")));
-        assert!(warnings.is_empty(), "{warnings:?}");
-        let fio = config.flows[0].synthetic.clone().and_then(|one| one.fio).expect("a job");
-        (config.flows[0].placement, fio.placement.map(|one| (one.ids, one.random)))
-    };
-    let of = |keys: &str| flow(&format!("rw=write size=1m ioengine=io_uring_cmd {keys}"));
-    assert_eq!(of(""), (None, None));
-    assert_eq!(of("fdp=0"), (None, None));
-    assert_eq!(of("dataplacement=none"), (None, None));
-    assert_eq!(of("fdp=1 fdp_pli=3"), (Some(3), None), "one is that of the flow");
-    let several = |random: bool| (None, Some((vec![0, 1, 2, 5], random)));
-    assert_eq!(of("fdp=1 fdp_pli=5,0-2"), several(false), "fio sorts them");
-    assert_eq!(of("fdp fdp_pli=0-2,5 fdp_pli_select=random"), several(true));
-    assert_eq!(of("dataplacement=streams plids=0-2,5 plid_select=roundrobin"), several(false));
-    assert_eq!(of("dataplacement=fdp fdp=1 plids=0-2,5 plid_select=random"), several(true));
-    let (replayed, ..) = parsed("[j]\nread_iolog=a.log\nfdp=1\nplids=4\nioengine=io_uring_cmd\n");
-    assert_eq!(replayed.flows[0].placement, Some(4));
-    let idle = warned("size=1m plids=1 plid_select=random");
-    assert_eq!(idle.len(), 2, "{idle:?}");
-    assert!(idle[0].starts_with("job.fio:3: plids: has no effect without fdp=1"), "{idle:?}");
-    let engine = warned("size=1m fdp=1 plids=1 ioengine=psync");
-    assert_eq!(
-        engine,
-        ["job.fio:3: fdp: counts here; fio places data only with ioengine=io_uring_cmd"]
-    );
-}
-
-#[test]
-fn placement_that_cannot_be_is_refused() {
-    let cases = [
-        ("fdp=1", "job.fio:2: fdp: found without plids, allowed: beside plids="),
-        ("dataplacement=streams", "job.fio:2: dataplacement: found without plids, allowed: beside"),
-        ("fdp=1\nfdp_pli=65", "job.fio:3: plids: found \"65\", allowed: a list of placement"),
-        ("fdp=1\nplids=3-1", "job.fio:3: plids: found \"3-1\", allowed: a list"),
-        ("fdp=1\nplids", "job.fio:3: plids: found no value, allowed: a list"),
-        ("fdp=2\nplids=1", "job.fio:2: fdp: found \"2\", allowed: 0 or 1"),
-        ("dataplacement=fpd\nplids=1", "found \"fpd\"; did you mean `fdp`? allowed: none, fdp"),
-        ("fdp=1\ndataplacement=streams\nplids=1", "job.fio:3: dataplacement: found streams beside"),
-        ("fdp=1\nplids=1\nplid_select=scheme", "job.fio:4: plid_select: found \"scheme\", allowed"),
-        ("fdp=1\nplids=1\ndp_scheme=a.txt", "job.fio:4: dp_scheme: is not modelled; name the"),
-        ("fdp=1\nplids=1,2\nread_iolog=x", "job.fio:3: plids: found 2 identifiers beside"),
-    ];
-    for (keys, expected) in cases {
-        let found = problems(&format!("[a]\n{keys}\n"));
-        assert!(found.contains(expected), "{keys}\n{expected}\n{found}");
-    }
 }
 
 #[test]

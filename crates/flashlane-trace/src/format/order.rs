@@ -198,7 +198,8 @@ mod tests {
             for (place, time_ps) in (0..).zip(times) {
                 let (op, length_bytes, device, tag) = (Op::Read, 1, 0, 0);
                 let offset_bytes = place;
-                let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag, placement: None };
+                let range = (offset_bytes, length_bytes);
+                let record = RawRecord { tag, ..RawRecord::of(time_ps, op, range, device) };
                 waiting.push(record);
                 expected.push((time_ps, place));
                 prop_assert_eq!(waiting.ready(false), None);

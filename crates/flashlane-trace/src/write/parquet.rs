@@ -1,5 +1,5 @@
-//! Writes Parquet with the columns `t_ns`, `op`, `offset`, `length`, `device` and `placement` (which may be
-//! missing), a row for each request, and pages compressed by Zstandard.
+//! Writes Parquet with the columns `t_ns`, `op`, `offset`, `length`, `device` and `placement`
+//! (whose values may be missing), a row for each request, and pages compressed by Zstandard.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -86,7 +86,8 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Writes the next column of a group. `levels`: 1 for each row that has a value. The types follow [`SCHEMA`].
+/// Writes the next column of a group. `levels`: 1 for each row that has a value. The types follow
+/// [`SCHEMA`].
 fn column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],

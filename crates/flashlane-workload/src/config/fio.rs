@@ -87,8 +87,8 @@ pub struct FioConfig {
     /// Parts of the space that requests visit in turn (`zonemode=strided`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<FioZones>,
-    /// Placement identifiers of writes (`plids`, where `fdp` or `dataplacement` is on). Default: the
-    /// flow's `placement`.
+    /// Placement identifiers of writes (`plids`, where `fdp` or `dataplacement` is on). Default:
+    /// the flow's `placement`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<FioPlacement>,
     /// Each pass and each run has equal draws (`randrepeat`).

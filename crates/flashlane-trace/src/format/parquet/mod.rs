@@ -14,8 +14,9 @@
 //!
 //! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536
 //! and leave it by time. Pages may be compressed by Zstandard, Snappy, gzip, LZ4 or Brotli; values
-//! may be plain, in a dictionary, or differences of integers. A row with a missing value of
-//! another column is rejected. A column of another logical type (a decimal, a timestamp for an offset) is refused.
+//! may be plain, in a dictionary, or differences of integers. A row in which another value is
+//! missing is rejected. A column of another logical type (a decimal, a timestamp for an offset) is
+//! refused.
 
 mod column;
 mod encoding;
@@ -260,10 +261,7 @@ impl Table {
         let (at, bytes) =
             (offset.integer(row, Reason::BadOffset)?, length.integer(row, Reason::BadLength)?);
         let (offset_bytes, length_bytes) = range(op, at, bytes, offset.unit, length.unit)?;
-        let placement = match &self.placement {
-            None => None,
-            Some(column) => column.placement(row)?,
-        };
+        let placement = self.placement.as_ref().map_or(Ok(None), |column| column.placement(row))?;
         Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement })
     }
 }
