@@ -193,6 +193,9 @@ pub struct FlowSpace {
     pub wraps_after: Option<u64>,
     /// The placement handle of writes of the flow that name none.
     pub handle: Handle,
+    /// Placement identifiers that a write may name: all numbers below this. 0 for a drive on which
+    /// they have no effect, which takes any.
+    pub identifiers: u32,
 }
 
 /// The start of a flow in the stream of a SATA drive.
@@ -219,6 +222,7 @@ impl FlowSpace {
             page_phase: 0,
             wraps_after: None,
             handle: Handle::default(),
+            identifiers: 0,
         }
     }
 

@@ -137,6 +137,7 @@ pub(crate) fn generate(
                 offset_bytes: request.sector * 512,
                 length_bytes: u64::from(request.sectors) * 512,
                 device: 0,
+                placement: None,
             });
         }
         Ok(columns.finish())

@@ -312,8 +312,14 @@ mod tests {
     #[test]
     fn requests_without_a_completion_are_forgotten() {
         let mut outstanding = Outstanding::default();
-        let record =
-            Record { time_ps: 0, op: Op::Read, offset_bytes: 0, length_bytes: 8, device: 0 };
+        let record = Record {
+            time_ps: 0,
+            op: Op::Read,
+            offset_bytes: 0,
+            length_bytes: 8,
+            device: 0,
+            placement: None,
+        };
         for index in 0..=OUTSTANDING_MAX as u64 {
             outstanding.add(u128::from(index), Record { offset_bytes: index * 8, ..record }, 0);
         }

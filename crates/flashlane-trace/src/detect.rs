@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::TraceError;
-use crate::format::{CSV_HEADER, Format, HEAD_BYTES};
+use crate::format::{CSV_HEADER, CSV_PLACED_HEADER, Format, HEAD_BYTES};
 use crate::lines::{LineReader, holds_no_record, trim};
 use crate::options::Spelling;
 use crate::place::Unit;
@@ -101,7 +101,9 @@ fn head(path: &Path) -> Result<Head, TraceError> {
         if let Some(map) = trim(line.bytes).strip_prefix(COLUMNS) {
             head.columns.get_or_insert_with(|| trim(map).to_vec());
         }
-        head.is_csv |= trim(line.bytes) == CSV_HEADER.as_bytes();
+        head.is_csv |= [CSV_HEADER, CSV_PLACED_HEADER]
+            .iter()
+            .any(|header| trim(line.bytes) == header.as_bytes());
     }
     Ok(Head::Text(head))
 }

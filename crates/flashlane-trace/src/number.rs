@@ -1,6 +1,7 @@
 //! Parses numbers from bytes without allocation, locale or floating point.
 
 use crate::cursor::Cursor;
+use crate::record::Record;
 use crate::reject::Reason;
 use crate::units::TimeUnit;
 
@@ -68,6 +69,16 @@ fn decimal_tail(head: u64, tail: &[u8]) -> Result<u64, NumberFault> {
 fn digit(byte: u8) -> Result<u64, NumberFault> {
     let digit = byte.wrapping_sub(b'0');
     if digit <= 9 { Ok(u64::from(digit)) } else { Err(NumberFault::Malformed) }
+}
+
+/// The placement identifier in a field; an empty field names none.
+pub(crate) fn placement(bytes: &[u8]) -> Result<Option<u8>, Reason> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let id = decimal(bytes).ok().and_then(|id| u8::try_from(id).ok());
+    let id = id.filter(|id| *id <= Record::PLACEMENT_MAX).ok_or(Reason::BadPlacement)?;
+    Ok(Some(id))
 }
 
 /// Reads decimal digits, or hexadecimal digits after `0x` or `0X`.

@@ -154,6 +154,9 @@ fn read_line(
     }
     let bytes = trim_end(line.bytes);
     if holds_no_record(bytes) {
+        if bytes.first() == Some(&b'#') {
+            parser.comment(bytes);
+        }
         return None;
     }
     Some(parser.parse(bytes))
@@ -281,9 +284,9 @@ impl Pass {
             }
         };
         self.delivered += 1;
-        let RawRecord { op, offset_bytes, length_bytes, device, tag, .. } = raw;
+        let RawRecord { op, offset_bytes, length_bytes, device, tag, placement, .. } = raw;
         self.tag = tag;
-        Outcome::Delivered(Record { time_ps, op, offset_bytes, length_bytes, device })
+        Outcome::Delivered(Record { time_ps, op, offset_bytes, length_bytes, device, placement })
     }
 }
 

@@ -20,9 +20,22 @@ fn times(content: &str, options: &TraceOptions) -> Vec<u64> {
 fn blanks_comments_carriage_returns_and_a_missing_line_end_are_fine() {
     let content = "# head\r\n\r\n  \t\n5 1 0 8 1  \r\n\t# more\n 7 2 8 16 0";
     let records = read(content, &mqsim()).expect("a good trace");
-    let first = Record { time_ps: 0, op: Op::Read, offset_bytes: 0, length_bytes: 4096, device: 1 };
-    let second =
-        Record { time_ps: 2000, op: Op::Write, offset_bytes: 4096, length_bytes: 8192, device: 2 };
+    let first = Record {
+        time_ps: 0,
+        op: Op::Read,
+        offset_bytes: 0,
+        length_bytes: 4096,
+        device: 1,
+        placement: None,
+    };
+    let second = Record {
+        time_ps: 2000,
+        op: Op::Write,
+        offset_bytes: 4096,
+        length_bytes: 8192,
+        device: 2,
+        placement: None,
+    };
     assert_eq!(records, [first, second]);
 }
 

@@ -17,9 +17,15 @@ pub struct Record {
     /// Number of the device, disk, volume or address space unit that the trace names; 0 if the
     /// format names none. The address spaces of different devices overlap: each starts at offset 0.
     pub device: u32,
+    /// The placement identifier that a write names: a handle of flexible data placement, or a
+    /// stream. `None` if the trace names none. Range: 0 to [`Record::PLACEMENT_MAX`].
+    pub placement: Option<u8>,
 }
 
 impl Record {
+    /// The largest placement identifier that a drive may have.
+    pub const PLACEMENT_MAX: u8 = 64;
+
     /// First byte after the request. Unit: bytes. Readers reject records for which this exceeds
     /// `u64`.
     #[must_use]
@@ -53,4 +59,15 @@ pub(crate) struct RawRecord {
     pub(crate) device: u32,
     /// The tag of the record, if the options ask for one; else 0.
     pub(crate) tag: u32,
+    /// That of [`Record`].
+    pub(crate) placement: Option<u8>,
+}
+
+impl RawRecord {
+    /// A record without a tag that names no placement identifier. `range`: its first byte and its
+    /// length.
+    pub(crate) fn of(time_ps: u128, op: Op, range: (u64, u64), device: u32) -> Self {
+        let (offset_bytes, length_bytes) = range;
+        Self { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None }
+    }
 }

@@ -20,6 +20,8 @@ pub enum Reason {
     BadLength,
     /// The format does not know the operation code.
     UnknownOp,
+    /// The placement identifier is not a number that a drive may have.
+    BadPlacement,
     /// The pointer that connects the start and completion of a request is not a number.
     BadPointer,
     /// A table has no column for the time, the operation, the offset or the length.
@@ -33,13 +35,14 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 10] = [
+    pub const ALL: [Reason; 11] = [
         Reason::FieldCount,
         Reason::BadTime,
         Reason::BadDevice,
         Reason::BadOffset,
         Reason::BadLength,
         Reason::UnknownOp,
+        Reason::BadPlacement,
         Reason::BadPointer,
         Reason::MissingColumn,
         Reason::ZeroLength,
@@ -56,6 +59,7 @@ impl Reason {
             Reason::BadOffset => "bad offset",
             Reason::BadLength => "bad length",
             Reason::UnknownOp => "unknown operation",
+            Reason::BadPlacement => "bad placement identifier",
             Reason::BadPointer => "bad request pointer",
             Reason::MissingColumn => "missing column",
             Reason::ZeroLength => "length 0",
@@ -71,6 +75,7 @@ impl Reason {
             Reason::BadTime => "an unsigned number in plain digits",
             Reason::BadDevice => "an integer from 0 to 4294967295",
             Reason::BadOffset | Reason::BadLength | Reason::BadPointer => "an unsigned integer",
+            Reason::BadPlacement => "an integer from 0 to 64, or nothing",
             Reason::UnknownOp => "an operation code of the format",
             Reason::MissingColumn => "a table with columns for time, operation, offset and length",
             Reason::ZeroLength => "a length of at least 1",

@@ -62,6 +62,7 @@ fn records(requests: &[Request], gap_ps: u64, offset_bytes: u64, length_bytes: u
             offset_bytes: request.offset * offset_bytes,
             length_bytes: request.length * length_bytes,
             device: request.device,
+            placement: None,
         }
     };
     requests.iter().enumerate().map(record).collect()

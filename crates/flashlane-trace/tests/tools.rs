@@ -73,6 +73,7 @@ fn fio_reads_the_logs_that_we_write() {
             offset_bytes: n * 7919 % 1000 * 4096,
             length_bytes: 4096 << (n % 3),
             device: (n % 2) as u32,
+            placement: None,
         })
         .collect();
     let names = ["one", "two"].map(str::to_owned);

@@ -21,9 +21,20 @@ fn records(unit_ps: u64) -> impl Strategy<Value = Vec<Record>> {
             let is_flush = op == Op::Flush;
             let (offset_bytes, length_bytes) =
                 if is_flush { (0, 0) } else { (offset * 512, length * 512) };
-            Record { time_ps: now, op, offset_bytes, length_bytes, device }
+            Record { time_ps: now, op, offset_bytes, length_bytes, device, placement: None }
         };
         drawn.into_iter().enumerate().map(&mut record).collect()
+    })
+}
+
+/// As [`records`]; in some traces requests have placement identifiers, from some request on.
+fn placed_records(unit_ps: u64) -> impl Strategy<Value = Vec<Record>> {
+    let ids = prop_oneof![Just(None), (0..=Record::PLACEMENT_MAX).prop_map(Some)];
+    (records(unit_ps), vec(ids, 60), 0..90_usize).prop_map(|(mut records, ids, from)| {
+        for (record, id) in records.iter_mut().zip(ids).skip(from) {
+            record.placement = id;
+        }
+        records
     })
 }
 
@@ -68,14 +79,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn csv_keeps_everything(records in records(1), codec in select(CODECS.to_vec())) {
+    fn csv_keeps_everything(records in placed_records(1), codec in select(CODECS.to_vec())) {
         let (file, kept) = written(OutputFormat::Csv, codec, &records);
         prop_assert_eq!(&kept, &records);
         prop_assert_eq!(read(&file, "csv"), records);
     }
 
     #[test]
-    fn parquet_keeps_nanoseconds(records in records(1_000)) {
+    fn parquet_keeps_nanoseconds(records in placed_records(1_000)) {
         let (file, kept) = written(OutputFormat::Parquet, Codec::Plain, &records);
         prop_assert_eq!(&kept, &records);
         prop_assert_eq!(read(&file, "parquet"), records);
@@ -106,9 +117,35 @@ proptest! {
 }
 
 #[test]
+fn csv_names_a_column_of_placement_identifiers_once_there_are_some() {
+    let record = Record { op: Op::Write, ..ONE };
+    let placed = Record { placement: Some(3), ..record };
+    let text = |records: &[Record]| {
+        let (file, _) = written(OutputFormat::Csv, Codec::Plain, records);
+        std::fs::read_to_string(file.path()).expect("a text")
+    };
+    let plain = "# t_us,op(R/W),offset_bytes,size_bytes,device\n";
+    let named = "# t_us,op(R/W),offset_bytes,size_bytes,device,placement\n";
+    let line = "0.000,W,0,512,0";
+    assert_eq!(text(&[]), plain);
+    assert_eq!(text(&[record, record]), format!("{plain}{line}\n{line}\n"));
+    assert_eq!(text(&[placed, record]), format!("{named}{line},3\n{line},\n"));
+    let later = format!("{plain}{line}\n{named}{line},3\n{line},\n");
+    assert_eq!(text(&[record, placed, record]), later);
+}
+
+const ONE: Record = Record {
+    time_ps: 0,
+    op: Op::Read,
+    offset_bytes: 0,
+    length_bytes: 512,
+    device: 0,
+    placement: None,
+};
+
+#[test]
 fn written_files_describe_themselves() {
-    let record =
-        Record { time_ps: 0, op: Op::Read, offset_bytes: 1, length_bytes: 1000, device: 7 };
+    let record = Record { offset_bytes: 1, length_bytes: 1000, device: 7, ..ONE };
     for format in OutputFormat::ALL {
         let (file, _) = written(*format, Codec::Plain, &[record]);
         let found = flashlane_trace::detect(file.path()).expect("readable");
@@ -141,10 +178,9 @@ fn a_full_disk_is_an_error_and_no_panic() {
             Ok(())
         }
     }
-    let record = Record { time_ps: 0, op: Op::Read, offset_bytes: 0, length_bytes: 512, device: 0 };
     for format in OutputFormat::ALL {
         let result = format.writer(Full, Codec::Plain, &[]).and_then(|mut writer| {
-            writer.write(&record)?;
+            writer.write(&ONE)?;
             writer.finish()
         });
         assert!(result.is_err(), "{format:?}");

@@ -184,6 +184,7 @@ mod tests {
             pages: 10_000,
             first_lpa: 0,
             in_stream: None,
+            identifiers: 0,
             page_phase: 0,
             wraps_after: None,
             handle: Handle::default(),

@@ -220,6 +220,7 @@ mod tests {
             sectors: 1 << 20,
             pages: 1 << 17,
             in_stream: None,
+            identifiers: 0,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),

@@ -20,6 +20,7 @@ fn measured(params: &CloneParams<'_>, requests: u64, seed: u64) -> TraceStatisti
             offset_bytes: p.sector * 512,
             length_bytes: u64::from(p.sectors) * 512,
             device: 0,
+            placement: None,
         });
     }
     meter.finish()

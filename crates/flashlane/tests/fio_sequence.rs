@@ -47,6 +47,8 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         sectors,
         pages: sectors / 8,
         in_stream: None,
+        identifiers: 0,
+        handle: flashlane_units::Handle::default(),
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),

@@ -20,6 +20,8 @@ fn space(sectors: u64) -> FlowSpace {
         sectors,
         pages: sectors.div_ceil(16),
         in_stream: None,
+        identifiers: 0,
+        handle: flashlane_units::Handle::default(),
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),

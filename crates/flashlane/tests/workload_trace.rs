@@ -8,7 +8,7 @@ use flashlane::config::TraceConfig;
 use flashlane::layout::FlowSpace;
 use flashlane::workload::footprint::Footprint;
 use flashlane::workload::trace::{TraceSource, footprint};
-use flashlane::workload::{Planned, RequestOp, RequestSource};
+use flashlane::workload::{Directive, Planned, RequestOp, RequestSource};
 use flashlane_engine::Time;
 use tempfile::NamedTempFile;
 
@@ -21,6 +21,7 @@ fn space(sectors: u64) -> FlowSpace {
         pages: sectors.div_ceil(16),
         first_lpa: 0,
         in_stream: None,
+        identifiers: 0,
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),
@@ -233,4 +234,29 @@ fn real_traces_replay_whole() {
 #[test]
 fn without_the_shared_data_tests_say_that_they_are_skipped() {
     flashlane_testing::assert_skipped_without_shared(module_path!(), &["real_traces_replay_whole"]);
+}
+
+#[test]
+fn writes_name_the_placement_identifiers_of_the_trace() {
+    let text = "# t_us,op(R/W),offset_bytes,size_bytes,device,placement\n\
+        0,W,0,4096,0,2\n1,W,4096,4096,0,\n2,R,0,4096,0,2\n3,W,8192,4096,0,9\n4,W,0,4096,0,7\n";
+    let file = file(text);
+    let config: TraceConfig =
+        toml::from_str(&format!("path = '{}'", file.path().display())).expect("a configuration");
+    let place = |id| Directive::place(flashlane_units::Handle::new(id));
+    let placed = FlowSpace { identifiers: 8, ..space(1000) };
+    let mut source = TraceSource::open(&config, &placed).expect("a good trace");
+    let found: Vec<Directive> = pass(&mut source).iter().map(|one| one.directive).collect();
+    assert_eq!(found, [place(2), Directive::NONE, Directive::NONE, place(7)]);
+    let report = source.report();
+    let why = "placement identifier not below 8, the number of the drive".to_owned();
+    assert_eq!((report.rejected, report.changed), (vec![(why, 1)], 1));
+    assert_eq!(
+        report.named,
+        ["line 5: placement 9, rejected; allowed: 0 to 7, which the drive has"]
+    );
+    // Without effect on a drive that places nothing.
+    let mut source = TraceSource::open(&config, &space(1000)).expect("a good trace");
+    assert_eq!(pass(&mut source).len(), 5);
+    assert_eq!(source.report().changed, 0);
 }

@@ -7,13 +7,15 @@ use super::addresses::{self, addresses, pattern};
 use super::files::{Copies, files};
 use super::keys::{BUFFERED, NOT_MODELLED, REFUSED, is_without_effect};
 use super::pace::{depth, end, flushes, rates, span, think, zones};
+use super::placement::placement;
 use super::reader::Reader;
 use super::sections::Section;
 use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
 use super::{FLOWS_MAX, Notes};
 use crate::{
-    DecreasingTimes, FioConfig, FioExtent, FioRw, FlowConfig, OnEnd, SyntheticConfig, TraceConfig,
+    DecreasingTimes, FioConfig, FioExtent, FioPlacement, FioRw, FlowConfig, OnEnd, SyntheticConfig,
+    TraceConfig,
 };
 use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::config::Priority;
@@ -55,10 +57,11 @@ impl Jobs {
         let ramp = span(&mut reader, "ramp_time").unwrap_or(0);
         self.warmup = self.warmup.max(ramp.saturating_add(starts.1));
         let stops = reader.flag("exitall");
+        let (placement, several) = placement(&mut reader);
         left_out(&mut reader);
         let source = match reader.has("read_iolog") {
             true => Source::Trace(trace(&mut reader).map(Box::new)),
-            false => Source::Synthetic(Box::new(job(&mut reader, ramp))),
+            false => Source::Synthetic(Box::new(job(&mut reader, ramp, several))),
         };
         let copies = match &source {
             Source::Synthetic(job) => Copies { ..job.copies },
@@ -80,7 +83,8 @@ impl Jobs {
                 1 => section.name.clone(),
                 _ => format!("{}.{copy}", section.name),
             };
-            let mut flow = FlowConfig { priority, ..FlowConfig::named(self.unique(name)) };
+            let mut flow =
+                FlowConfig { priority, placement, ..FlowConfig::named(self.unique(name)) };
             // Copies of a job that starts in a range of times are spread over that range.
             let start =
                 starts.0 + (starts.1 - starts.0) / u64::from(tenants.max(1)) * u64::from(copy);
@@ -131,6 +135,8 @@ impl Jobs {
             ("number_ios", "synthetic.fio.number_ios"),
             ("runtime", "synthetic.duration"),
             ("startdelay", "starts_after"),
+            ("plids", "placement"),
+            ("plids", "synthetic.fio.placement.ids"),
             ("read_iolog", "trace.path"),
             ("replay_time_scale", "trace.time_scale"),
         ];
@@ -232,6 +238,10 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
         "numjobs",
         "offset",
         "loops",
+        "dataplacement",
+        "fdp",
+        "plid_select",
+        "plids",
         "prio",
         "prioclass",
         "rw",
@@ -267,14 +277,15 @@ fn trace(reader: &mut Reader<'_>) -> Option<TraceConfig> {
     })
 }
 
-/// Reads a job as fio would run it.
-fn job(reader: &mut Reader<'_>, ramp: u64) -> Job {
+/// Reads a job as fio would run it. `placement`: that of its writes, unless the flow has it.
+fn job(reader: &mut Reader<'_>, ramp: u64, placement: Option<FioPlacement>) -> Job {
     for key in ["replay_time_scale", "replay_no_stall", "replay_redirect"] {
         if reader.has(key) {
             reader.refuse(key, "found without read_iolog, allowed: beside it".to_owned());
         }
     }
     let (mut fio, mut synthetic) = (FioConfig::default(), SyntheticConfig::default());
+    fio.placement = placement;
     pattern(reader, &mut fio);
     synthetic.queue_depth = Some(depth(reader, &mut fio));
     sizes(reader, &mut fio);

@@ -7,9 +7,11 @@ const EXACT: &[&str] = &[
     "bs_unaligned",
     "bsrange",
     "bssplit",
+    "dataplacement",
     "end_fsync",
     "exitall",
     "fdatasync",
+    "fdp",
     "file_service_type",
     "filename",
     "filesize",
@@ -30,6 +32,8 @@ const EXACT: &[&str] = &[
     "offset_align",
     "offset_increment",
     "percentage_random",
+    "plid_select",
+    "plids",
     "prio",
     "prioclass",
     "ramp_time",
@@ -76,6 +80,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("blocksize_range", "bsrange"),
     ("blocksize_unaligned", "bs_unaligned"),
     ("end_syncfs", "end_fsync"),
+    ("fdp_pli", "plids"),
+    ("fdp_pli_select", "plid_select"),
     ("fileoffset", "offset"),
     ("fill_fs", "fill_device"),
     ("io_limit", "io_size"),
@@ -303,8 +309,12 @@ const MERGE: &str = "merge the traces with blkparse first, and replay the result
 const ADDRESSES: &str =
     "convert the log instead (`flashlane trace convert`), or scale it in a workload file";
 
+const SCHEME: &str =
+    "name the placement identifiers in `plids`, and give each range of addresses a job of its own";
+
 /// Options that are refused, with advice.
 pub(super) const REFUSED: &[(&str, &str)] = &[
+    ("dp_scheme", SCHEME),
     ("merge_blktrace_file", MERGE),
     ("merge_blktrace_iters", MERGE),
     ("merge_blktrace_scalars", MERGE),

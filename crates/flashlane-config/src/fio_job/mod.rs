@@ -14,6 +14,7 @@ mod job;
 mod keys;
 mod order;
 mod pace;
+mod placement;
 mod reader;
 mod sections;
 mod sizes;

@@ -13,7 +13,7 @@ fn scenarios(text: &str) -> Vec<Parsed> {
 }
 
 /// The only scenario, with its places and warnings.
-fn parsed(text: &str) -> (WorkloadConfig, Places, Vec<String>) {
+pub(super) fn parsed(text: &str) -> (WorkloadConfig, Places, Vec<String>) {
     let mut all = scenarios(text);
     assert_eq!(all.len(), 1);
     all.remove(0)
@@ -35,11 +35,11 @@ fn job(keys: &str) -> FioConfig {
 }
 
 /// The warnings about the only job.
-fn warned(keys: &str) -> Vec<String> {
+pub(super) fn warned(keys: &str) -> Vec<String> {
     parsed(&format!("[job]\n{}", keys.replace(' ', "\n"))).2
 }
 
-fn problems(text: &str) -> String {
+pub(super) fn problems(text: &str) -> String {
     parse(Path::new("job.fio"), text).expect_err("a problem").to_string()
 }
 

@@ -60,6 +60,13 @@ pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &W
             let found = part.placement.map_or(0, u32::from);
             rules.range(key, found, &(0..=identifiers - 1));
         }
+        let job = flow.synthetic.as_ref().and_then(|flow| flow.fio.as_ref());
+        let ids = job.and_then(|job| job.placement.as_ref()).map(|placement| &placement.ids);
+        // One message for a list, however many of it are too large.
+        if let Some(largest) = ids.and_then(|ids| ids.iter().max()) {
+            let key = format!("flow[{index}].synthetic.fio.placement.ids");
+            rules.range(key, u32::from(*largest), &(0..=identifiers - 1));
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::load::{self, Overrides};
 use crate::{MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, SyntheticConfig};
+use flashlane_device::config::PlacementMode;
 use flashlane_device::isolation::Isolation;
 use flashlane_units::{BlockShare, ByteSize, Ratio};
 
@@ -109,6 +110,35 @@ fn collection_must_start_above_the_reserve() {
     assert!(problems[0].message.contains("at least 5 blocks"), "{}", problems[0].message);
     device.ftl.gc.threshold = BlockShare::Blocks(5);
     assert_eq!(validate_device(&device), []);
+}
+
+#[test]
+fn identifiers_of_fio_jobs_are_those_of_the_drive() {
+    let text = "queue_depth = 1\nfio = { rw = \"write\", placement = { ids = [1, 8, 9] } }";
+    let problems = |device: &DeviceConfig, text: &str| {
+        let mut workload = flows(1);
+        workload.flows[0].synthetic = Some(toml::from_str(text).expect("a job"));
+        let place = |one: Problem| (one.place, one.message);
+        validate(device, &workload).into_iter().map(place).collect::<Vec<_>>()
+    };
+    let mut device = tiny();
+    assert_eq!(problems(&device, text), [], "no effect on a drive that places nothing");
+    let key = "flow[0].synthetic.fio.placement.ids";
+    let large = text.replace('9', "65");
+    assert_eq!(problems(&device, &large), [(key.to_owned(), found(65, 64))]);
+    device.placement.mode = PlacementMode::Fdp;
+    let own = |all: Vec<(String, String)>| all.into_iter().find(|one| one.0 == key);
+    assert_eq!(own(problems(&device, text)), Some((key.to_owned(), found(9, 7))));
+    device.placement.mode = PlacementMode::Streams;
+    assert_eq!(own(problems(&device, text)), Some((key.to_owned(), found(9, 8))));
+    assert_eq!(own(problems(&device, &text.replace(", 9", ""))), None);
+    let empty = own(problems(&device, &text.replace("1, 8, 9", ""))).expect("a problem");
+    assert_eq!(empty.1, "found 0 identifiers, allowed: 1 to 128");
+}
+
+/// The message about an identifier.
+fn found(id: u32, most: u32) -> String {
+    format!("found {id}, allowed: 0 to {most}")
 }
 
 #[test]

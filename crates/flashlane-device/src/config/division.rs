@@ -25,11 +25,12 @@ impl Layout {
         let geometry = device.geometry();
         // A SATA drive cannot tell flows apart.
         let lists_count = device.interface.kind == InterfaceKind::Nvme;
+        let identifiers = device.placement.identifiers();
         let mut flows: Vec<FlowSpace> = tenants
             .iter()
             .map(|tenant| {
                 let lists = resolve(tenant, geometry, lists_count);
-                FlowSpace { handle: tenant.handle, ..FlowSpace::empty(lists) }
+                FlowSpace { handle: tenant.handle, identifiers, ..FlowSpace::empty(lists) }
             })
             .collect();
         let mut owners = vec![0_u32; geometry.planes() as usize];

@@ -41,6 +41,7 @@ impl Stage {
             pages: 400,
             first_lpa: 0,
             in_stream: None,
+            identifiers: 0,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),

@@ -55,6 +55,7 @@ mod tests {
             offset_bytes: 0,
             length_bytes: 512,
             device: 7,
+            placement: None,
         };
         assert_eq!((found[0].device, found[0].op, found[1]), (419, Op::Write, second));
     }

@@ -191,7 +191,8 @@ impl LineParser for Biosnoop {
             Some(TagField::Pid) => self.tags.number(row.pid),
             _ => 0,
         };
-        let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag };
+        let record =
+            RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag, placement: None };
         self.account.hand_on(Action::Issue, asked, record, &mut self.waiting);
         Ok(None)
     }

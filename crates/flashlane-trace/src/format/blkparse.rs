@@ -173,7 +173,8 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     let (offset_bytes, length_bytes) =
         range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES).ok()?;
     let time_ps = u128::from(seconds) * u128::from(unit.picoseconds()) + u128::from(fraction_ps);
-    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
+    let record =
+        RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None };
     Some(Event::Request(Asked::plain(op), record))
 }
 
@@ -208,7 +209,8 @@ fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Event, Reason> {
         _ => (0, 0),
     };
     let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
-    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
+    let record =
+        RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None };
     Ok(Event::Request(asked, record))
 }
 

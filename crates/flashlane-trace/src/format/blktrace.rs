@@ -153,7 +153,8 @@ impl Event {
         offset_bytes.checked_add(self.bytes).ok_or(Reason::TooLarge)?;
         let time_ps = u128::from(self.time_ns) * u128::from(TimeUnit::Nanoseconds.picoseconds());
         let (length_bytes, device, tag) = (self.bytes, self.device, self.tag);
-        let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag };
+        let record =
+            RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag, placement: None };
         Ok(Some((asked, record)))
     }
 }

@@ -31,7 +31,8 @@ const WRITE_CODES: [&str; 5] = ["W", "w", "Write", "write", "WRITE"];
 ///   `KiB`, `sector` (512 bytes) or `4KiB`. `op=read` (`write`, `trim`, `flush`) in place of a
 ///   column is the operation of every line. Devices may be numbers, or names that are numbered from
 ///   0 as they appear. Fields between commas or tabs may stand in double quotes. `dev` may be left
-///   out; all records then belong to device 0. `process`, `pid`, `cgroup`, `queue`, `namespace` and
+///   out; all records then belong to device 0. `placement` is the column of placement identifiers,
+///   from 0 to 64; an empty field names none. `process`, `pid`, `cgroup`, `queue`, `namespace` and
 ///   `column:NAME` name columns by which a trace can be split.
 /// * `sep`: `comma` (default), `space` (any run of blanks) or `tab`.
 /// * `read`, `write`, `trim`, `flush`: the codes of each operation, separated by `|`. Where neither
@@ -49,6 +50,7 @@ pub struct ColumnMap {
     pub(super) offset: (u16, SpaceUnit),
     pub(super) length: (u16, SpaceUnit),
     pub(super) device: Option<u16>,
+    pub(super) placement: Option<u16>,
     tags: Vec<(TagKind, u16)>,
     separator: Separator,
     pub(super) codes: Codes,
@@ -146,6 +148,7 @@ struct Draft {
     offset: Option<(u16, SpaceUnit)>,
     length: Option<(u16, SpaceUnit)>,
     device: Option<u16>,
+    placement: Option<u16>,
     tags: Vec<(TagKind, u16)>,
     separator: Option<Separator>,
     read: Option<Vec<String>>,
@@ -171,7 +174,7 @@ impl Draft {
     /// Reads `key=column` or `key=column[unit]`.
     fn read_column(&mut self, item: &str) -> Result<(), Fault> {
         const ALLOWED: &str = "t=<column>[<unit>], op=<column> or read, write, trim or flush, off=<column>[<unit>], \
-             len=<column>[<unit>], dev=<column>, process=<column>, pid=<column>, cgroup=<column>, \
+             len=<column>[<unit>], dev=<column>, placement=<column>, process=<column>, pid=<column>, cgroup=<column>, \
              queue=<column>, namespace=<column>, column:<name>=<column>, each at most once";
         let fault = || Fault(format!("`{item}`"), ALLOWED);
         let (key, value) = item.split_once('=').ok_or_else(fault)?;
@@ -195,6 +198,7 @@ impl Draft {
             "len" => self.length.replace((column, space_unit(item, unit)?)).is_none(),
             "op" if unit.is_none() => self.op.replace(Operation::Column(column)).is_none(),
             "dev" if unit.is_none() => self.device.replace(column).is_none(),
+            "placement" if unit.is_none() => self.placement.replace(column).is_none(),
             _ => match TagKind::by_name(key).filter(|_| unit.is_none()) {
                 Some(kind) if self.tags.iter().all(|(other, _)| *other != kind) => {
                     self.tags.push((kind, column));
@@ -233,6 +237,7 @@ impl Draft {
             offset: self.offset.ok_or_else(|| missing("off"))?,
             length: self.length.ok_or_else(|| missing("len"))?,
             device: self.device,
+            placement: self.placement,
             tags: self.tags,
             separator: self.separator.unwrap_or_default(),
             codes: Codes::new(self.read, self.write, self.trim, self.flush)?,
@@ -243,6 +248,7 @@ impl Draft {
             columns.push(column);
         }
         columns.extend(map.device);
+        columns.extend(map.placement);
         match first_repeated(&mut columns) {
             Some(column) => {
                 Err(Fault(format!("column {column} named twice"), "a column of its own for each"))
@@ -366,6 +372,9 @@ impl fmt::Display for ColumnMap {
         if let Some(device) = self.device {
             write!(f, ",dev={device}")?;
         }
+        if let Some(placement) = self.placement {
+            write!(f, ",placement={placement}")?;
+        }
         for (kind, column) in &self.tags {
             write!(f, ",{kind}={column}")?;
         }
@@ -390,7 +399,7 @@ mod tests {
 
     #[test]
     fn the_text_of_a_map_gives_the_same_map() {
-        let full = "t=1[us],op=3,off=4[KiB],len=5[sector],dev=2;\
+        let full = "t=1[us],op=3,off=4[KiB],len=5[sector],dev=2,placement=7;\
                     sep=tab;read=R|r;write=W;trim=D;flush=F;header=2";
         let map: ColumnMap = full.parse().expect("a good map");
         assert_eq!(map.to_string(), full);
@@ -416,6 +425,8 @@ mod tests {
             ("t=1[us],op=2,off=3[page],len=4", "B, KiB, sector or 4KiB"),
             ("t=1[us],op=erase,off=3,len=4", "found column `erase`"),
             ("t=1[us],op=read,op=2,off=3,len=4", "found `op=2`"),
+            ("t=1[us],op=2,off=3,len=4,placement=4", "column 4 named twice"),
+            ("t=1[us],op=2,off=3,len=4,placement=5[B]", "found `placement=5[B]`"),
             ("t=1[us],op=read,off=3,len=3", "column 3 named twice"),
             ("t=1[us],op=2,off=3,len=3", "column 3 named twice"),
             ("t=1[us],t=2[us],off=3,len=4", "found `t=2[us]`"),

@@ -67,6 +67,8 @@ pub(super) struct Columns {
     /// Column of the tag, counted from 0, where one is wanted.
     tag: Option<usize>,
     tags: Tags,
+    /// Column of the placement identifier, counted from 0, where there is one.
+    placement: Option<usize>,
 }
 
 pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
@@ -107,6 +109,7 @@ pub(super) fn parser(map: &ColumnMap, unit: TimeUnit) -> Columns {
         short_codes,
         tag: None,
         tags: Tags::default(),
+        placement: map.placement.map(|column| usize::from(column) - 1),
     }
 }
 
@@ -140,8 +143,8 @@ impl LineParser for Columns {
             }
             None => self.careful(line)?,
         };
-        if self.tag.is_some() {
-            return self.with_tag(record, line).map(Some);
+        if self.tag.is_some() || self.placement.is_some() {
+            return self.with_more(record, line).map(Some);
         }
         Ok(Some(record))
     }
@@ -161,12 +164,24 @@ impl Columns {
         self
     }
 
-    /// The record of a line, with the tag that the line has.
+    /// From here on a column, counted from 0, has the placement identifiers.
+    pub(super) fn place(&mut self, column: Option<usize>) {
+        self.placement = column;
+    }
+
+    /// The record of a line, with the tag and the placement identifier that the line has.
     #[cold]
-    fn with_tag(&mut self, record: RawRecord, line: &[u8]) -> Result<RawRecord, Reason> {
-        let text =
-            self.tag.and_then(|column| self.field(line, column)).ok_or(Reason::FieldCount)?;
-        Ok(RawRecord { tag: self.tags.number(text), ..record })
+    fn with_more(&mut self, record: RawRecord, line: &[u8]) -> Result<RawRecord, Reason> {
+        let text = |column| self.field(line, column).ok_or(Reason::FieldCount);
+        let placement = match self.placement.map(text).transpose()? {
+            Some(text) => number::placement(text)?,
+            None => None,
+        };
+        let tag = match self.tag.map(text).transpose()? {
+            Some(text) => self.tags.number(text),
+            None => record.tag,
+        };
+        Ok(RawRecord { tag, placement, ..record })
     }
 
     /// The text of a column, counted from 0.
@@ -226,6 +241,7 @@ impl Columns {
             length_bytes,
             device: u32::try_from(values[DEVICE]).ok()?,
             tag: 0,
+            placement: None,
         })
     }
 
@@ -272,7 +288,7 @@ impl Columns {
             number::decimal_or_hex(fields[LENGTH]).map_err(|f| f.reason(Reason::BadLength))?;
         let (offset_bytes, length_bytes) = self.range(op, offset, length)?;
         let device = if self.has_device { self.device(fields[DEVICE])? } else { 0 };
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
     }
 
     /// The number of a device. The first device decides whether devices are numbers or names.
@@ -386,6 +402,7 @@ mod tests {
             length_bytes: 1024,
             device: 7,
             tag: 0,
+            placement: None,
         };
         let comma = "t=5[us],op=2,off=3[B],len=4[KiB],dev=1";
         assert_eq!(record(comma, "7, R ,4096,1,1.5,more,columns"), expected);

@@ -88,6 +88,14 @@ impl Files {
             _ => return Err(Reason::FieldCount),
         };
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
-        Ok(Line::Request(RawRecord { time_ps: 0, op, offset_bytes, length_bytes, device, tag: 0 }))
+        Ok(Line::Request(RawRecord {
+            time_ps: 0,
+            op,
+            offset_bytes,
+            length_bytes,
+            device,
+            tag: 0,
+            placement: None,
+        }))
     }
 }

@@ -321,8 +321,8 @@ impl Ftrace {
             Op::Flush => 0,
             _ => number::decimal(sector).map_err(|fault| fault.reason(Reason::BadOffset))?,
         };
-        let (offset_bytes, length_bytes) = range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES)?;
-        Ok(Some((asked, RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })))
+        let range = range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES)?;
+        Ok(Some((asked, RawRecord::of(time_ps, op, range, device))))
     }
 
     /// The request of an NVMe command as it is set up; `None`: it is none.
@@ -359,11 +359,10 @@ impl Ftrace {
         let disk = value(about, b"disk=").ok_or(Reason::BadDevice)?;
         let device = self.disks.number(disk)?;
         let time_ps = self.time(event)?;
-        let (offset_bytes, length_bytes) =
-            range(op, first, blocks, self.block_bytes, self.block_bytes)?;
+        let range = range(op, first, blocks, self.block_bytes, self.block_bytes)?;
         let forced = op == Op::Write && control & FORCED != 0;
         let asked = Asked { forced, read_as, ..Asked::plain(op) };
-        Ok(Some((asked, RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })))
+        Ok(Some((asked, RawRecord::of(time_ps, op, range, device))))
     }
 
     /// Keeps a command that is set up, or gives the request of one that is complete.

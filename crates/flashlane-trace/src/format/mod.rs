@@ -35,7 +35,7 @@ mod tencent;
 mod vscsi;
 
 pub use column_map::{ColumnMap, Separator};
-pub(crate) use csv::HEADER as CSV_HEADER;
+pub(crate) use csv::{HEADER as CSV_HEADER, PLACED_HEADER as CSV_PLACED_HEADER};
 pub(crate) use parser::{Entry, LineParser, Parser, RecordParser};
 
 use std::path::{Path, PathBuf};

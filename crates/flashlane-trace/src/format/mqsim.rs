@@ -44,6 +44,7 @@ mod tests {
             length_bytes: 8192,
             device: 4,
             tag: 0,
+            placement: None,
         };
         assert_eq!(parse("938513000 4 264719034 16 0"), Ok(Some(expected)));
         assert_eq!(parse("938513000\t4  0xfc74aba 0x10 0"), Ok(Some(expected)));

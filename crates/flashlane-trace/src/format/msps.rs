@@ -193,7 +193,8 @@ fn quick(line: &[u8], unit: TimeUnit) -> Option<Quick> {
     }
     let op = OPS[usize::from(kind)];
     let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
-    let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 };
+    let record =
+        RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None };
     Some(Quick::Completion { kind, pointer, elapsed_ps, record })
 }
 
@@ -297,8 +298,15 @@ impl Msps {
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
         let elapsed_ps = number::fractional_time(elapsed, self.unit)?;
         // After the last check: a rejected line takes no start with it.
-        let record =
-            RawRecord { time_ps: completed_ps, op, offset_bytes, length_bytes, device, tag: 0 };
+        let record = RawRecord {
+            time_ps: completed_ps,
+            op,
+            offset_bytes,
+            length_bytes,
+            device,
+            tag: 0,
+            placement: None,
+        };
         Ok(self.completed(index as u8, pointer(irp)?, elapsed_ps, record))
     }
 }

@@ -37,7 +37,7 @@ OS Version: 5.2.3790  AMD64, Trace Size: 1KB, Events Lost: 0
 ";
 
 fn record(time_us: u64, op: Op, offset_bytes: u64, length_bytes: u64, device: u32) -> Record {
-    Record { time_ps: time_us * 1_000_000, op, offset_bytes, length_bytes, device }
+    Record { time_ps: time_us * 1_000_000, op, offset_bytes, length_bytes, device, placement: None }
 }
 
 fn options() -> TraceOptions {

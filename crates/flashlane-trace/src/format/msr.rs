@@ -67,7 +67,7 @@ impl Msr {
         }
         let time_ps = u128::from(time) * u128::from(self.unit.picoseconds());
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
-        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
+        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
     }
 
     /// Reads any line, or says why it is none.
@@ -81,7 +81,7 @@ impl Msr {
         let offset = number::decimal(offset).map_err(|f| f.reason(Reason::BadOffset))?;
         let length = number::decimal(size).map_err(|f| f.reason(Reason::BadLength))?;
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
     }
 }
 
@@ -129,6 +129,7 @@ mod tests {
             length_bytes: 2048,
             device: 0,
             tag: 0,
+            placement: None,
         };
         assert_eq!(parse(INFO.example), Ok(Some(expected)));
         assert_eq!(

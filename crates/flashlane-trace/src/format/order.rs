@@ -198,7 +198,8 @@ mod tests {
             for (place, time_ps) in (0..).zip(times) {
                 let (op, length_bytes, device, tag) = (Op::Read, 1, 0, 0);
                 let offset_bytes = place;
-                let record = RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag };
+                let range = (offset_bytes, length_bytes);
+                let record = RawRecord { tag, ..RawRecord::of(time_ps, op, range, device) };
                 waiting.push(record);
                 expected.push((time_ps, place));
                 prop_assert_eq!(waiting.ready(false), None);
@@ -219,6 +220,7 @@ mod tests {
             length_bytes: 1,
             device: 0,
             tag: 0,
+            placement: None,
         };
         let mut waiting = ByArrival::default();
         waiting.at_line(7);
@@ -249,6 +251,7 @@ mod tests {
                 length_bytes: 1,
                 device: 0,
                 tag: 0,
+                placement: None,
             });
             assert_eq!(waiting.ready(false).map(|record| record.time_ps), (time == 0).then_some(0));
         }

@@ -14,6 +14,9 @@ pub(crate) trait LineParser: Send {
     /// `None`: the line belongs to the format but is not a request.
     fn parse(&mut self, line: &[u8]) -> Result<Option<RawRecord>, Reason>;
 
+    /// Reads a comment, without blanks at its end. Few formats have comments with a meaning.
+    fn comment(&mut self, _: &[u8]) {}
+
     /// Records that wait for their turn, in formats that are sorted by arrival.
     fn held(&mut self) -> Option<&mut ByArrival> {
         None
@@ -61,6 +64,7 @@ impl Entry {
                 length_bytes,
                 device: 0,
                 tag: 0,
+                placement: None,
             }),
             Err(reason) => Self::Rejected(reason),
         }

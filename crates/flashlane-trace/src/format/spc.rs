@@ -57,6 +57,7 @@ mod tests {
             offset_bytes: 303_567 * 512,
             length_bytes: 3584,
             device: 0,
+            placement: None,
         };
         assert_eq!(found[0], first);
         assert_eq!((found[1].time_ps, found[1].op, found[1].device), (2_000_000, Op::Read, 1));

@@ -41,6 +41,7 @@ mod tests {
             offset_bytes: 4096,
             length_bytes: 8192,
             device: 5,
+            placement: None,
         };
         assert_eq!((found[0].op, found[0].device, found[1]), (Op::Read, 1063, second));
         assert!(message(read(text, &TraceOptions::default())).contains("does not tell its format"));

@@ -384,7 +384,7 @@ mod tests {
     use super::*;
 
     fn request(op: Op, offset_bytes: u64, length_bytes: u64) -> Record {
-        Record { time_ps: 0, op, offset_bytes, length_bytes, device: 0 }
+        Record { time_ps: 0, op, offset_bytes, length_bytes, device: 0, placement: None }
     }
 
     /// Random reads over 64 GiB, and a sequential write of 1 GiB at higher addresses.

@@ -165,7 +165,14 @@ mod tests {
 
     fn record(time_us: u64, op: Op, page: u64, bytes: u64) -> Record {
         let offset_bytes = page * 4096;
-        Record { time_ps: time_us * 1_000_000, op, offset_bytes, length_bytes: bytes, device: 0 }
+        Record {
+            time_ps: time_us * 1_000_000,
+            op,
+            offset_bytes,
+            length_bytes: bytes,
+            device: 0,
+            placement: None,
+        }
     }
 
     fn measured(records: &[Record]) -> TraceStatistics {

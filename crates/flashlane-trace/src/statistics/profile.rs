@@ -82,6 +82,7 @@ mod tests {
                 offset_bytes: 0,
                 length_bytes: 512,
                 device: 0,
+                placement: None,
             };
             profile.add(&record);
             profile.add(&Record { op: Op::Flush, ..record });

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Compressor, OutputInfo, RecordWriter};
-use crate::format::CSV_HEADER;
+use crate::format::{CSV_HEADER, CSV_PLACED_HEADER};
 use crate::record::{Op, Record};
 
 pub(super) const INFO: OutputInfo = OutputInfo { name: "csv", loses: "nothing", endings: &["csv"] };
@@ -13,17 +13,31 @@ const MICROSECOND_PS: u64 = 1_000_000;
 /// Picoseconds in a nanosecond.
 const NANOSECOND_PS: u64 = 1_000;
 
-pub(super) struct CsvWriter<W: Write>(Compressor<W>);
+pub(super) struct CsvWriter<W: Write> {
+    out: Compressor<W>,
+    /// The last header that was written. One that names the column of placement identifiers stands
+    /// above the first request that names one.
+    header: Option<&'static str>,
+}
 
 impl<W: Write> CsvWriter<W> {
-    pub(super) fn new(mut out: Compressor<W>) -> io::Result<CsvWriter<W>> {
-        writeln!(out, "{CSV_HEADER}")?;
-        Ok(CsvWriter(out))
+    pub(super) fn new(out: Compressor<W>) -> CsvWriter<W> {
+        CsvWriter { out, header: None }
+    }
+
+    /// Writes a header, unless the lines that follow are below it already.
+    fn head(&mut self, header: &'static str) -> io::Result<()> {
+        if self.header.replace(header) == Some(header) {
+            return Ok(());
+        }
+        writeln!(self.out, "{header}")
     }
 }
 
 impl<W: Write + Send> RecordWriter for CsvWriter<W> {
     fn write(&mut self, record: &Record) -> io::Result<bool> {
+        let is_placed = record.placement.is_some() || self.header == Some(CSV_PLACED_HEADER);
+        self.head(if is_placed { CSV_PLACED_HEADER } else { CSV_HEADER })?;
         let op = match record.op {
             Op::Read => 'R',
             Op::Write => 'W',
@@ -36,14 +50,21 @@ impl<W: Write + Send> RecordWriter for CsvWriter<W> {
         // needed.
         if rest % NANOSECOND_PS == 0 {
             let ns = rest / NANOSECOND_PS;
-            writeln!(self.0, "{us}.{ns:03},{op},{offset_bytes},{length_bytes},{device}")?;
+            write!(self.out, "{us}.{ns:03},{op},{offset_bytes},{length_bytes},{device}")?;
         } else {
-            writeln!(self.0, "{us}.{rest:06},{op},{offset_bytes},{length_bytes},{device}")?;
+            write!(self.out, "{us}.{rest:06},{op},{offset_bytes},{length_bytes},{device}")?;
+        }
+        match record.placement {
+            Some(id) => writeln!(self.out, ",{id}")?,
+            None => self.out.write_all(if is_placed { b",\n" } else { b"\n" })?,
         }
         Ok(true)
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        self.0.finish()
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        if self.header.is_none() {
+            self.head(CSV_HEADER)?;
+        }
+        self.out.finish()
     }
 }

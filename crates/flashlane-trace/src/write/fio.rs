@@ -8,13 +8,13 @@ use crate::record::{Op, Record};
 
 pub(super) const INFO_V3: OutputInfo = OutputInfo {
     name: "fio-v3",
-    loses: "fractions of microseconds; devices are numbered as they appear",
+    loses: "fractions of microseconds; devices are numbered as they appear; placement identifiers",
     endings: &["iolog", "fiolog"],
 };
 
 pub(super) const INFO_V2: OutputInfo = OutputInfo {
     name: "fio-v2",
-    loses: "fractions of milliseconds; devices are numbered as they appear",
+    loses: "fractions of milliseconds; devices are numbered as they appear; placement identifiers",
     endings: &[],
 };
 

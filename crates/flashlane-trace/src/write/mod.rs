@@ -66,7 +66,7 @@ macro_rules! outputs {
 }
 
 outputs! {
-    /// `t_us,op(R/W),offset_bytes,size_bytes,device`.
+    /// `t_us,op(R/W),offset_bytes,size_bytes,device`, and `placement` where a request names one.
     Csv => csv::INFO,
     /// fio's iolog, version 3.
     FioV3 => fio::INFO_V3,
@@ -118,7 +118,7 @@ impl OutputFormat {
         }
         let out = Compressor::new(out, codec)?;
         Ok(match self {
-            OutputFormat::Csv => Box::new(csv::CsvWriter::new(out)?),
+            OutputFormat::Csv => Box::new(csv::CsvWriter::new(out)),
             OutputFormat::FioV3 => Box::new(fio::FioWriter::new(out, 3, files)?),
             OutputFormat::FioV2 => Box::new(fio::FioWriter::new(out, 2, files)?),
             OutputFormat::Mqsim => Box::new(mqsim::MqsimWriter::new(out)),

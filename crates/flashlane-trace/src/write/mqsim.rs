@@ -7,7 +7,7 @@ use crate::record::{Op, Record};
 
 pub(super) const INFO: OutputInfo = OutputInfo {
     name: "mqsim",
-    loses: "trims and flushes, which it does not have; fractions of nanoseconds; requests are widened to sectors",
+    loses: "trims and flushes, which it does not have; fractions of nanoseconds; requests are widened to sectors; placement identifiers",
     endings: &["trace"],
 };
 

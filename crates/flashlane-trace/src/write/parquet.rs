@@ -1,5 +1,5 @@
-//! Writes Parquet with the columns `t_ns`, `op`, `offset`, `length` and `device`, a row for each
-//! request, and pages compressed by Zstandard.
+//! Writes Parquet with the columns `t_ns`, `op`, `offset`, `length`, `device` and `placement`
+//! (whose values may be missing), a row for each request, and pages compressed by Zstandard.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -28,6 +28,7 @@ const SCHEMA: &str = "message trace {
     required int64 offset (integer(64,false));
     required int64 length (integer(64,false));
     required int32 device (integer(32,false));
+    optional int32 placement (integer(8,false));
 }";
 
 pub(super) struct ParquetWriter<W: Write + Send> {
@@ -37,6 +38,9 @@ pub(super) struct ParquetWriter<W: Write + Send> {
     offsets: Vec<i64>,
     lengths: Vec<i64>,
     devices: Vec<i32>,
+    /// The placement identifiers that are there, and for each row 1 if it has one, else 0.
+    placements: Vec<i32>,
+    placed: Vec<i16>,
     /// Names of the operations, shared by all rows.
     names: [ByteArray; 4],
 }
@@ -55,6 +59,8 @@ impl<W: Write + Send> ParquetWriter<W> {
             offsets: Vec::new(),
             lengths: Vec::new(),
             devices: Vec::new(),
+            placements: Vec::new(),
+            placed: Vec::new(),
             names: ["read", "write", "trim", "flush"].map(ByteArray::from),
         })
     }
@@ -62,28 +68,33 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Writes the collected rows as a row group.
     fn group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.out.next_row_group()?;
-        column::<Int64Type, W>(&mut group, &self.times)?;
-        column::<ByteArrayType, W>(&mut group, &self.ops)?;
-        column::<Int64Type, W>(&mut group, &self.offsets)?;
-        column::<Int64Type, W>(&mut group, &self.lengths)?;
-        column::<Int32Type, W>(&mut group, &self.devices)?;
+        column::<Int64Type, W>(&mut group, &self.times, None)?;
+        column::<ByteArrayType, W>(&mut group, &self.ops, None)?;
+        column::<Int64Type, W>(&mut group, &self.offsets, None)?;
+        column::<Int64Type, W>(&mut group, &self.lengths, None)?;
+        column::<Int32Type, W>(&mut group, &self.devices, None)?;
+        column::<Int32Type, W>(&mut group, &self.placements, Some(&self.placed))?;
         group.close()?;
         self.times.clear();
         self.ops.clear();
         self.offsets.clear();
         self.lengths.clear();
         self.devices.clear();
+        self.placements.clear();
+        self.placed.clear();
         Ok(())
     }
 }
 
-/// Writes the next column of a group. The types follow [`SCHEMA`].
+/// Writes the next column of a group. `levels`: 1 for each row that has a value. The types follow
+/// [`SCHEMA`].
 fn column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
+    levels: Option<&[i16]>,
 ) -> Result<(), ParquetError> {
-    let mut column = group.next_column()?.expect("the schema has five columns");
-    column.typed::<T>().write_batch(values, None, None)?;
+    let mut column = group.next_column()?.expect("the schema has six columns");
+    column.typed::<T>().write_batch(values, levels, None)?;
     column.close()
 }
 
@@ -101,6 +112,8 @@ impl<W: Write + Send> RecordWriter for ParquetWriter<W> {
         self.offsets.push(record.offset_bytes as i64);
         self.lengths.push(record.length_bytes as i64);
         self.devices.push(record.device as i32);
+        self.placements.extend(record.placement.map(i32::from));
+        self.placed.push(record.placement.is_some().into());
         if self.times.len() == ROWS {
             self.group().map_err(io::Error::other)?;
         }

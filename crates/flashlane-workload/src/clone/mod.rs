@@ -192,6 +192,7 @@ impl CloneSource {
             pages: sectors.div_ceil(ALIGN_SECTORS),
             first_lpa: 0,
             in_stream: None,
+            identifiers: 0,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),

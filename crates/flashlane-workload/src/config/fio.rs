@@ -87,6 +87,10 @@ pub struct FioConfig {
     /// Parts of the space that requests visit in turn (`zonemode=strided`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<FioZones>,
+    /// Placement identifiers of writes (`plids`, where `fdp` or `dataplacement` is on). Default:
+    /// the flow's `placement`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<FioPlacement>,
     /// Each pass and each run has equal draws (`randrepeat`).
     pub repeat: bool,
     /// Seed of the draws (`randseed`). Default: 137, as in fio; without `repeat` the seed of the
@@ -138,6 +142,7 @@ impl Default for FioConfig {
             think: None,
             poisson: false,
             zones: None,
+            placement: None,
             repeat: true,
             seed: None,
             jobs: 1,
@@ -324,4 +329,19 @@ pub struct FioZones {
     /// Bytes between zones (`zoneskip`).
     #[serde(default)]
     pub skip: ByteSize,
+}
+
+/// Placement identifiers among which each write of a job takes one: handles of flexible data
+/// placement, or streams.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FioPlacement {
+    /// The identifiers (`plids`); one may stand several times. No effect on a drive with
+    /// `placement.mode = "none"`. Range: 1 to 128 identifiers, each below the number of the drive's
+    /// identifiers (`placement.handles`).
+    pub ids: Vec<u16>,
+    /// Each write draws its identifier (`plid_select=random`); otherwise the writes to a file take
+    /// them in turn.
+    #[serde(default)]
+    pub random: bool,
 }

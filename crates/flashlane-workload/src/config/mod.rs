@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use fio::{
-    FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioRw, FioSkew,
-    FioThink, FioZones,
+    FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioPlacement,
+    FioRw, FioSkew, FioThink, FioZones,
 };
 use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::config::Priority;

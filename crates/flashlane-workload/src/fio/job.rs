@@ -3,9 +3,11 @@
 use flashlane_engine::Time;
 use flashlane_units::RequestOp;
 
+use super::choice::Choice;
 use super::draw::{Draw, Stream};
 use super::place::{Place, Places};
 use super::plan::{DIRECTIONS, Plan, READ, TRIM, WRITE};
+use crate::Directive;
 use crate::config::FioRw;
 
 /// A microsecond, fio's unit of time. Unit: picoseconds.
@@ -52,6 +54,7 @@ pub(super) struct Job {
     places: Places,
     mix: Draw,
     gaps: [Draw; 3],
+    choice: Choice,
     seed: u64,
     state: State,
     outstanding: u32,
@@ -89,6 +92,7 @@ impl Job {
             places: Places::new(plan, seed, copy),
             mix: Draw::new(0),
             gaps: [0, 1, 2].map(Draw::new),
+            choice: Choice::new(plan),
             seed,
             state: State::Running,
             outstanding: 0,
@@ -117,8 +121,9 @@ impl Job {
         } else {
             let (mut places, mix, gaps) =
                 (self.places.clone(), self.mix.clone(), self.gaps.clone());
+            let choice = self.choice.clone();
             places.restart(plan);
-            *self = Self { places, mix, gaps, ..Self::new(plan, seed, copy) };
+            *self = Self { places, mix, gaps, choice, ..Self::new(plan, seed, copy) };
         }
         (self.outstanding, self.start) = (outstanding, now);
         self.resumed = first_resumed(plan, now);
@@ -129,6 +134,15 @@ impl Job {
         let of = |stream| Draw::stream(self.seed, number, plan.config.repeat, stream);
         let gaps = [Stream::ReadGap, Stream::WriteGap, Stream::TrimGap].map(of);
         (self.mix, self.gaps) = (of(Stream::Mix), gaps);
+        self.choice.seed(of(Stream::Placement));
+    }
+
+    /// The placement directive of a request of this job.
+    pub(super) fn directive(&mut self, plan: &Plan, op: RequestOp, place: Place) -> Directive {
+        match op {
+            RequestOp::Write => self.choice.next(plan, place.file),
+            _ => Directive::NONE,
+        }
     }
 
     /// Switches to other draws from the same distributions, without an end, for the past of the

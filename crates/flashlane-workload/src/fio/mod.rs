@@ -4,6 +4,7 @@
 //! over, or when one of its requests is complete. Tenants ask it through [`JobSource`]. Source:
 //! fio's HOWTO, and the sequences that fio 3.33 issues.
 
+mod choice;
 mod draw;
 mod job;
 mod map;
@@ -18,7 +19,7 @@ use flashlane_engine::{Rng, Time};
 
 use super::footprint::{Footprint, PageSet};
 use super::pace::PassEnd;
-use super::{Directive, JobSource, JobStep, Planned, RequestOp, RequestSource};
+use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
 use crate::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
 use flashlane_reading::Error;
@@ -142,14 +143,15 @@ impl FioSource {
     }
 
     /// A request of a copy for the drive.
-    fn planned(&self, copy: u32, op: RequestOp, place: place::Place, now: Time) -> Planned {
+    fn planned(&mut self, copy: u32, op: RequestOp, place: place::Place, now: Time) -> Planned {
         if op == RequestOp::Flush {
             return Planned { arrival: now, op, ..Planned::default() };
         }
         let start = self.plan.file_start(copy, place.file) + place.start;
         let (sector, sectors) = self.plan.sectors(start, place.bytes);
         let sectors = u32::try_from(sectors).unwrap_or(u32::MAX);
-        Planned { arrival: now, op, sector, sectors, queue: 0, directive: Directive::NONE }
+        let directive = self.jobs[copy as usize].directive(&self.plan, op, place);
+        Planned { arrival: now, op, sector, sectors, queue: 0, directive }
     }
 
     /// Starts a new pass of every copy.
@@ -302,7 +304,8 @@ impl RequestSource for FioSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{FioExtent, FioRw};
+    use crate::Directive;
+    use crate::config::{FioExtent, FioPlacement, FioRw};
     use flashlane_units::ByteSize;
 
     fn source(config: FioConfig) -> FioSource {
@@ -314,6 +317,7 @@ mod tests {
             sectors: 1 << 20,
             pages: 1 << 17,
             in_stream: None,
+            identifiers: 0,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),
@@ -340,6 +344,55 @@ mod tests {
         assert_eq!(source.progress(Time::ZERO), 1.0);
         source.restart(Time(5)).expect("no trace");
         assert_eq!(starts(&mut source, 1000), first);
+    }
+
+    /// The identifiers of writes; 99 for none.
+    fn handles(source: &mut FioSource, count: usize) -> Vec<u8> {
+        let next = |_| source.next(Time::ZERO).expect("no trace").expect("a request");
+        let id = |one: Planned| match one.directive {
+            Directive::NONE => 99,
+            directive => directive.handle().get(),
+        };
+        (0..count).map(next).map(id).collect()
+    }
+
+    #[test]
+    fn writes_to_each_file_take_the_identifiers_in_turn() {
+        let placement = Some(FioPlacement { ids: vec![1, 3, 4], random: false });
+        let placed = FioConfig { placement: placement.clone(), ..config(false) };
+        assert_eq!(handles(&mut source(placed.clone()), 7), [1, 3, 4, 1, 3, 4, 1]);
+        let two = FioConfig { files: 2, ..placed.clone() };
+        assert_eq!(handles(&mut source(two), 6), [1, 1, 3, 3, 4, 4], "each file by itself");
+        let two = FioConfig { jobs: 2, ..placed.clone() };
+        assert_eq!(handles(&mut source(two), 6), [1, 1, 3, 3, 4, 4], "each copy by itself");
+        let loops = FioConfig { loops: 2, ..placed.clone() };
+        let all = handles(&mut source(loops), 512);
+        assert_eq!((all[255], all[256]), (1, 3), "a loop goes on where the one before ended");
+        let mixed = FioConfig { rw: FioRw::ReadWrite, ..placed };
+        let all = handles(&mut source(mixed), 200);
+        let writes: Vec<u8> = all.iter().copied().filter(|id| *id != 99).collect();
+        assert!(writes.len() > 50 && writes.len() < 150, "reads have none: {all:?}");
+        assert_eq!(writes[..4], [1, 3, 4, 1]);
+    }
+
+    #[test]
+    fn identifiers_that_are_drawn_leave_other_draws_as_they_are() {
+        let placement = Some(FioPlacement { ids: vec![0, 2, 64], random: true });
+        let placed = FioConfig { placement, ..config(true) };
+        assert_eq!(
+            starts(&mut source(placed.clone()), 256),
+            starts(&mut source(config(true)), 256)
+        );
+        let mut first = source(placed.clone());
+        let drawn = handles(&mut first, 256);
+        for id in [0, 2, 64] {
+            let count = drawn.iter().filter(|one| **one == id).count();
+            assert!((60..110).contains(&count), "{id}: {count}");
+        }
+        first.restart(Time(5)).expect("no trace");
+        assert_eq!(handles(&mut first, 256), drawn, "a pass has equal draws");
+        let other = handles(&mut source(FioConfig { seed: Some(5), ..placed }), 256);
+        assert_ne!(other, drawn);
     }
 
     #[test]

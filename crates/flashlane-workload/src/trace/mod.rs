@@ -7,21 +7,19 @@ mod scan;
 mod timing;
 
 use flashlane_engine::Time;
-use flashlane_trace::{
-    Action, Completions, Format, OnDecreasing, Op, Record, SpaceUnit, TimeUnit, TraceError,
-    TraceOptions, TraceReader,
-};
+use flashlane_trace::{Completions, Op, Record, TraceError, TraceReader};
 
 use self::names::Names;
 use self::place::{Placed, Placer};
-pub use self::reading::with_usual_units;
+pub use self::reading::{reader_options, with_usual_units};
 pub use self::scan::footprint;
 use self::timing::Timing;
 pub use self::timing::scaled;
 use super::{Directive, Planned, RequestOp, RequestSource, SourceReport};
-use crate::config::{DecreasingTimes, TraceConfig};
+use crate::config::TraceConfig;
 use flashlane_device::layout::FlowSpace;
 use flashlane_reading::Error;
+use flashlane_units::Handle;
 
 /// A replayed trace. It streams: the file is never loaded whole.
 ///
@@ -46,6 +44,10 @@ pub struct TraceSource {
     earlier: RecordCounts,
     /// Requests of the running pass over the file that are longer than allowed.
     too_long: u64,
+    /// Writes of the running pass over the file whose placement identifier the drive does not have.
+    no_handle: u64,
+    /// Placement identifiers of the drive.
+    identifiers: u32,
     /// Requests of the running pass over the file.
     placed: u64,
     /// Requests of all passes.
@@ -76,69 +78,6 @@ pub fn open_reader(config: &TraceConfig) -> Result<TraceReader, Error> {
 /// Those of [`open_reader`].
 pub fn open_completions(config: &TraceConfig) -> Result<Option<Completions>, Error> {
     Completions::open(&config.path, &reader_options(config)?).map_err(trace_error)
-}
-
-/// Options of the reader.
-///
-/// # Errors
-///
-/// A format, a unit or an event that does not exist; a column map that cannot be understood.
-pub fn reader_options(config: &TraceConfig) -> Result<TraceOptions, Error> {
-    let format = match (config.format.as_deref(), config.columns.as_deref()) {
-        (None | Some("columns"), Some(map)) => {
-            Some(Format::Columns(map.parse().map_err(trace_error)?))
-        }
-        (Some("columns"), None) => {
-            let message = "format \"columns\" needs a column map in `columns`";
-            return Err(Error::config("trace.columns", message));
-        }
-        (Some(name), Some(_)) => {
-            let message = format!("a column map needs format \"columns\", not {name:?}");
-            return Err(Error::config("trace.columns", message));
-        }
-        (Some(name), None) => Some(Format::by_name(name).map_err(trace_error)?),
-        (None, None) => None,
-    };
-    let action = named("action", config.action.as_deref(), Action::by_letter, "Q, D, C")?;
-    Ok(TraceOptions {
-        format,
-        time_unit: named(
-            "time_unit",
-            config.time_unit.as_deref(),
-            TimeUnit::by_name,
-            "s, ms, us, ns, ps",
-        )?,
-        size_unit: named(
-            "size_unit",
-            config.size_unit.as_deref(),
-            SpaceUnit::by_name,
-            "B, KiB, sector, 4KiB",
-        )?,
-        action: action.unwrap_or_default(),
-        limit: config.limit,
-        devices: config.devices.clone(),
-        spelling: config.spelling,
-        on_decreasing: match config.decreasing_times {
-            DecreasingTimes::Refuse => OnDecreasing::Error,
-            DecreasingTimes::Delay => OnDecreasing::Clamp,
-        },
-        ..TraceOptions::default()
-    })
-}
-
-/// The value that a key names, if the key is there.
-fn named<T>(
-    key: &str,
-    name: Option<&str>,
-    by_name: fn(&str) -> Option<T>,
-    allowed: &str,
-) -> Result<Option<T>, Error> {
-    let Some(name) = name else { return Ok(None) };
-    let found = by_name(name).ok_or_else(|| {
-        let message = format!("{name:?} is unknown; allowed: {allowed}");
-        Error::config(format!("trace.{key}"), message)
-    })?;
-    Ok(Some(found))
 }
 
 /// Records of a trace file.
@@ -177,6 +116,8 @@ impl TraceSource {
             names: Names::default(),
             earlier: RecordCounts::default(),
             too_long: 0,
+            no_handle: 0,
+            identifiers: space.identifiers,
             placed: 0,
             gone: 0,
             restarted: false,
@@ -193,7 +134,7 @@ impl TraceSource {
         let origin_flow = from.saturating_add(gap);
         self.timing = Timing { origin_flow, arrival: from, ..Timing::default() };
         self.placed = 0;
-        self.too_long = 0;
+        (self.too_long, self.no_handle) = (0, 0);
         Ok(())
     }
 
@@ -202,8 +143,8 @@ impl TraceSource {
         self.rejected = Some(self.unusable());
         if self.placed == 0 {
             return Err(Error::Trace(format!(
-                "{}: not one request lies in the flow's logical space and asks for 4 GiB or less; allowed: a \
-                 trace that fits, or out_of_range = \"wrap\"",
+                "{}: not one request lies in the flow's logical space, asks for 4 GiB or less and names a \
+                 placement identifier of the drive; allowed: a trace that fits, or out_of_range = \"wrap\"",
                 self.reader.path().display()
             )));
         }
@@ -233,7 +174,11 @@ impl TraceSource {
         let RecordCounts { all, changed } = self.earlier;
         RecordCounts {
             all: all + self.reader.delivered_count() + rejected,
-            changed: changed + rejected + self.reader.decreasing_count() + self.too_long,
+            changed: changed
+                + rejected
+                + self.reader.decreasing_count()
+                + self.too_long
+                + self.no_handle,
         }
     }
 
@@ -251,6 +196,12 @@ impl TraceSource {
         if self.too_long > 0 {
             let what = "longer than 4 GiB, the most that a request may ask for";
             list.push((what.to_owned(), self.too_long));
+        }
+        if self.no_handle > 0 {
+            let identifiers = self.identifiers;
+            let what =
+                format!("placement identifier not below {identifiers}, the number of the drive");
+            list.push((what, self.no_handle));
         }
         list.extend(self.reader.notes().into_iter().map(|(what, count)| (what.to_owned(), count)));
         let others = self.reader.skipped_count();
@@ -282,6 +233,11 @@ impl TraceSource {
                 self.names.too_long(&self.reader, record);
                 return Ok(None);
             }
+            Placed::NoHandle { id } => {
+                self.no_handle += 1;
+                self.names.no_handle(&self.reader, id, self.identifiers);
+                return Ok(None);
+            }
             Placed::Refused { first, last } => {
                 let path = self.reader.path().display();
                 let message =
@@ -295,7 +251,7 @@ impl TraceSource {
             sector,
             sectors,
             queue: 0,
-            directive: Directive::NONE,
+            directive: directive(record),
         }))
     }
 }
@@ -316,6 +272,14 @@ impl TraceSource {
             self.reader.line(),
             self.repeat,
         )))
+    }
+}
+
+/// The placement directive of a request: that of a write whose record names one.
+fn directive(record: &Record) -> Directive {
+    match record.placement {
+        Some(id) if record.op == Op::Write => Directive::place(Handle::new(id)),
+        _ => Directive::NONE,
     }
 }
 

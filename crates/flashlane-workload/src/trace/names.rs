@@ -14,6 +14,7 @@ pub(super) struct Names {
     wrapped: Vec<String>,
     dropped: Vec<String>,
     too_long: Vec<String>,
+    no_handle: Vec<String>,
     /// Lines that the reader named, after a pass over the file.
     reader: Option<Vec<String>>,
 }
@@ -59,6 +60,16 @@ impl Names {
         });
     }
 
+    /// Notes a write that was dropped because of its placement identifier.
+    pub(super) fn no_handle(&mut self, reader: &TraceReader, id: u8, identifiers: u32) {
+        Self::add(&mut self.no_handle, self.reader.is_none(), reader, || {
+            format!(
+                "placement {id}, rejected; allowed: 0 to {}, which the drive has",
+                identifiers - 1
+            )
+        });
+    }
+
     /// Notes the end of a pass over the file.
     pub(super) fn close(&mut self, reader: &TraceReader) {
         if self.reader.is_none() && reader.line() > 0 {
@@ -69,7 +80,8 @@ impl Names {
     /// All names, kind by kind.
     pub(super) fn all(&self, reader: &TraceReader) -> Vec<String> {
         let of_reader = self.reader.clone().unwrap_or_else(|| of_reader(reader));
-        let own = [&self.wrapped, &self.dropped, &self.too_long].into_iter().flatten();
+        let own =
+            [&self.wrapped, &self.dropped, &self.too_long, &self.no_handle].into_iter().flatten();
         own.cloned().chain(of_reader).collect()
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn placer(config: &TraceConfig, space: &FlowSpace) -> Result<Placer, 
             Ok(())
         })?;
     }
-    let placer = Placer::new(config, space.sectors, &devices);
+    let placer = Placer::new(config, space, &devices);
     if config.out_of_range == OutOfRange::Refuse {
         each(config, |record, reader| match placer.place(record) {
             Placed::Refused { first, last } => Err(refusal(reader, space, first..=last)),

@@ -35,6 +35,7 @@ fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
         pages: 0,
         first_lpa: 0,
         in_stream: None,
+        identifiers: 0,
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),

@@ -9,12 +9,14 @@
 //! | operation | `op` | text: read, write, trim or flush, or its first letter, in either case |
 //! | offset | `offset`, `offset_bytes` (bytes), `lba` (512-byte sectors) | integer |
 //! | length | `length`, `length_bytes`, `bytes`, `size` (bytes) | integer |
+//! | placement identifier | `placement`; may be absent, or missing in a row | integer from 0 to 64 |
 //! | device | `device`, `flow`, `stream`; may be absent | integer, or text that is numbered from 0 as it appears |
 //!
 //! Rows may be out of order, as in the `requests.parquet` of a run: they wait in a buffer of 65,536
 //! and leave it by time. Pages may be compressed by Zstandard, Snappy, gzip, LZ4 or Brotli; values
-//! may be plain, in a dictionary, or differences of integers. A row with a missing value is
-//! rejected. A column of another logical type (a decimal, a timestamp for an offset) is refused.
+//! may be plain, in a dictionary, or differences of integers. A row in which another value is
+//! missing is rejected. A column of another logical type (a decimal, a timestamp for an offset) is
+//! refused.
 
 mod column;
 mod encoding;
@@ -36,7 +38,7 @@ use super::{Entry, FormatInfo, RecordParser};
 use crate::error::TraceError;
 use crate::lines::LineReader;
 use crate::options::Reading;
-use crate::record::{Op, RawRecord};
+use crate::record::{Op, RawRecord, Record};
 use crate::reject::Reason;
 use crate::source::Codec;
 
@@ -74,6 +76,7 @@ const UNIT_OF_TYPE: u64 = 0;
 const OP: Names = &[("op", 1)];
 const OFFSET: Names = &[("offset", 1), ("offset_bytes", 1), ("lba", 512)];
 const LENGTH: Names = &[("length", 1), ("length_bytes", 1), ("bytes", 1), ("size", 1)];
+const PLACEMENT: Names = &[("placement", 1)];
 const DEVICE: Names = &[("device", 1), ("flow", 1), ("stream", 1)];
 
 /// A column of the file.
@@ -94,6 +97,7 @@ struct Table {
     reader: SerializedFileReader<File>,
     columns: [Column; 4],
     device: Option<Column>,
+    placement: Option<Column>,
     /// The row group that is read next, and the number of rows left in the group before it.
     group: usize,
     left: usize,
@@ -175,7 +179,8 @@ impl Parquet {
         table.next += 1;
         let found = table.record(row, &mut self.names);
         if found.is_err() {
-            let cells = table.columns.iter().map(|column| column.cells[row].shown());
+            let shown = table.columns.iter().chain(&table.placement);
+            let cells = shown.map(|column| column.cells[row].shown());
             self.rejected = cells.collect::<Vec<_>>().join(", ");
         }
         Ok(Some(found))
@@ -212,10 +217,11 @@ impl Table {
         };
         let columns = [needed(TIME)?, needed(OP)?, needed(OFFSET)?, needed(LENGTH)?];
         let device = column(schema, DEVICE)?;
-        for other in columns[1..].iter().chain(&device) {
+        let placement = column(schema, PLACEMENT)?;
+        for other in columns[1..].iter().chain(&device).chain(&placement) {
             refuse_type(&schema.column(other.index))?;
         }
-        Ok(Table { columns, device, reader, group: 0, left: 0, rows: 0, next: 0 })
+        Ok(Table { columns, device, placement, reader, group: 0, left: 0, rows: 0, next: 0 })
     }
 
     /// Decodes more rows. False at the end of the file.
@@ -225,7 +231,8 @@ impl Table {
                 return Ok(false);
             }
             let group = self.reader.get_row_group(self.group)?;
-            for column in self.columns.iter_mut().chain(&mut self.device) {
+            let more = [&mut self.device, &mut self.placement].into_iter().flatten();
+            for column in self.columns.iter_mut().chain(more) {
                 let Column { index, is_unsigned, there, .. } = *column;
                 column.reader = Some(ColumnReader::new(&*group, index, is_unsigned, there)?);
             }
@@ -234,7 +241,8 @@ impl Table {
         }
         (self.rows, self.next) = (self.left.min(BATCH), 0);
         self.left -= self.rows;
-        for column in self.columns.iter_mut().chain(&mut self.device) {
+        let more = [&mut self.device, &mut self.placement].into_iter().flatten();
+        for column in self.columns.iter_mut().chain(more) {
             column.fill(self.rows)?;
         }
         Ok(true)
@@ -253,7 +261,8 @@ impl Table {
         let (at, bytes) =
             (offset.integer(row, Reason::BadOffset)?, length.integer(row, Reason::BadLength)?);
         let (offset_bytes, length_bytes) = range(op, at, bytes, offset.unit, length.unit)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0 })
+        let placement = self.placement.as_ref().map_or(Ok(None), |column| column.placement(row))?;
+        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement })
     }
 }
 
@@ -336,6 +345,21 @@ impl Column {
             Cell::Integer(number) => u64::try_from(number).map_err(|_| reason),
             _ => Err(reason),
         }
+    }
+
+    /// Placement identifier. A column of integers in which some are missing may hold floats, with
+    /// NaN for those.
+    fn placement(&self, row: usize) -> Result<Option<u8>, Reason> {
+        let id = match self.cells[row] {
+            Cell::Missing => return Ok(None),
+            Cell::Float(number) if number.is_nan() => return Ok(None),
+            Cell::Float(number) if number.fract() == 0.0 && (0.0..256.0).contains(&number) => {
+                number as u64
+            }
+            _ => self.integer(row, Reason::BadPlacement)?,
+        };
+        let id = u8::try_from(id).ok().filter(|id| *id <= Record::PLACEMENT_MAX);
+        id.map(Some).ok_or(Reason::BadPlacement)
     }
 
     /// Unit: picoseconds.

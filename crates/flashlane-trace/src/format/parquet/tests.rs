@@ -269,3 +269,52 @@ fn the_unit_of_a_timestamp_counts_and_not_that_of_the_name() {
     let content = written_as("t_ps", &rows, WriterProperties::builder().build());
     assert_eq!(read(content, &TraceOptions::default()).expect("a trace").len(), 2);
 }
+
+#[test]
+fn placement_identifiers_may_be_integers_floats_or_missing() {
+    let written = |kind: &str, ids: &[f64]| {
+        let schema =
+            SCHEMA.replace("required double", &format!("{kind} placement;\nrequired double"));
+        let schema = schema.replace("optional int64", "required int64");
+        let schema = Arc::new(parse_message_type(&schema).expect("a schema"));
+        let mut out = Vec::new();
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut writer = SerializedFileWriter::new(&mut out, schema, properties).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        let text = |text: &str| vec![ByteArray::from(text); ids.len()];
+        for at in 0..6 {
+            let mut column = group.next_column().expect("a column").expect("six columns");
+            match at {
+                0 => column.typed::<ByteArrayType>().write_batch(&text("a"), None, None),
+                1 => column.typed::<Int64Type>().write_batch(&vec![512; ids.len()], None, None),
+                2 => column.typed::<Int32Type>().write_batch(&vec![8; ids.len()], None, None),
+                3 => column.typed::<ByteArrayType>().write_batch(&text("W"), None, None),
+                4 if kind.ends_with("double") => {
+                    column.typed::<DoubleType>().write_batch(ids, None, None)
+                }
+                4 => {
+                    let there: Vec<i32> =
+                        ids.iter().filter(|id| !id.is_nan()).map(|id| *id as i32).collect();
+                    let levels: Vec<i16> = ids.iter().map(|id| (!id.is_nan()).into()).collect();
+                    column.typed::<Int32Type>().write_batch(&there, Some(&levels), None)
+                }
+                _ => column.typed::<DoubleType>().write_batch(&vec![1.0; ids.len()], None, None),
+            }
+            .expect("room");
+            column.close().expect("room");
+        }
+        group.close().expect("room");
+        writer.close().expect("room");
+        out
+    };
+    for kind in ["optional int32", "required double"] {
+        let file = TempTrace::new(written(kind, &[3.0, f64::NAN, 64.0, 65.0, -1.0]));
+        let options = TraceOptions { max_rejected_fraction: 0.5, ..TraceOptions::default() };
+        let mut reader = TraceReader::open(file.path(), &options).expect("a trace");
+        let ids: Vec<_> =
+            reader.by_ref().map(|record| record.expect("a record").placement).collect();
+        assert_eq!(ids, [Some(3), None, Some(64)], "{kind}");
+        assert_eq!(reader.rejected().count_of(Reason::BadPlacement), 2);
+        assert_eq!(reader.rejected().first()[0].excerpt, "1, W, 8, 512, 65");
+    }
+}
