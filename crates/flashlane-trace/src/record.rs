@@ -59,7 +59,7 @@ pub(crate) struct RawRecord {
     pub(crate) device: u32,
     /// The tag of the record, if the options ask for one; else 0.
     pub(crate) tag: u32,
-    /// That of [`Record`].
+    /// Placement identifier, as in [`Record`].
     pub(crate) placement: Option<u8>,
 }
 

@@ -51,7 +51,6 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         handle: flashlane_units::Handle::default(),
         page_phase: 0,
         wraps_after: None,
-        handle: flashlane_units::Handle::default(),
         first_lpa: 0,
     };
     let (page, most) = (ByteSize(4096), ByteSize(16 << 20));

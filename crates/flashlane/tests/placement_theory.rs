@@ -74,7 +74,7 @@ fn closed_form(spare: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..200 {
         let u: f64 = (low + high) / 2.0;
-        if -u.ln() / (1.0 - u) > spare { low = u } else { high = u }
+        if -libm::log(u) / (1.0 - u) > spare { low = u } else { high = u }
     }
     1.0 / (1.0 - low)
 }
@@ -99,7 +99,8 @@ fn handles_meet_the_closed_forms() {
         [0, 1].map(|handle: usize| amplification(&placement.handles[handle]))
     };
     // Greedy victims have the same share of valid pages in both handles, whatever their rates, so
-    // both have the same spare share. Two superblocks of each handle are open, half full on average.
+    // both have the same spare share. Two superblocks of each handle are open, and half full in the
+    // mean.
     let expected = closed_form((f64::from(UNITS - KEPT) - 2.0) / LOGICAL);
     for at in [0, 1] {
         for (handle, ours) in handles(at).into_iter().enumerate() {

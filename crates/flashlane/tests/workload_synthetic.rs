@@ -24,7 +24,6 @@ fn space(sectors: u64) -> FlowSpace {
         handle: flashlane_units::Handle::default(),
         page_phase: 0,
         wraps_after: None,
-        handle: flashlane_units::Handle::default(),
         first_lpa: 77,
     }
 }

@@ -58,12 +58,9 @@ pub(super) fn device(
     let flash = array(&mut section, channel, suspend);
     section.finish();
     let line = device.map_or(root.line, |node| node.line);
-    (ftl.gc.threshold, ftl.gc.hard_threshold) = gc_blocks(
-        shares,
-        flash.blocks_per_plane,
-        Thresholds { soft: line, hard: hard_line },
-        &mut notes,
-    );
+    let lines = Thresholds { soft: line, hard: hard_line };
+    (ftl.gc.threshold, ftl.gc.hard_threshold) =
+        gc_blocks(shares, flash.blocks_per_plane, lines, &mut notes);
     warn_of_idle((host_section, device), interface.kind, ftl.gc.preemptible, &mut notes);
     notes.warn_of_defaults("tags that are missing take MQSim's own defaults");
     let config = DeviceConfig {

@@ -2,7 +2,7 @@
 //! go to flash.
 
 use flashlane_engine::Time;
-use flashlane_units::{FlowId, Lpa, RequestId, TransactionId};
+use flashlane_units::{FlowId, Lpa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
 use super::pages::SectorRange;
@@ -145,6 +145,7 @@ impl Device {
     fn place_by_host(&mut self, id: RequestId, lpa: Lpa) {
         if self.ftl.has_handles() {
             let request = &self.context.requests[id];
+            assert_eq!(request.op, RequestOp::Write, "only a write places data");
             self.ftl.note_handle(request.flow, lpa, request.marks.handle());
         }
     }

@@ -66,8 +66,6 @@ pub fn summarise(
         overload: Vec::new(),
         starved: flows.iter().any(|flow| flow.starved),
         events: run.events,
-        requests_per_wall_s: 0.0,
-        peak_rss_bytes: 0,
         requests_generated: run.generated,
         requests_completed: run.completed,
         flows,

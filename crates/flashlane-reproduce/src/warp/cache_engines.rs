@@ -1,6 +1,6 @@
 //! Cache engines on drive A: small objects in buckets of 4 KiB, which are overwritten at random, in
-//! a share of the space, and a log of large objects in the rest. With placement, each of the two has
-//! a handle of its own.
+//! a share of the space, and a log of large objects in the rest. With placement, each of the two
+//! has a handle of its own.
 //!
 //! The drive is that of [`super::one_stream`]: its over-provisioning is fitted to permutation
 //! writes and not to these series. The study does not log how the bytes divide between small and
@@ -10,7 +10,7 @@
 use flashlane::Error;
 
 use super::drive::{Drive, Part, UNIT_PAGES, amplification, parts};
-use crate::{Bound, Findings, Lab, Row, Table};
+use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "cache-engines";
 
@@ -34,17 +34,8 @@ const BYTES: f64 = 0.5;
 /// Capacities written.
 const WRITTEN: f64 = 6.0;
 
-/// Runs the experiment.
-pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
-    let units: u32 = if lab.smoke { 128 } else { 1024 };
-    let drive = Drive {
-        units,
-        unit_pages: UNIT_PAGES,
-        logical_units: f64::from(units) / 1.171,
-        kept_free: 5,
-        handles: 2,
-        persistent: false,
-    };
+/// A run for each series: without handles, and with one each.
+fn jobs(drive: &Drive) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     for &Series { small, .. } in &SERIES {
         for own in [0, 1] {
@@ -64,6 +55,21 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             jobs.push(drive.job(&keys, WRITTEN, (filled, 1.0 / (BYTES + (1.0 - BYTES) / 32.0)))?);
         }
     }
+    Ok(jobs)
+}
+
+/// Runs the experiment.
+pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
+    let units: u32 = if lab.smoke { 128 } else { 1024 };
+    let drive = Drive {
+        units,
+        unit_pages: UNIT_PAGES,
+        logical_units: f64::from(units) / 1.171,
+        kept_free: 5,
+        handles: 2,
+        persistent: false,
+    };
+    let jobs = jobs(&drive)?;
     let runs = lab.run(&jobs)?;
     let columns = ["small objects, % of the space", "handles", "drive", "ours"];
     let mut table = Table::new(NAME, "Amplification of the last fifth", &columns);

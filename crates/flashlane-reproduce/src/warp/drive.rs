@@ -97,16 +97,16 @@ preemptible = false
 
 /// A part of a flow.
 pub(super) struct Part {
-    /// Its share of the bytes.
+    /// Share of the bytes.
     pub(super) share: f64,
     pub(super) handle: u32,
-    /// Its part of the space.
+    /// Start and end in the space.
     pub(super) space: [f64; 2],
     /// Bytes of its requests.
     pub(super) size: &'static str,
     /// The distribution of its addresses, as TOML.
     pub(super) address: String,
-    /// It first writes all of its space.
+    /// The part first writes all of its space.
     pub(super) fills: bool,
 }
 

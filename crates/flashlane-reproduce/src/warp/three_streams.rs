@@ -3,8 +3,8 @@
 //!
 //! The first writer writes 90 % of the space in sequence, 128 KiB at a time. The second overwrites
 //! the same 90 % at random, and the third the other 10 %, both 4 KiB at a time. In the study they
-//! are three jobs, whose shares the emulator's timing decides. Here they are parts of one flow, with
-//! the shares that the counters of the handles show behind the filling.
+//! are three jobs, whose shares the emulator's timing decides. Here they are parts of one flow,
+//! with the shares that the counters of the handles show behind the filling.
 
 use flashlane::Error;
 

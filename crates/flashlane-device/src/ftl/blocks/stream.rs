@@ -45,7 +45,7 @@ impl Stream {
         (number < count).then_some(Self(number as u8))
     }
 
-    /// Its number.
+    /// The number of the stream.
     #[inline(always)]
     pub(crate) fn number(self) -> usize {
         usize::from(self.0)

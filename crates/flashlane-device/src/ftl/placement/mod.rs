@@ -11,9 +11,9 @@
 //! unit that copies of all handles share (initially isolated), or one of the handle (persistently
 //! isolated).
 //!
-//! Victims are chosen among the reclaim units of all handles. Each collection makes up for a reclaim
-//! unit that a handle opened for the host, the oldest first, and its copies are charged to that
-//! handle: this tells whose writes make whose data move.
+//! Victims are chosen among the reclaim units of all handles. Each collection makes up for a
+//! reclaim unit that a handle opened for the host, the oldest first, and its copies are charged to
+//! that handle: this tells whose writes make whose data move.
 //!
 //! Source: NVMe 2.1 (TP4146): reclaim units, handles and their types. The standard leaves victims
 //! and the time of collection to the drive.
@@ -174,8 +174,8 @@ impl Ftl {
         handles.of_page[lpa.index()] = named;
     }
 
-    /// Allocates a page for a write where hosts place their data. `None` where the write has to wait
-    /// for a free block.
+    /// Allocates a page for a write where hosts place their data. `None` where the write has to
+    /// wait for a free block.
     #[inline(never)]
     pub(super) fn allocate_by_handle(
         &mut self,

@@ -139,8 +139,8 @@ impl Ftl {
         }
     }
 
-    /// Sends the row of a stream, if it holds data of the flow. With superblocks, it may hold data of
-    /// other flows only.
+    /// Sends the row of a stream, if it holds data of the flow. With superblocks, it may hold data
+    /// of other flows only.
     fn pad_row_with(&mut self, ctx: &mut Context, plane: PlaneId, flow: FlowId, stream: Stream) {
         let Some(units) = &self.units else { return };
         let at = units.at(plane, flow, stream);

@@ -21,7 +21,7 @@ pub struct PlacementSummary {
     pub media_bytes: u64,
     /// Reclaim units that were erased, times their size.
     pub erased_bytes: u64,
-    /// Of those, the reclaim units that held copies of several handles.
+    /// The part of `erased_bytes` that held copies of several handles.
     pub shared_erased_bytes: u64,
     /// By handle.
     pub handles: Vec<HandleSummary>,

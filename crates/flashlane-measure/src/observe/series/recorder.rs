@@ -369,7 +369,10 @@ mod tests {
         Request {
             flow: FlowId::new(0),
             op: RequestOp::Read,
-            counted: true,
+            marks: flashlane_device::request::Marks::new(
+                true,
+                flashlane_device::request::Directive::NONE,
+            ),
             sector: 0,
             sectors: 8,
             arrival: Time::from_us(arrival_us),
