@@ -1054,6 +1054,74 @@ class SeparationSummary(TypedDict):
     """Pages that went to frontiers for cold pages."""
 
 
+PlacementMode: TypeAlias = Literal["none", "fdp", "streams"]
+"""What a drive offers to hosts that know which of their data belongs together."""
+
+HandleIsolation: TypeAlias = Literal["initially", "persistently"]
+"""Type of a reclaim unit handle. Source: NVMe 2.1, FDP configuration descriptor."""
+
+
+class HandleSummary(TypedDict):
+    """Data of a placement handle."""
+
+    handle: int
+    """Number of the handle, or of the stream."""
+
+    host_bytes: int
+    """Data that the host wrote to flash by the handle."""
+
+    media_bytes: int
+    """Data of the handle that was written: by the host, and copies of it."""
+
+    erased_bytes: int
+    """Reclaim units of this handle alone that were erased, times their size."""
+
+    write_amplification: NotRequired[float | None]
+    """``media_bytes`` over ``host_bytes``; null if the host wrote nothing."""
+
+    filled_units: int
+    """Reclaim units that the host filled. The drive then moved the handle to another one."""
+
+    remaining_bytes: int
+    """Data that the host may still write until the handle moves to another reclaim unit, at the end of the
+    window."""
+
+    copied_for_bytes: list[int]
+    """Copies of data of this handle, by the handle whose writes made room necessary."""
+
+    caused_bytes: int
+    """Copies of data of all handles that writes of this handle made necessary."""
+
+
+class PlacementSummary(TypedDict):
+    """Data by placement handle, or by stream. Sums over handles are the figures of the endurance group,
+    which is the whole drive. Translation pages and parity are not part of them."""
+
+    mode: PlacementMode
+    """What the drive offers."""
+
+    isolation: HandleIsolation
+    """What collection does with the data of different handles."""
+
+    reclaim_unit_bytes: int
+    """Data that a reclaim unit holds."""
+
+    host_bytes: int
+    """Data that the host wrote to flash."""
+
+    media_bytes: int
+    """Data that the host wrote, and copies of it."""
+
+    erased_bytes: int
+    """Reclaim units that were erased, times their size."""
+
+    shared_erased_bytes: int
+    """The part of ``erased_bytes`` that held copies of several handles."""
+
+    handles: list[HandleSummary]
+    """By handle."""
+
+
 class AdmissionSummary(TypedDict):
     """Admission of writes to the data cache by rate, and pauses of the cache."""
 
@@ -1293,6 +1361,9 @@ class Summary(TypedDict):
     separation: NotRequired[SeparationSummary | None]
     """Hot and cold pages that the host wrote inside the window; left out where no policy tells them apart
     (``ftl.separation = 'counts'``)."""
+
+    placement: NotRequired[PlacementSummary | None]
+    """Data by placement handle inside the window; left out where hosts place nothing (``placement.mode``)."""
 
     admission: NotRequired[AdmissionSummary | None]
     """Admission of writes to the data cache inside the window; left out unless that is by rate

@@ -1186,6 +1186,29 @@ class SlcCacheConfig(TypedDict, total=False):
     are folded only where a plane is short of free blocks. Range: 1 us..=1000 s."""
 
 
+PlacementMode: TypeAlias = Literal["none", "fdp", "streams"]
+"""What a drive offers to hosts that know which of their data belongs together."""
+
+HandleIsolation: TypeAlias = Literal["initially", "persistently"]
+"""Type of a reclaim unit handle. Source: NVMe 2.1, FDP configuration descriptor."""
+
+
+class PlacementConfig(TypedDict, total=False):
+    """Placement of data by the host: writes name a placement handle, and the data of each handle goes to
+    reclaim units of its own. A reclaim unit is a superblock."""
+
+    mode: PlacementMode
+    """What the drive offers to hosts. Default: ``none``."""
+
+    handles: int
+    """Handles of the drive. Each has an open reclaim unit in each set of dies. With ``streams``: the
+    number of streams that may be open. Range: 1..=64. Default: 8. Default: ``8``."""
+
+    isolation: HandleIsolation
+    """What collection does with the data of different handles, with ``fdp``. Default: initially. Default:
+    ``initially``."""
+
+
 ErrorModel: TypeAlias = Literal["mlc-3x", "mlc-2y", "tlc-3d", "custom"]
 """Presets of the raw bit error rate. Source: Kim, Choi and Min, 'Design Tradeoffs for SSD Reliability'
 (FAST 2019); the figures are from memory and unverified."""
@@ -1707,6 +1730,45 @@ class SizeConfigTable(TypedDict, total=False):
 SizeConfig: TypeAlias = ByteSize | SizeConfigTable
 """Request sizes of a synthetic flow: ``'4KiB'``, or a table."""
 
+
+class PartConfig(TypedDict, total=False):
+    """A part of the requests of a flow, with addresses, sizes and a placement handle of its own. Every
+    request draws its part."""
+
+    share: Required[float]
+    """Bytes of this part, relative to those of the other parts. Range: 1e-12..=1e12."""
+
+    placement: int
+    """Placement identifier of the part's writes, instead of that of the flow."""
+
+    start: Ratio
+    """Start of the part's addresses, as a share of the flow's space, rounded down to a multiple of
+    ``align``. Range: 0..1. Default: 0. Default: ``0.0``."""
+
+    end: Ratio
+    """End of the part's addresses, as a share of the flow's space. Range: above ``start``, up to 1.
+    Default: 1. Default: ``1.0``."""
+
+    read_ratio: Ratio
+    """Share of reads among reads and writes. Range: 0..=1. Default: 0, only writes. Default: ``0.0``."""
+
+    trim_ratio: Ratio
+    """Share of trims among all requests. Range: 0..=1. Default: ``0.0``."""
+
+    address: AddressConfig
+    """Distribution of addresses. Default: ``uniform``."""
+
+    fill_first: bool
+    """The part first writes every one of its addresses once, in order. Parts do this one after the other,
+    before anything else. Only where all of its requests are writes."""
+
+    size: SizeConfig
+    """Request sizes. Default: ``4KiB``."""
+
+    align: ByteSize
+    """Request addresses are multiples of this, from the start of the part. Default: as for a flow."""
+
+
 FioRw: TypeAlias = Literal["read", "write", "trim", "readwrite", "trimwrite"]
 """Operations of a job (``rw``, without ``rand``)."""
 
@@ -1808,6 +1870,20 @@ class FioZones(TypedDict, total=False):
 
     skip: ByteSize
     """Bytes between zones (``zoneskip``). Default: ``0B``."""
+
+
+class FioPlacement(TypedDict, total=False):
+    """Placement identifiers among which each write of a job takes one: handles of flexible data placement,
+    or streams."""
+
+    ids: Required[list[int]]
+    """The identifiers (``plids``); one may stand several times. No effect on a drive with ``placement.mode
+    = 'none'``. Range: 1 to 128 identifiers, each below the number of the drive's identifiers
+    (``placement.handles``)."""
+
+    random: bool
+    """Each write draws its identifier (``plid_select=random``); otherwise the writes to a file take them
+    in turn."""
 
 
 class FioConfig(TypedDict, total=False):
@@ -1912,6 +1988,10 @@ class FioConfig(TypedDict, total=False):
     zones: FioZones
     """Parts of the space that requests visit in turn (``zonemode=strided``)."""
 
+    placement: FioPlacement
+    """Placement identifiers of writes (``plids``, where ``fdp`` or ``dataplacement`` is on). Default: the
+    flow's ``placement``."""
+
     repeat: bool
     """Each pass and each run has equal draws (``randrepeat``)."""
 
@@ -1993,6 +2073,9 @@ class DeviceKeys(TypedDict, total=False):
     slc_cache: SlcCacheConfig
     """Blocks in SLC mode that take the host's writes first. Without this section there are none."""
 
+    placement: PlacementConfig
+    """Placement of data by the host: flexible data placement (FDP) or streams."""
+
     errors: ErrorsConfig
     """Bit errors of the flash and their correction. Without this section there are none."""
 
@@ -2027,6 +2110,11 @@ class FlowKeys(TypedDict, total=False):
 
     planes: list[int]
     """Planes of each die."""
+
+    placement: int
+    """Placement identifier of the flow's writes: a handle of flexible data placement, or a stream. No
+    effect on a drive with ``placement.mode = 'none'``. Range: below the number of the drive's identifiers
+    (``placement.handles``). Default: 0."""
 
     occupancy: Ratio
     """Share of the flow's logical pages that hold data at the start, instead of the device's."""
@@ -2104,6 +2192,10 @@ class SyntheticFlow(FlowKeys, total=False):
 
     seed: int
     """Seed of the flow's draws, instead of that of the run."""
+
+    parts: list[PartConfig]
+    """Parts of the requests, each with addresses, sizes and placement of its own. Operations, addresses
+    and sizes of the flow itself then have no effect, and are not allowed."""
 
     fio: FioConfig
     """A job of fio, which issues the requests that fio would issue."""

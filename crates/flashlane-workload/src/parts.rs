@@ -51,8 +51,8 @@ impl Part {
         let requests = config.requests(own_seed);
         let align = (requests.alignment() / SECTOR_BYTES).max(1);
         let at = |share: f64| (space.sectors as f64 * share + 1e-6) as u64;
-        let first = at(config.from.0) / align * align;
-        let sectors = at(config.to.0).saturating_sub(first).max(1);
+        let first = at(config.start.0) / align * align;
+        let sectors = at(config.end.0).saturating_sub(first).max(1);
         let own = FlowSpace { sectors, ..space.clone() };
         Self {
             requests: SyntheticSource::new(&requests, &own, page_bytes, seed, flow),
@@ -196,13 +196,13 @@ queue_depth = 4
 [[parts]]
 share = 3
 placement = 0
-to = "90%"
+end = "90%"
 size = "128KiB"
 address = "streaming"
 [[parts]]
 share = 1
 placement = 1
-from = "90%"
+start = "90%"
 fill_first = true
 "#;
 

@@ -64,7 +64,7 @@ erase_time = "3ms"
 
 fn part(handle: u32, share: f64, [from, to]: [f64; 2], address: &str) -> String {
     format!(
-        "[[flow.synthetic.parts]]\nshare = {share}\nplacement = {handle}\nfrom = {from}\nto = {to}\n\
+        "[[flow.synthetic.parts]]\nshare = {share}\nplacement = {handle}\nstart = {from}\nend = {to}\n\
          size = \"4KiB\"\naddress = \"{address}\"\nfill_first = true\n"
     )
 }

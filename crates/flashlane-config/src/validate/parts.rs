@@ -54,12 +54,12 @@ fn check_part(rules: &mut Rules, key: &str, part: &PartConfig) {
     rules.require((1e-12..=1e12).contains(&part.share), format!("{key}.share"), || {
         format!("found {}, allowed: above 0 (1e-12 to 1e12)", part.share)
     });
-    let (from, to) = (part.from.0, part.to.0);
-    rules.require((0.0..1.0).contains(&from), format!("{key}.from"), || {
-        format!("found {}, allowed: 0 or more, below 1 (100%)", part.from)
+    let (start, end) = (part.start.0, part.end.0);
+    rules.require((0.0..1.0).contains(&start), format!("{key}.start"), || {
+        format!("found {}, allowed: 0 or more, below 1 (100%)", part.start)
     });
-    rules.require(to > from && to <= 1.0, format!("{key}.to"), || {
-        format!("found {}, allowed: above from = {}, up to 1 (100%)", part.to, part.from)
+    rules.require(end > start && end <= 1.0, format!("{key}.end"), || {
+        format!("found {}, allowed: above start = {}, up to 1 (100%)", part.end, part.start)
     });
     rules.share(format!("{key}.read_ratio"), part.read_ratio);
     rules.share(format!("{key}.trim_ratio"), part.trim_ratio);
@@ -76,7 +76,7 @@ fn check_part(rules: &mut Rules, key: &str, part: &PartConfig) {
 /// Refuses parts whose requests do not fit into their share of the flow's space of `bytes`.
 pub(super) fn check_spaces(rules: &mut Rules, key: &str, flow: &SyntheticConfig, bytes: u64) {
     for (index, part) in flow.parts.iter().enumerate() {
-        let room = ((part.to.0 - part.from.0) * bytes as f64) as u64;
+        let room = ((part.end.0 - part.start.0) * bytes as f64) as u64;
         let largest = part.size.largest().max(part.align.map_or(0, |align| align.0));
         rules.require(largest <= room, format!("{key}.parts[{index}].size"), || {
             let (largest, room) = (ByteSize(largest), ByteSize(room));

@@ -116,8 +116,8 @@ pub(super) fn parts(parts: &[Part]) -> String {
     for Part { share, handle, space: [from, to], size, address, fills } in parts {
         writeln!(
             text,
-            "[[flow.synthetic.parts]]\nshare = {share}\nplacement = {handle}\nfrom = {from}\n\
-             to = {to}\nsize = \"{size}\"\naddress = {address}\nfill_first = {fills}"
+            "[[flow.synthetic.parts]]\nshare = {share}\nplacement = {handle}\nstart = {from}\n\
+             end = {to}\nsize = \"{size}\"\naddress = {address}\nfill_first = {fills}"
         )
         .expect("text can be written");
     }

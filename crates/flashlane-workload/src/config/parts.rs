@@ -22,11 +22,11 @@ pub struct PartConfig {
     /// Start of the part's addresses, as a share of the flow's space, rounded down to a multiple of
     /// `align`. Range: 0..1. Default: 0.
     #[serde(default)]
-    pub from: Ratio,
-    /// End of the part's addresses, as a share of the flow's space. Range: above `from`, up to 1.
+    pub start: Ratio,
+    /// End of the part's addresses, as a share of the flow's space. Range: above `start`, up to 1.
     /// Default: 1.
     #[serde(default = "whole")]
-    pub to: Ratio,
+    pub end: Ratio,
     /// Share of reads among reads and writes. Range: 0..=1. Default: 0, only writes.
     #[serde(default)]
     pub read_ratio: Ratio,
