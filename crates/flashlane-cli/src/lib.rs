@@ -46,6 +46,7 @@ mod input_notes;
 mod measured_table;
 mod operation_table;
 mod output;
+mod placement_table;
 mod report;
 mod side_by_side;
 mod signals;

@@ -8,6 +8,7 @@ use crate::energy_table;
 use crate::input_notes;
 use crate::measured_table;
 use crate::operation_table::operations;
+use crate::placement_table::placement;
 use crate::slo_table;
 use crate::table::{Table, maybe, number};
 use crate::untimed_table::without_time;
@@ -392,6 +393,7 @@ fn flash(summary: &Summary, seeds: Option<&SeedStatistics>) -> String {
         + &bit_errors(summary)
         + &slc_cache(summary)
         + &separation(summary)
+        + &placement(summary)
         + &units(summary)
         + &after
 }

@@ -4,6 +4,7 @@ use flashlane::metrics::summary::WafOnlySummary;
 use flashlane::metrics::{SeedStatistics, Summary};
 use flashlane::visible_line;
 
+use crate::placement_table::placement;
 use crate::summary_table::{hit_share, of_first, which_seeds};
 use crate::table::{Table, maybe, number};
 
@@ -64,5 +65,5 @@ pub(crate) fn without_time(
         number(extra.page_writes_per_wall_s / 1e6),
         number(extra.host_page_writes_per_wall_s / 1e6),
         of_first(seeds),
-    )
+    ) + &placement(summary)
 }

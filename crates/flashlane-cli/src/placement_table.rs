@@ -1,0 +1,23 @@
+//! Data by placement handle, for people.
+
+use flashlane::metrics::{HandleSummary, Summary};
+
+use crate::table::number;
+
+/// Data by placement handle, where the host places it.
+pub(crate) fn placement(summary: &Summary) -> String {
+    let Some(placement) = &summary.placement else { return String::new() };
+    let mib = |bytes: u64| number(bytes as f64 / f64::from(1 << 20));
+    let line = |handle: &HandleSummary| {
+        format!(
+            "handle {}: {} MiB of the host, {} MiB of copies, amplification {}; its writes made {} \
+             MiB of copies necessary\n",
+            handle.handle,
+            mib(handle.host_bytes),
+            mib(handle.media_bytes - handle.host_bytes),
+            handle.write_amplification.map_or_else(|| "-".to_owned(), number),
+            mib(handle.caused_bytes),
+        )
+    };
+    placement.handles.iter().filter(|handle| handle.media_bytes > 0).map(line).collect()
+}
