@@ -148,6 +148,7 @@ fn a_summary_has_exactly_the_keys_of_its_schema() {
             "units",
             "slc_cache",
             "separation",
+            "placement",
             "admission",
         ]
         .contains(&key.as_str());
