@@ -2,11 +2,11 @@
 //! runs without time; counts add up; wrong input is refused.
 
 use crate::common::{Scenario, problems, run_all};
-use flashlane::Time;
 use flashlane::config::load::{Overrides, device_from_toml};
 use flashlane::config::validate::validate;
 use flashlane::drive::{Command, Drive, DriveOptions, Refused, Tenant};
 use flashlane::metrics::{HandleSummary, PlacementSummary, Summary};
+use flashlane::{Time, Warmup};
 
 /// Pages of 16 KiB, superblocks of 192 of them, four handles.
 const DRIVE: &str = r#"
@@ -135,6 +135,29 @@ fn handles_help_tenants_whose_data_dies_together() {
 }
 
 #[test]
+fn a_used_drive_begins_where_its_tenants_have_brought_it() {
+    let used = drive().set("ftl.precondition.enabled", true);
+    let long = |run: &Scenario| {
+        let mut run = without_time(run);
+        run.options.warmup = Warmup::Requests(60_000);
+        run.set("flow[0].synthetic.requests", 60_000).set("flow[1].synthetic.requests", 60_000)
+    };
+    for isolation in ["initially", "persistently"] {
+        let used = used.set("placement.isolation", isolation);
+        let new = drive().set("placement.isolation", isolation);
+        let found = run_all(&[used.clone(), without_time(&used), long(&new)]);
+        let [timed, untimed, later] =
+            [0, 1, 2].map(|at: usize| found[at].flash.write_amplification);
+        println!(
+            "{isolation}: {timed:.3} in time, {untimed:.3} without, {later:.3} after long use"
+        );
+        assert!((timed / untimed - 1.0).abs() < 0.05, "{timed:.3} against {untimed:.3}");
+        assert!((untimed / later - 1.0).abs() < 0.1, "{untimed:.3} against {later:.3}");
+        found.iter().for_each(counts_add_up);
+    }
+}
+
+#[test]
 fn sets_of_dies_parity_and_packed_units_keep_handles() {
     let units: [(&str, &str); 4] = [
         ("flash.programming", "one-shot"),
@@ -206,7 +229,6 @@ fn wrong_placement_is_refused_with_its_key() {
         ("placement.handles=0", "placement.handles", "1 to 64"),
         ("placement.handles=65", "placement.handles", "1 to 64"),
         ("ftl.superblock=block", "placement.mode", "none with ftl.superblock"),
-        ("ftl.precondition.enabled=true", "placement.mode", "none with ftl.precondition"),
         ("ftl.separation=counts", "placement.mode", "none with an ftl.separation"),
     ] {
         let text = refused(set);

@@ -32,10 +32,6 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
             "flash.programming = \"two-pass\", whose word lines fill by frontier",
         ),
         (matches!(device.ftl.gc.victim, Victim::None(_)), "victim none, whose copies take no time"),
-        (
-            device.ftl.precondition.enabled,
-            "ftl.precondition.enabled = true, since only data that was written has a handle",
-        ),
     ] {
         rules.require(!found, "placement.mode", || {
             format!("found {}, allowed: none with {with}", name(placement.mode))

@@ -154,7 +154,8 @@ impl Ftl {
         let shared_frontiers = blocks.shares_frontiers();
         let separation = Separator::new(&config.separation, layout, shared_frontiers);
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
-        let handles = Handles::new(settings.placement, layout, blocks.count()).map(Box::new);
+        let handles =
+            Handles::new(settings.placement, layout, blocks.count(), state.handles).map(Box::new);
         let sets_move = sets.is_some();
         assert_eq!(
             sets_move, settings.sets_move,

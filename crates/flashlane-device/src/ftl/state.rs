@@ -2,7 +2,7 @@
 //! runs can start from it.
 
 use flashlane_engine::{Frozen, Use};
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Handle};
 
 use super::Ftl;
 use super::allocation::Allocator;
@@ -39,6 +39,9 @@ pub struct FtlState {
     pub mapping: Option<MappingTable>,
     /// The log blocks of a hybrid mapping, if there is one.
     pub hybrid: Option<Hybrid>,
+    /// The placement handle of each logical page; empty before anything was written, and where
+    /// hosts place nothing.
+    pub handles: Vec<Handle>,
 }
 
 impl FtlState {
@@ -62,13 +65,14 @@ impl FtlState {
             blocks: Blocks::new(geometry, 0, false, 0),
             mapping: None,
             hybrid: None,
+            handles: Vec::new(),
         }
     }
 
     /// Everything but the [`tables`](PageTables::tables), as plain numbers. `None` with hybrid
-    /// mapping.
+    /// mapping, and where pages have handles.
     pub fn numbers(&self) -> Option<Vec<u32>> {
-        if self.hybrid.is_some() {
+        if self.hybrid.is_some() || !self.handles.is_empty() {
             return None;
         }
         let mut out = Vec::new();
@@ -87,20 +91,20 @@ impl FtlState {
         mut tables: impl Iterator<Item = Frozen>,
         mut numbers: impl Iterator<Item = u32>,
     ) -> Option<FrozenState> {
-        let Self { pages, mut blocks, mut mapping, hybrid } = self;
+        let Self { pages, mut blocks, mut mapping, hybrid, handles } = self;
         blocks.take(&mut numbers)?;
         if let Some(mapping) = &mut mapping {
             mapping.take(&mut numbers)?;
         }
         let pages = pages.take(&mut tables, &mut numbers)?;
         let over = numbers.next().is_none() && tables.next().is_none() && hybrid.is_none();
-        over.then_some(FrozenState { pages, blocks, mapping, hybrid })
+        over.then_some(FrozenState { pages, blocks, mapping, hybrid, handles })
     }
 
     /// Ends all changes, so that the state can be copied.
     pub fn freeze(self) -> FrozenState {
-        let Self { pages, blocks, mapping, hybrid } = self;
-        FrozenState { pages: pages.freeze(), blocks, mapping, hybrid }
+        let Self { pages, blocks, mapping, hybrid, handles } = self;
+        FrozenState { pages: pages.freeze(), blocks, mapping, hybrid, handles }
     }
 
     /// An empty drive, for one run of at least `requests` requests.
@@ -138,6 +142,7 @@ impl FtlState {
             false => (layout.logical_pages, geometry.pages()),
         };
         let wear_leveling = settings.config.wear_leveling.dynamic;
+        let cached = settings.config.mapping.is_cached();
         let folded = fold(settings, layout).expect("validation refuses sets that do not fit");
         let of_blocks = folded.as_ref().map_or(geometry, |folded| folded.layout.geometry);
         let mut blocks = Blocks::new(of_blocks, flows, wear_leveling, reserve);
@@ -170,17 +175,14 @@ impl FtlState {
                 mask_bits(layout),
             ),
             blocks,
-            mapping: settings
-                .config
-                .mapping
-                .is_cached()
-                .then(|| MappingTable::new(settings, layout)),
+            mapping: cached.then(|| MappingTable::new(settings, layout)),
             hybrid: (settings.config.mapping.kind == MappingKind::Hybrid).then(|| {
                 let allocator = Allocator::new(&settings.config.allocation, layout);
                 Hybrid::new(settings.config.mapping.log_blocks, layout, |flow| {
                     allocator.order(flow)
                 })
             }),
+            handles: Vec::new(),
         }
     }
 }
@@ -198,6 +200,7 @@ pub struct FrozenState {
     blocks: Blocks,
     mapping: Option<MappingTable>,
     hybrid: Option<Hybrid>,
+    handles: Vec<Handle>,
 }
 
 impl FrozenState {
@@ -214,6 +217,7 @@ impl FrozenState {
             blocks: self.blocks.clone(),
             mapping: self.mapping.clone(),
             hybrid: self.hybrid.clone(),
+            handles: self.handles.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that the program can try on a drive, one setting at a time.
 
-use flashlane::config::DeviceConfig;
+use flashlane::config::{DeviceConfig, Superblock};
 use flashlane::policy::{Isolation, Scheduling, Separation, Victim};
 
 use super::candidate::Candidate;
@@ -9,6 +9,10 @@ use super::kinds::Kind;
 
 /// The kind of settings that only matter where blocks are collected.
 pub(super) const COLLECTION: &str = "collection";
+/// The kind of settings by which hosts place their data.
+const PLACEMENT: &str = "placement";
+/// Most handles of a drive.
+const HANDLES_MAX: usize = 64;
 /// The family of a limit, before the name of the tenant.
 pub(super) const LIMIT: &str = "limit of ";
 
@@ -47,7 +51,29 @@ pub(super) fn all(device: &DeviceConfig, kinds: &[Kind], victim: usize) -> Vec<C
     all.extend(host(&first, kinds.len()));
     all.extend(caches(device));
     all.extend(collection());
+    all.extend(placement(device, kinds));
     all
+}
+
+/// A placement handle for each kind of tenants, on a drive that could offer handles.
+fn placement(device: &DeviceConfig, kinds: &[Kind]) -> Vec<Candidate> {
+    let fits = device.placement.is_off() && device.ftl.superblock != Superblock::Block;
+    if !fits || !(2..=HANDLES_MAX).contains(&kinds.len()) {
+        return Vec::new();
+    }
+    let of = |isolation: &str| {
+        let mut sets = vec![
+            "placement.mode=fdp".to_owned(),
+            format!("placement.handles={}", kinds.len()),
+            format!("placement.isolation={isolation}"),
+        ];
+        let handles = (0..).zip(kinds);
+        sets.extend(handles.map(|(handle, kind)| format!("{}.placement={handle}", kind.key)));
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let label = format!("a placement handle for each tenant, {isolation} isolated");
+        Candidate::new(PLACEMENT, label, &sets)
+    };
+    vec![of("initially"), of("persistently")]
 }
 
 fn suspension() -> Vec<Candidate> {
@@ -126,7 +152,7 @@ fn collection() -> Vec<Candidate> {
 /// Why a candidate need not be tried, by what the unchanged drive does.
 pub(super) fn pointless(candidate: &Candidate, before: &Figures) -> Option<&'static str> {
     let of = |family: &str| candidate.families.iter().any(|one| one == family);
-    if (of(COLLECTION) || of("separation")) && !before.collects {
+    if (of(COLLECTION) || of("separation") || of(PLACEMENT)) && !before.collects {
         return Some("the drive collects no block in this time");
     }
     let erases = of("suspension") && candidate.sets.iter().all(|set| set.contains("erase"));
@@ -194,12 +220,28 @@ mod tests {
         assert_eq!(one.sets, ["flow.log.limit.bandwidth=4B/s"]);
     }
 
-    #[test]
-    fn every_registered_policy_is_tried() {
-        let text = "base = 'tiny'";
+    fn device(text: &str) -> DeviceConfig {
         let overrides = flashlane::config::load::Overrides::default();
         let device = flashlane::config::load::device_from_toml(text, "test", &overrides);
-        let device = device.expect("valid").config;
+        device.expect("valid").config
+    }
+
+    #[test]
+    fn handles_are_tried_where_there_are_superblocks() {
+        let kinds = [kind("a", &[0]), kind("b", &[1])];
+        let of = |text: &str| -> Vec<Vec<String>> {
+            let all = all(&device(text), &kinds, 0).into_iter();
+            all.filter(|one| one.families == [PLACEMENT]).map(|one| one.sets).collect()
+        };
+        let found = of("base = 'tiny'\nftl.superblock = 'drive'");
+        assert_eq!(found.len(), 2, "initially and persistently isolated");
+        assert_eq!(found[0][3..], ["flow.a.placement=0", "flow.b.placement=1"]);
+        assert!(of("base = 'tiny'").is_empty(), "a block of a plane is no reclaim unit");
+    }
+
+    #[test]
+    fn every_registered_policy_is_tried() {
+        let device = device("base = 'tiny'");
         let kinds = [kind("a", &[0]), kind("b", &[1])];
         let all = all(&device, &kinds, 0);
         for policy in Scheduling::list() {

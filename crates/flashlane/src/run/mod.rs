@@ -11,6 +11,7 @@ pub use crate::options::{Progress, RunOptions, StateProgress, StateStep};
 use crate::parallel;
 use crate::precondition::{self, KeptStates};
 use crate::tenants::{Run, Tenants, mqsim_order};
+use crate::waf_only::{self, Scenario};
 use flashlane_config::validate::shortage;
 use flashlane_config::{
     DeviceConfig, FlowConfig, InterfaceKind, Priority, Technology, WorkloadConfig,
@@ -96,6 +97,18 @@ fn footprints(
         .collect()
 }
 
+/// The state of a drive that its flows have used, where hosts place their data.
+fn used(
+    (device, workload, layout): (&DeviceConfig, &WorkloadConfig, &Layout),
+    options: &RunOptions,
+    empty: FtlState,
+) -> Result<FtlState, Error> {
+    let progress = options.state_progress.as_ref();
+    let making =
+        |share: f64| progress.into_iter().for_each(|one| one.tell(StateStep::Making, share));
+    waf_only::used(Scenario { device, workload, layout, seed: options.seed }, empty, &making)
+}
+
 impl<'a> Prepared<'a> {
     pub(crate) fn new(
         device: &'a DeviceConfig,
@@ -139,8 +152,11 @@ impl<'a> Prepared<'a> {
         };
         let (mut state, mut kept) = (None, None);
         let mut cache = data_cache(device, workload, &layout);
+        if device.ftl.precondition.enabled && !device.placement.is_off() {
+            state = Some(used((device, workload, &layout), options, empty())?);
         // Memory that is written in place keeps no trace of earlier writes.
-        if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace {
+        } else if device.ftl.precondition.enabled && device.flash.technology != Technology::InPlace
+        {
             let footprints = footprints(device, workload, &layout, options.seed)?;
             let (seed, layout) = (options.seed, &layout);
             let key = |states: &KeptStates| states.key(device, workload, layout, &footprints, seed);

@@ -8,6 +8,7 @@
 mod flows;
 mod refuse;
 mod report;
+mod used;
 
 use flashlane_units::{FlowId, Lpa};
 use flows::Flows;
@@ -29,6 +30,7 @@ use flashlane_reading::Error;
 use flashlane_workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
 use report::WorkSoFar;
+pub(crate) use used::{Scenario, used};
 
 /// Distance, in requests of the flow, between the prefetch of a request's place and the request
 /// itself.

@@ -4,6 +4,17 @@ use super::{Block, Blocks};
 use flashlane_units::{BlockId, FlowId, PlaneId};
 
 impl Blocks {
+    /// Forgets what the planes were doing when nothing is under way any more: another run starts
+    /// from the blocks.
+    pub(in crate::ftl) fn forget_work(&mut self) {
+        for plane in self.planes.iter_mut() {
+            assert_eq!(plane.jobs, 0, "nothing is in collection");
+            assert!(plane.parked.is_empty(), "no write waits for a block");
+            (plane.programs, plane.owed) = (0, 0);
+            (plane.gc_wanted, plane.urgent) = (false, false);
+        }
+    }
+
     /// Limits the data pages of each flow on each plane; `limits` is indexed by plane and flow.
     /// With one number for each plane, the limit is for all flows together.
     pub(crate) fn limit_data(&mut self, limits: Vec<u32>) {

@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
 
-use super::Ftl;
 use super::blocks::{BlockState, Stream};
+use super::{Ftl, FtlState};
 use crate::layout::Layout;
 pub use config::{HandleIsolation, PlacementConfig, PlacementMode};
 
@@ -110,8 +110,14 @@ pub(super) struct Handles {
 }
 
 impl Handles {
-    /// `None` where hosts place nothing. `blocks`: the reclaim units of the drive.
-    pub(super) fn new(config: &PlacementConfig, layout: &Layout, blocks: usize) -> Option<Self> {
+    /// `None` where hosts place nothing. `blocks`: the reclaim units of the drive. `of_page`: the
+    /// handles of the logical pages; empty for a new drive.
+    pub(super) fn new(
+        config: &PlacementConfig,
+        layout: &Layout,
+        blocks: usize,
+        mut of_page: Vec<Handle>,
+    ) -> Option<Self> {
         if config.is_off() {
             return None;
         }
@@ -119,11 +125,12 @@ impl Handles {
         let count = config.identifiers() as usize;
         let fits = |handle: &Handle| handle.index() < count;
         assert!(of_flow.iter().all(fits), "validation refuses handles that the drive has not");
+        of_page.resize(layout.logical_pages as usize, Handle::default());
         let counts = HandleCounts { copied_for: vec![0; count], ..HandleCounts::default() };
         Some(Self {
             persistent: config.is_persistent(),
             of_flow: of_flow.into(),
-            of_page: vec![Handle::default(); layout.logical_pages as usize],
+            of_page,
             opened: VecDeque::new(),
             latest: Handle::default(),
             charged: Array::of(Handle::default(), blocks),
@@ -151,6 +158,19 @@ impl Handles {
 }
 
 impl Ftl {
+    /// The state of a drive on which nothing is under way, for another run.
+    pub(in crate::ftl) fn into_state(mut self) -> FtlState {
+        assert!(self.jobs.is_empty(), "nothing is in collection");
+        self.blocks.forget_work();
+        FtlState {
+            pages: self.pages,
+            blocks: self.blocks,
+            mapping: self.mapping,
+            hybrid: None,
+            handles: self.handles.map_or_else(Vec::new, |handles| handles.of_page),
+        }
+    }
+
     /// True if hosts place their data.
     #[inline(always)]
     pub(crate) fn has_handles(&self) -> bool {

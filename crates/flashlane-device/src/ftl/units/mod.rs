@@ -207,6 +207,11 @@ impl Units {
 }
 
 impl Ftl {
+    /// The streams that fill rows; none where every page is programmed by itself.
+    pub(super) fn streams_of_rows(&self) -> Vec<Stream> {
+        self.units.as_ref().map_or_else(Vec::new, |units| units.streams.clone())
+    }
+
     /// True if units are packed into rows.
     #[inline(always)]
     pub(crate) fn packs_units(&self) -> bool {

@@ -202,7 +202,7 @@ impl Untimed {
 
     /// Does the next operations of a die's jobs until about `until`: at least one, all of one kind,
     /// in the order of the die's steps. False if the die has no job.
-    fn advance(&mut self, die: DieId, until: u64) -> bool {
+    pub(super) fn advance(&mut self, die: DieId, until: u64) -> bool {
         let jobs = &self.jobs[die];
         if !self.can_collect(die) {
             return false;

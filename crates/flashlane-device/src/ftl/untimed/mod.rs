@@ -8,6 +8,7 @@ mod arrival;
 mod audit;
 mod clock;
 mod collection;
+mod ended;
 mod job;
 mod pace;
 mod programs;

@@ -1,0 +1,183 @@
+//! A drive that was used: the state at the start of runs in which hosts place their data.
+//!
+//! Where data lies depends on the handle that wrote it, so no closed form gives the steady state.
+//! The drive is used without time instead: every flow writes its pages in order, and then the
+//! flows' own requests go on until they have written the held pages [`ROUNDS`] times more.
+
+use flashlane_device::cache::Cache;
+use flashlane_device::ftl::superblocks::folded;
+use flashlane_device::ftl::untimed::{CollectionRules, HostPage, Untimed};
+use flashlane_device::ftl::{Ftl, FtlState};
+use flashlane_device::layout::{FlowSpace, Layout};
+use flashlane_device::request::Directive;
+use flashlane_reading::Error;
+use flashlane_units::{FlowId, Handle};
+use flashlane_workload::RequestOp;
+
+use super::flows::Flows;
+use super::report::WorkSoFar;
+use super::{Counted, WafRun, refuse};
+use crate::options::RunOptions;
+use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, WorkloadConfig};
+
+/// Times that the flows overwrite what they hold, all together.
+const ROUNDS: f64 = 2.0;
+/// Most requests for each page to be written: the flows may write seldom or never.
+const REQUESTS_PER_PAGE: u64 = 4;
+/// Distance from the seed of the run to that of its past.
+const PAST: u64 = 1 << 40;
+
+/// The scenario whose past is made.
+#[derive(Clone, Copy)]
+pub(crate) struct Scenario<'a> {
+    pub(crate) device: &'a DeviceConfig,
+    pub(crate) workload: &'a WorkloadConfig,
+    pub(crate) layout: &'a Layout,
+    pub(crate) seed: u64,
+}
+
+/// The state of a drive after such use. `empty`: a new drive. `progress` gets the share that is
+/// done.
+///
+/// # Errors
+///
+/// A drive that runs without time are refused for; a flow whose source cannot be read.
+pub(crate) fn used(
+    scenario: Scenario<'_>,
+    empty: FtlState,
+    progress: &dyn Fn(f64),
+) -> Result<FtlState, Error> {
+    let Scenario { device, workload, layout, .. } = scenario;
+    let problems = refuse(device, workload, &RunOptions::default());
+    if let Some(problem) = problems.into_iter().next() {
+        let message = format!(
+            "{}; with placement.mode, ftl.precondition.enabled uses the drive without time",
+            problem.message
+        );
+        return Err(Error::config(problem.place, message));
+    }
+    let held = |(flow, space): (&FlowConfig, &FlowSpace)| {
+        let share = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
+        ((space.pages as f64 * share) as u64).min(space.pages)
+    };
+    let held: Vec<u64> = workload.flows.iter().zip(&layout.flows).map(held).collect();
+    let mut drive = new_drive(scenario, empty);
+    for (flow, &pages) in held.iter().enumerate() {
+        fill(&mut drive, scenario, flow, pages)?;
+        progress((flow + 1) as f64 / held.len() as f64 / (1.0 + ROUNDS));
+    }
+    let state = drive.into_state()?;
+    let sourced = |flow: &FlowConfig| {
+        flow.synthetic.is_some()
+            || flow.trace.is_some()
+            || flow.clone.is_some()
+            || flow.mqsim.is_some()
+    };
+    if !workload.flows.iter().all(sourced) {
+        // The requests of such tenants come from outside.
+        return Ok(state);
+    }
+    let left = (held.iter().sum::<u64>() as f64 * ROUNDS) as u64;
+    overwrite(scenario, state, left, &|done| progress((1.0 + ROUNDS * done) / (1.0 + ROUNDS)))
+}
+
+/// The drive over a state, with an empty cache of the flows.
+fn new_drive(
+    Scenario { device, workload, layout, seed }: Scenario<'_>,
+    state: FtlState,
+) -> Untimed {
+    let flows = workload.flows.len();
+    let ftl = Ftl::new(device.ftl_settings(), layout, state, None, vec![0; flows], seed);
+    let rules = CollectionRules {
+        flash: &device.flash,
+        gc: &device.ftl.gc,
+        order: device.scheduler.collection_order(layout.geometry, flows),
+        pools: folded(device.ftl_settings(), layout).geometry,
+    };
+    let cache = Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry);
+    Untimed::new(rules, layout, ftl, (cache, &device.cache))
+}
+
+/// Writes the first pages of a flow in order, each by the handle of its part.
+fn fill(
+    drive: &mut Untimed,
+    Scenario { workload, layout, .. }: Scenario<'_>,
+    flow: usize,
+    pages: u64,
+) -> Result<(), Error> {
+    let space = &layout.flows[flow];
+    let parts = workload.flows[flow].synthetic.iter().flat_map(|synthetic| &synthetic.parts);
+    let parts: Vec<(f64, f64, u16)> =
+        parts.filter_map(|part| part.placement.map(|id| (part.start.0, part.end.0, id))).collect();
+    let whole = layout.geometry.grain().covering(0, layout.geometry.sectors_per_page);
+    for page in 0..pages {
+        let at = page as f64 / space.pages.max(1) as f64;
+        let part = parts.iter().find(|(start, end, _)| (*start..*end).contains(&at));
+        let directive =
+            part.map_or(Directive::NONE, |&(_, _, id)| Directive::place(Handle::new(id as u8)));
+        let flow = FlowId::at(flow);
+        drive.write(&HostPage { flow, lpa: space.lpa(page), mask: whole, at: 0, directive })?;
+    }
+    drive.flush(FlowId::at(flow), 0)?;
+    Ok(())
+}
+
+/// Lets the flows make their own requests until they have written `left` pages.
+fn overwrite(
+    scenario: Scenario<'_>,
+    state: FtlState,
+    left: u64,
+    progress: &dyn Fn(f64),
+) -> Result<FtlState, Error> {
+    let Scenario { device, workload, layout, seed } = scenario;
+    let past = endless(workload);
+    let flows = workload.flows.len();
+    let most = left.saturating_mul(REQUESTS_PER_PAGE);
+    let mut run = WafRun {
+        layout,
+        flows: Flows::new(device, &past, layout, seed.wrapping_add(PAST))?,
+        drive: new_drive(scenario, state),
+        counted: vec![Counted::default(); flows],
+        generated: 0,
+        warmup: 0,
+        warmed_up: WorkSoFar::default(),
+        sectors_per_page: u64::from(layout.geometry.sectors_per_page),
+        grain: layout.geometry.grain(),
+    };
+    run.drive.start();
+    let mut written = 0;
+    while written < left && run.generated < most {
+        let Some((flow, planned)) = run.flows.next()? else { break };
+        if planned.op == RequestOp::Write {
+            let sectors = u64::from(planned.sectors);
+            written += sectors.div_ceil(run.sectors_per_page);
+        }
+        run.generated += 1;
+        let end = run.carry_out(flow, &planned)?;
+        run.flows.done(flow, end, |_| {})?;
+        if run.generated.is_multiple_of(super::PROGRESS_INTERVAL) {
+            progress(written as f64 / left as f64);
+        }
+    }
+    for flow in (0..flows).map(FlowId::at) {
+        run.drive.flush(flow, run.flows.now)?;
+    }
+    run.drive.into_state()
+}
+
+/// The workload without ends of passes: flows start over for as long as the drive is used.
+fn endless(workload: &WorkloadConfig) -> WorkloadConfig {
+    let mut past = workload.clone();
+    for flow in &mut past.flows {
+        flow.on_end = Some(OnEnd::Repeat);
+        flow.starts_after = None;
+        if let Some(synthetic) = &mut flow.synthetic
+            && synthetic.fio.is_none()
+        {
+            (synthetic.requests, synthetic.duration) = (None, None);
+            synthetic.fill_first = false;
+            synthetic.parts.iter_mut().for_each(|part| part.fill_first = false);
+        }
+    }
+    past
+}
