@@ -5,6 +5,7 @@ mod admission;
 mod device;
 mod dies;
 mod large_units;
+mod placement;
 mod read_path;
 mod schedulers;
 mod separation;
@@ -161,6 +162,8 @@ pub(crate) fn case(seed: u64) -> Case {
     schedulers::schedulers(seed, &mut device);
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
+    placement::placement(seed, &mut device, &mut workload);
+    placement::ready(&mut device);
     warps::warps(seed, &mut device, &mut workload);
     shares::shares(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {

@@ -1,0 +1,60 @@
+//! Placement by the host where the rest of a drive allows it.
+
+use flashlane::config::units::Ratio;
+use flashlane::config::validate::validate;
+use flashlane::config::{
+    DeviceConfig, HandleIsolation, PlacementConfig, PlacementMode, Superblock, WorkloadConfig,
+};
+use flashlane_engine::Rng;
+
+use super::Draw;
+
+/// Placement handles on some drives of superblocks, which start empty. Drawn apart, so that the
+/// rest is what it was before.
+pub(super) fn placement(seed: u64, device: &mut DeviceConfig, workload: &mut WorkloadConfig) {
+    let mut draw = Draw(Rng::stream(seed, "swarm.placement", 0));
+    if device.ftl.superblock == Superblock::Block || !draw.chance(0.5) {
+        return;
+    }
+    let mut with = device.clone();
+    let modes = [PlacementMode::Fdp, PlacementMode::Fdp, PlacementMode::Streams];
+    let isolations = [HandleIsolation::Initially, HandleIsolation::Persistently];
+    with.placement = PlacementConfig {
+        mode: draw.pick(&modes),
+        handles: draw.between(1, 5) as u32,
+        isolation: draw.pick(&isolations),
+    };
+    with.ftl.precondition.enabled = draw.chance(0.2);
+    // The workload has no requests yet, which is a problem of its own.
+    let refused = |device: &DeviceConfig, key: &str| {
+        validate(device, workload).iter().any(|problem| problem.place.starts_with(key))
+    };
+    for _ in 0..20 {
+        if refused(&with, "ftl.over_provisioning") {
+            let ratio = &mut with.ftl.over_provisioning.0;
+            *ratio = (*ratio * 1.3 + 0.05).min(10.0);
+        }
+    }
+    if refused(&with, "ftl") || refused(&with, "placement") {
+        return;
+    }
+    *device = with;
+    for flow in &mut workload.flows {
+        let last = u64::from(device.placement.identifiers()) - 1;
+        flow.placement = draw.chance(0.8).then(|| draw.between(0, last) as u16);
+    }
+}
+
+/// Makes a drive ready to be used without time before the run, as it is where hosts place their
+/// data and it does not start empty.
+pub(super) fn ready(device: &mut DeviceConfig) {
+    if device.placement.is_off() || !device.ftl.precondition.enabled {
+        return;
+    }
+    device.ftl.gc.max_concurrent_per_plane = 1;
+    (device.ftl.read_scrubbing.limit, device.ftl.gc.idle_after) = (0, None);
+    if let Some(errors) = &mut device.errors {
+        errors.refresh_at = None;
+    }
+    device.ftl.over_provisioning = Ratio(device.ftl.over_provisioning.0 + 1.0);
+}
