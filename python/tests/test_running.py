@@ -89,7 +89,7 @@ def test_it_runs_in_a_process_pool(device: fl.Device, workload: fl.Workload) -> 
 
 
 def test_reproduce_lists_and_refuses() -> None:
-    assert {"fast18", "flin", "upi"} == set(fl.papers())
+    assert {"fast18", "flin", "upi", "warp"} == set(fl.papers())
     with pytest.raises(fl.ConfigError, match="fast18"):
         fl.reproduce("fast81")
     rows = fl.reproduce("fast18", "latency", smoke=True)

@@ -16,9 +16,9 @@ use flashlane_workload::RequestOp;
 
 use super::flows::Flows;
 use super::report::WorkSoFar;
-use super::{Counted, WafRun, refuse};
-use crate::options::RunOptions;
-use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, WorkloadConfig};
+use super::{Counted, WafRun};
+use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, Pacing, WorkloadConfig};
+use flashlane_device::config::default_scheduler;
 
 /// Times that the flows overwrite what they hold, all together.
 const ROUNDS: f64 = 2.0;
@@ -41,21 +41,15 @@ pub(crate) struct Scenario<'a> {
 ///
 /// # Errors
 ///
-/// A drive that runs without time are refused for; a flow whose source cannot be read.
+/// A drive that cannot take what its flows hold; a flow whose source cannot be read.
 pub(crate) fn used(
     scenario: Scenario<'_>,
     empty: FtlState,
     progress: &dyn Fn(f64),
 ) -> Result<FtlState, Error> {
+    let plain = without_timing(scenario.device);
+    let scenario = Scenario { device: &plain, ..scenario };
     let Scenario { device, workload, layout, .. } = scenario;
-    let problems = refuse(device, workload, &RunOptions::default());
-    if let Some(problem) = problems.into_iter().next() {
-        let message = format!(
-            "{}; with placement.mode, ftl.precondition.enabled uses the drive without time",
-            problem.message
-        );
-        return Err(Error::config(problem.place, message));
-    }
     let held = |(flow, space): (&FlowConfig, &FlowSpace)| {
         let share = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
         ((space.pages as f64 * share) as u64).min(space.pages)
@@ -79,6 +73,17 @@ pub(crate) fn used(
     }
     let left = (held.iter().sum::<u64>() as f64 * ROUNDS) as u64;
     overwrite(scenario, state, left, &|done| progress((1.0 + ROUNDS * done) / (1.0 + ROUNDS)))
+}
+
+/// The drive without what is a matter of time. It decides when data moves and hardly where it lies.
+fn without_timing(device: &DeviceConfig) -> DeviceConfig {
+    let mut plain = device.clone();
+    plain.scheduler = default_scheduler();
+    let gc = &mut plain.ftl.gc;
+    (gc.max_concurrent_per_plane, gc.idle_after, gc.pacing) = (1, None, Pacing::default());
+    plain.ftl.read_scrubbing.limit = 0;
+    plain.errors = None;
+    plain
 }
 
 /// The drive over a state, with an empty cache of the flows.
@@ -148,13 +153,18 @@ fn overwrite(
     let mut written = 0;
     while written < left && run.generated < most {
         let Some((flow, planned)) = run.flows.next()? else { break };
+        if let Some(soon) = run.flows.peek(flow, super::SOON) {
+            run.drive.prefetch_place(run.first_page(flow, soon));
+        }
         if planned.op == RequestOp::Write {
             let sectors = u64::from(planned.sectors);
             written += sectors.div_ceil(run.sectors_per_page);
         }
         run.generated += 1;
         let end = run.carry_out(flow, &planned)?;
-        run.flows.done(flow, end, |_| {})?;
+        let (drive, space) = (&run.drive, &layout.flows[flow.index()]);
+        let of_page = run.sectors_per_page;
+        run.flows.done(flow, end, |next| drive.prefetch(space.lpa(next.sector / of_page)))?;
         if run.generated.is_multiple_of(super::PROGRESS_INTERVAL) {
             progress(written as f64 / left as f64);
         }

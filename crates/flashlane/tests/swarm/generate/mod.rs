@@ -163,7 +163,6 @@ pub(crate) fn case(seed: u64) -> Case {
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     placement::placement(seed, &mut device, &mut workload);
-    placement::ready(&mut device);
     warps::warps(seed, &mut device, &mut workload);
     shares::shares(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {

@@ -1,6 +1,5 @@
 //! Placement by the host where the rest of a drive allows it.
 
-use flashlane::config::units::Ratio;
 use flashlane::config::validate::validate;
 use flashlane::config::{
     DeviceConfig, HandleIsolation, PlacementConfig, PlacementMode, Superblock, WorkloadConfig,
@@ -43,18 +42,4 @@ pub(super) fn placement(seed: u64, device: &mut DeviceConfig, workload: &mut Wor
         let last = u64::from(device.placement.identifiers()) - 1;
         flow.placement = draw.chance(0.8).then(|| draw.between(0, last) as u16);
     }
-}
-
-/// Makes a drive ready to be used without time before the run, as it is where hosts place their
-/// data and it does not start empty.
-pub(super) fn ready(device: &mut DeviceConfig) {
-    if device.placement.is_off() || !device.ftl.precondition.enabled {
-        return;
-    }
-    device.ftl.gc.max_concurrent_per_plane = 1;
-    (device.ftl.read_scrubbing.limit, device.ftl.gc.idle_after) = (0, None);
-    if let Some(errors) = &mut device.errors {
-        errors.refresh_at = None;
-    }
-    device.ftl.over_provisioning = Ratio(device.ftl.over_provisioning.0 + 1.0);
 }
