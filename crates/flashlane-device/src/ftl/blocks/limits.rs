@@ -13,6 +13,7 @@ impl Blocks {
             (plane.programs, plane.owed) = (0, 0);
             (plane.gc_wanted, plane.urgent) = (false, false);
         }
+        self.forget_erases();
     }
 
     /// Limits the data pages of each flow on each plane; `limits` is indexed by plane and flow.

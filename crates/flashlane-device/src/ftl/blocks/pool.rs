@@ -109,6 +109,21 @@ impl Blocks {
         }
     }
 
+    /// Begins to count erases anew, as on a drive whose steady state was set at once.
+    pub(super) fn forget_erases(&mut self) {
+        self.slc_erases = 0;
+        self.blocks.iter_mut().for_each(|block| block.erases = 0);
+        for plane in self.planes.iter_mut() {
+            (plane.erases_max, plane.erases_min) = (0, 0);
+            let worn = std::mem::take(&mut plane.pool.by_wear).into_iter();
+            plane.pool.by_wear =
+                worn.map(|Reverse((_, sequence, block))| Reverse((0, sequence, block))).collect();
+        }
+        if let Some(stripes) = &mut self.stripes {
+            stripes.forget_erases();
+        }
+    }
+
     /// Sets the number of free blocks below which taking a block owes a collection.
     pub(crate) fn owe_collections(&mut self, below: u32) {
         self.owe_below = below;

@@ -162,6 +162,9 @@ impl Ftl {
     pub(in crate::ftl) fn into_state(mut self) -> FtlState {
         assert!(self.jobs.is_empty(), "nothing is in collection");
         self.blocks.forget_work();
+        if let Some(mapping) = &mut self.mapping {
+            mapping.writebacks = 0;
+        }
         FtlState {
             pages: self.pages,
             blocks: self.blocks,

@@ -221,6 +221,11 @@ impl Stripes {
         self.block_mut(ppa).erases += 1;
     }
 
+    /// Begins to count erases anew.
+    pub(in crate::ftl) fn forget_erases(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.erases = 0);
+    }
+
     /// Erases of every block of the flash, plane by plane.
     pub(in crate::ftl) fn erases(&self) -> Vec<u32> {
         let of_plane = self.superblocks.get();
