@@ -11,16 +11,14 @@
 //! unit that copies of all handles share (initially isolated), or one of the handle (persistently
 //! isolated).
 //!
-//! Victims are chosen among the reclaim units of all handles. Each collection makes up for a
-//! reclaim unit that a handle opened for the host, the oldest first, and its copies are charged to
-//! that handle: this tells whose writes make whose data move.
+//! Victims are chosen among the reclaim units of all handles. Each collection is charged to the
+//! handle whose writes have opened a reclaim unit last, since that took the room that collection
+//! has to make: this tells whose writes make whose data move.
 //!
 //! Source: NVMe 2.1 (TP4146): reclaim units, handles and their types. The standard leaves victims
 //! and the time of collection to the drive.
 
 mod config;
-
-use std::collections::VecDeque;
 
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
@@ -99,9 +97,7 @@ pub(super) struct Handles {
     of_flow: Array<FlowId, Handle>,
     /// The handle of the last write of each logical page.
     of_page: Vec<Handle>,
-    /// Handles that opened reclaim units for which nothing was collected yet, oldest first.
-    opened: VecDeque<Handle>,
-    /// The handle to which the latest collection was charged.
+    /// The handle whose writes have opened a reclaim unit last.
     latest: Handle,
     /// The handle to which the collection of a block is charged.
     charged: Array<BlockId, Handle>,
@@ -131,7 +127,6 @@ impl Handles {
             persistent: config.is_persistent(),
             of_flow: of_flow.into(),
             of_page,
-            opened: VecDeque::new(),
             latest: Handle::default(),
             charged: Array::of(Handle::default(), blocks),
             counts: Array::of(counts, count),
@@ -152,7 +147,7 @@ impl Handles {
         counts.host_pages += 1;
         counts.filled += u64::from(fills);
         if opens {
-            self.opened.push_back(handle);
+            self.latest = handle;
         }
     }
 }
@@ -237,9 +232,6 @@ impl Ftl {
     #[inline]
     pub(super) fn collection_is_charged(&mut self, block: BlockId) {
         if let Some(handles) = &mut self.handles {
-            if let Some(opened) = handles.opened.pop_front() {
-                handles.latest = opened;
-            }
             handles.charged[block] = handles.latest;
         }
     }
