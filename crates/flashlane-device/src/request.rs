@@ -37,6 +37,13 @@ impl Directive {
         Self(handle.get() + 1)
     }
 
+    /// The handle that a key or a command names, if it names one. Identifiers are checked before.
+    #[must_use]
+    pub fn named(placement: Option<u16>) -> Self {
+        let handle = |id| Handle::new(u8::try_from(id).expect("identifiers are small"));
+        placement.map_or(Self::NONE, |id| Self::place(handle(id)))
+    }
+
     /// The handle, or `NONE`.
     #[inline]
     #[must_use]

@@ -15,7 +15,6 @@ use super::{Directive, Planned, RequestOp, RequestSource};
 use crate::config::{PartConfig, SyntheticConfig};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
 use flashlane_reading::Error;
-use flashlane_units::Handle;
 
 /// A flow of parts.
 #[derive(Clone, Debug)]
@@ -59,9 +58,7 @@ impl Part {
             first,
             sectors,
             up_to: 0.0,
-            directive: config
-                .placement
-                .map_or(Directive::NONE, |id| Directive::place(Handle::new(id as u8))),
+            directive: Directive::named(config.placement),
             unfilled: if config.fill_first { sectors } else { 0 },
         }
     }
@@ -174,6 +171,7 @@ impl RequestSource for PartsSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_units::Handle;
 
     fn space() -> FlowSpace {
         FlowSpace {

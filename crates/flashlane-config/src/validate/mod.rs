@@ -35,6 +35,7 @@ pub use flashlane_device::flash::config::{
 };
 pub use flashlane_device::ftl::budget::{PlaneBudget, gc_reserve};
 pub use flashlane_device::ftl::config::OVER_PROVISIONING;
+pub use flashlane_device::ftl::placement::HANDLES;
 pub use flashlane_workload::clone::validate_clone;
 pub use flashlane_workload::config::MAX_REQUEST_BYTES;
 

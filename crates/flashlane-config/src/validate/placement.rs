@@ -1,14 +1,12 @@
 //! Rules of placement by the host (`[placement]`).
 
+use super::HANDLES;
 use crate::{DeviceConfig, Programming, WorkloadConfig};
 use flashlane_device::config::PlacementMode;
 use flashlane_device::ftl::gc::Victim;
 use flashlane_device::ftl::separation::Frontiers;
 use flashlane_device::ftl::superblocks::Superblock;
 use flashlane_reading::Rules;
-
-/// Most handles of a drive.
-const HANDLES: std::ops::RangeInclusive<u32> = 1..=64;
 
 /// Checks the keys of placement. The rest of the device must be valid.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {

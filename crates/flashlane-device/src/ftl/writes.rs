@@ -62,6 +62,24 @@ impl Ftl {
         (plane, Stream::HOST)
     }
 
+    /// Allocates a page of the frontier that the write belongs to. `None` where that needs a free
+    /// block and only the reserve is left.
+    #[inline(always)]
+    pub(super) fn allocate(
+        &mut self,
+        plane: PlaneId,
+        flow: FlowId,
+        (lpa, stream): (Lpa, Stream),
+    ) -> Option<Ppa> {
+        if self.separation.is_some() {
+            self.allocate_apart(plane, flow, (lpa, stream))
+        } else if self.has_handles() {
+            self.allocate_by_handle(plane, flow, (lpa, stream))
+        } else {
+            self.blocks.allocate(plane, flow, stream, false)
+        }
+    }
+
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
     fn try_place(&mut self, ctx: &mut Context, id: TransactionId) -> Result<(), PlaneId> {
@@ -76,9 +94,7 @@ impl Ftl {
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
             false if self.slc_cache.is_some() => self.allocate_cached(plane, flow, stream),
-            false if self.separation.is_some() => self.allocate_apart(plane, flow, (lpa, stream)),
-            false if self.has_handles() => self.allocate_by_handle(plane, flow, (lpa, stream)),
-            false => self.blocks.allocate(plane, flow, stream, false),
+            false => self.allocate(plane, flow, (lpa, stream)),
         };
         let ppa = ppa.ok_or(plane)?;
         let tr = &mut ctx.transactions[id];

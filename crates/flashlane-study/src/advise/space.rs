@@ -1,5 +1,6 @@
 //! Everything that the program can try on a drive, one setting at a time.
 
+use flashlane::config::validate::HANDLES;
 use flashlane::config::{DeviceConfig, Superblock};
 use flashlane::policy::{Isolation, Scheduling, Separation, Victim};
 
@@ -11,8 +12,6 @@ use super::kinds::Kind;
 pub(super) const COLLECTION: &str = "collection";
 /// The kind of settings by which hosts place their data.
 const PLACEMENT: &str = "placement";
-/// Most handles of a drive.
-const HANDLES_MAX: usize = 64;
 /// The family of a limit, before the name of the tenant.
 pub(super) const LIMIT: &str = "limit of ";
 
@@ -58,7 +57,7 @@ pub(super) fn all(device: &DeviceConfig, kinds: &[Kind], victim: usize) -> Vec<C
 /// A placement handle for each kind of tenants, on a drive that could offer handles.
 fn placement(device: &DeviceConfig, kinds: &[Kind]) -> Vec<Candidate> {
     let fits = device.placement.is_off() && device.ftl.superblock != Superblock::Block;
-    if !fits || !(2..=HANDLES_MAX).contains(&kinds.len()) {
+    if !fits || kinds.len() < 2 || !HANDLES.contains(&(kinds.len() as u32)) {
         return Vec::new();
     }
     let of = |isolation: &str| {

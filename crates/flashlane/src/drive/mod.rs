@@ -47,7 +47,7 @@ use flashlane_measure::metrics::window::Window;
 use flashlane_measure::metrics::{Summary, report};
 use flashlane_measure::observe::{Blame, Completions, Observe, Observer};
 use flashlane_reading::Error;
-use flashlane_units::{FlowId, Handle, RequestOp};
+use flashlane_units::{FlowId, RequestOp};
 use flashlane_workload::SourceReport;
 
 /// A tenant of a drive: a flow of a workload file. [`Tenant::named`](FlowConfig::named) makes one.
@@ -280,8 +280,7 @@ impl Drive {
             return Err(Refused::Full);
         }
         let sector = if op == RequestOp::Flush { 0 } else { command.sector };
-        let directive =
-            command.placement.map_or(Directive::NONE, |id| Directive::place(Handle::new(id as u8)));
+        let directive = Directive::named(command.placement);
         let sectors = command.sectors;
         let planned = Planned { arrival: at, op, sector, sectors, queue: 0, directive };
         Ok(Submission { flow: FlowId::at(tenant), planned, cookie })

@@ -30,7 +30,7 @@ use flashlane_reading::Error;
 use flashlane_workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
 use report::WorkSoFar;
-pub(crate) use used::{Scenario, used};
+pub(crate) use used::used;
 
 /// Distance, in requests of the flow, between the prefetch of a request's place and the request
 /// itself.
@@ -63,6 +63,30 @@ pub(crate) struct WafRun<'a> {
     grain: Grain,
 }
 
+/// A device and its flows.
+#[derive(Clone, Copy)]
+pub(crate) struct Scenario<'a> {
+    pub(crate) device: &'a DeviceConfig,
+    pub(crate) workload: &'a WorkloadConfig,
+    pub(crate) layout: &'a Layout,
+    pub(crate) seed: u64,
+}
+
+/// The drive over a state.
+fn new_drive(scenario: Scenario<'_>, state: FtlState, cache: Cache) -> Untimed {
+    let Scenario { device, workload, layout, seed } = scenario;
+    let flows = workload.flows.len();
+    let sets = device.isolation.moving_sets(&device.flash, layout);
+    let ftl = Ftl::new(device.ftl_settings(), layout, state, sets, vec![0; flows], seed);
+    let rules = CollectionRules {
+        flash: &device.flash,
+        gc: &device.ftl.gc,
+        order: device.scheduler.collection_order(layout.geometry, flows),
+        pools: folded(device.ftl_settings(), layout).geometry,
+    };
+    Untimed::new(rules, layout, ftl, (cache, &device.cache))
+}
+
 /// Runs a scenario over a state that may have been preconditioned.
 pub(crate) fn run(
     device: &DeviceConfig,
@@ -74,35 +98,11 @@ pub(crate) fn run(
     progress: Progress<'_>,
 ) -> Result<Summary, Error> {
     let start = Stopwatch::start();
-    let flows = workload.flows.len();
-    let sets = device.isolation.moving_sets(&device.flash, layout);
-    let classes = vec![0; flows];
-    let ftl = Ftl::new(device.ftl_settings(), layout, state, sets, classes, options.seed);
-    let mut run = WafRun {
-        layout,
-        flows: Flows::new(device, workload, layout, options.seed)?,
-        drive: Untimed::new(
-            CollectionRules {
-                flash: &device.flash,
-                gc: &device.ftl.gc,
-                order: device.scheduler.collection_order(layout.geometry, flows),
-                pools: folded(device.ftl_settings(), layout).geometry,
-            },
-            layout,
-            ftl,
-            (cache, &device.cache),
-        ),
-        counted: vec![Counted::default(); flows],
-        generated: 0,
-        warmup: if let Warmup::Requests(count) = options.warmup.or(workload.warmup) {
-            count
-        } else {
-            0
-        },
-        warmed_up: WorkSoFar::default(),
-        sectors_per_page: u64::from(layout.geometry.sectors_per_page),
-        grain: layout.geometry.grain(),
-    };
+    let scenario = Scenario { device, workload, layout, seed: options.seed };
+    let mut run = WafRun::new(scenario, new_drive(scenario, state, cache))?;
+    if let Warmup::Requests(count) = options.warmup.or(workload.warmup) {
+        run.warmup = count;
+    }
     run.drive.start();
     run.run(options.check, progress)?;
     if run.generated <= run.warmup {
@@ -112,25 +112,35 @@ pub(crate) fn run(
     Ok(report::summarise(&run, device, workload, options, wall_s))
 }
 
+impl<'a> WafRun<'a> {
+    /// The run before its first request. All requests count.
+    fn new(scenario: Scenario<'a>, drive: Untimed) -> Result<Self, Error> {
+        let Scenario { device, workload, layout, seed } = scenario;
+        Ok(Self {
+            layout,
+            flows: Flows::new(device, workload, layout, seed)?,
+            drive,
+            counted: vec![Counted::default(); workload.flows.len()],
+            generated: 0,
+            warmup: 0,
+            warmed_up: WorkSoFar::default(),
+            sectors_per_page: u64::from(layout.geometry.sectors_per_page),
+            grain: layout.geometry.grain(),
+        })
+    }
+}
+
 impl WafRun<'_> {
     fn run(&mut self, check: bool, progress: Progress<'_>) -> Result<(), Error> {
         let mut last_end = 0;
         let audit_interval = AUDIT_INTERVAL_MIN.max(self.layout.geometry.pages() / 8);
         while let Some((flow, planned)) = self.flows.next()? {
-            if let Some(soon) = self.flows.peek(flow, SOON) {
-                self.drive.prefetch_place(self.first_page(flow, soon));
-            }
             if self.generated == self.warmup {
                 self.drive.collect_until(self.flows.now)?;
                 self.warmed_up = WorkSoFar::of(self);
             }
             self.count(flow, &planned);
-            let end = self.carry_out(flow, &planned)?;
-            last_end = last_end.max(end);
-            let (drive, space) = (&self.drive, &self.layout.flows[flow.index()]);
-            let spp = self.sectors_per_page;
-            let drawn = |p: &Planned| drive.prefetch(space.lpa(p.sector / spp));
-            self.flows.done(flow, end, drawn)?;
+            last_end = last_end.max(self.serve(flow, &planned)?);
             if self.generated.is_multiple_of(PROGRESS_INTERVAL) {
                 self.drive.let_go();
                 progress(self.flows.progress());
@@ -144,6 +154,20 @@ impl WafRun<'_> {
             self.drive.audit(self.layout);
         }
         Ok(())
+    }
+
+    /// Serves the next request, and prefetches what later ones of its flow need. Returns the time
+    /// when it is done.
+    #[inline]
+    fn serve(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
+        if let Some(soon) = self.flows.peek(flow, SOON) {
+            self.drive.prefetch_place(self.first_page(flow, soon));
+        }
+        let end = self.carry_out(flow, planned)?;
+        let (drive, space) = (&self.drive, &self.layout.flows[flow.index()]);
+        let spp = self.sectors_per_page;
+        self.flows.done(flow, end, |next| drive.prefetch(space.lpa(next.sector / spp)))?;
+        Ok(end)
     }
 
     /// First page of a request.

@@ -5,18 +5,15 @@
 //! flows' own requests go on until they have written the held pages [`ROUNDS`] times more.
 
 use flashlane_device::cache::Cache;
-use flashlane_device::ftl::superblocks::folded;
-use flashlane_device::ftl::untimed::{CollectionRules, HostPage, Untimed};
-use flashlane_device::ftl::{Ftl, FtlState};
-use flashlane_device::layout::{FlowSpace, Layout};
+use flashlane_device::ftl::FtlState;
+use flashlane_device::ftl::untimed::{HostPage, Untimed};
+use flashlane_device::layout::FlowSpace;
 use flashlane_device::request::Directive;
 use flashlane_reading::Error;
-use flashlane_units::{FlowId, Handle};
+use flashlane_units::FlowId;
 use flashlane_workload::RequestOp;
 
-use super::flows::Flows;
-use super::report::WorkSoFar;
-use super::{Counted, WafRun};
+use super::{Scenario, WafRun, new_drive};
 use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, Pacing, WorkloadConfig};
 use flashlane_device::config::default_scheduler;
 
@@ -26,15 +23,6 @@ const ROUNDS: f64 = 2.0;
 const REQUESTS_PER_PAGE: u64 = 4;
 /// Distance from the seed of the run to that of its past.
 const PAST: u64 = 1 << 40;
-
-/// The scenario whose past is made.
-#[derive(Clone, Copy)]
-pub(crate) struct Scenario<'a> {
-    pub(crate) device: &'a DeviceConfig,
-    pub(crate) workload: &'a WorkloadConfig,
-    pub(crate) layout: &'a Layout,
-    pub(crate) seed: u64,
-}
 
 /// The state of a drive after such use. `empty`: a new drive. `progress` gets the share that is
 /// done.
@@ -55,19 +43,13 @@ pub(crate) fn used(
         ((space.pages as f64 * share) as u64).min(space.pages)
     };
     let held: Vec<u64> = workload.flows.iter().zip(&layout.flows).map(held).collect();
-    let mut drive = new_drive(scenario, empty);
+    let mut drive = drive_over(scenario, empty);
     for (flow, &pages) in held.iter().enumerate() {
         fill(&mut drive, scenario, flow, pages)?;
         progress((flow + 1) as f64 / held.len() as f64 / (1.0 + ROUNDS));
     }
     let state = drive.into_state()?;
-    let sourced = |flow: &FlowConfig| {
-        flow.synthetic.is_some()
-            || flow.trace.is_some()
-            || flow.clone.is_some()
-            || flow.mqsim.is_some()
-    };
-    if !workload.flows.iter().all(sourced) {
+    if !workload.flows.iter().all(FlowConfig::has_source) {
         // The requests of such tenants come from outside.
         return Ok(state);
     }
@@ -87,20 +69,10 @@ fn without_timing(device: &DeviceConfig) -> DeviceConfig {
 }
 
 /// The drive over a state, with an empty cache of the flows.
-fn new_drive(
-    Scenario { device, workload, layout, seed }: Scenario<'_>,
-    state: FtlState,
-) -> Untimed {
-    let flows = workload.flows.len();
-    let ftl = Ftl::new(device.ftl_settings(), layout, state, None, vec![0; flows], seed);
-    let rules = CollectionRules {
-        flash: &device.flash,
-        gc: &device.ftl.gc,
-        order: device.scheduler.collection_order(layout.geometry, flows),
-        pools: folded(device.ftl_settings(), layout).geometry,
-    };
+fn drive_over(scenario: Scenario<'_>, state: FtlState) -> Untimed {
+    let Scenario { device, workload, layout, .. } = scenario;
     let cache = Cache::new(&device.cache, &device.compat, &workload.cache_modes(), layout.geometry);
-    Untimed::new(rules, layout, ftl, (cache, &device.cache))
+    new_drive(scenario, state, cache)
 }
 
 /// Writes the first pages of a flow in order, each by the handle of its part.
@@ -118,8 +90,7 @@ fn fill(
     for page in 0..pages {
         let at = page as f64 / space.pages.max(1) as f64;
         let part = parts.iter().find(|(start, end, _)| (*start..*end).contains(&at));
-        let directive =
-            part.map_or(Directive::NONE, |&(_, _, id)| Directive::place(Handle::new(id as u8)));
+        let directive = Directive::named(part.map(|&(_, _, id)| id));
         let flow = FlowId::at(flow);
         drive.write(&HostPage { flow, lpa: space.lpa(page), mask: whole, at: 0, directive })?;
     }
@@ -134,42 +105,26 @@ fn overwrite(
     left: u64,
     progress: &dyn Fn(f64),
 ) -> Result<FtlState, Error> {
-    let Scenario { device, workload, layout, seed } = scenario;
-    let past = endless(workload);
-    let flows = workload.flows.len();
+    let past = endless(scenario.workload);
     let most = left.saturating_mul(REQUESTS_PER_PAGE);
-    let mut run = WafRun {
-        layout,
-        flows: Flows::new(device, &past, layout, seed.wrapping_add(PAST))?,
-        drive: new_drive(scenario, state),
-        counted: vec![Counted::default(); flows],
-        generated: 0,
-        warmup: 0,
-        warmed_up: WorkSoFar::default(),
-        sectors_per_page: u64::from(layout.geometry.sectors_per_page),
-        grain: layout.geometry.grain(),
-    };
+    let drive = drive_over(scenario, state);
+    let seed = scenario.seed.wrapping_add(PAST);
+    let mut run = WafRun::new(Scenario { workload: &past, seed, ..scenario }, drive)?;
     run.drive.start();
     let mut written = 0;
     while written < left && run.generated < most {
         let Some((flow, planned)) = run.flows.next()? else { break };
-        if let Some(soon) = run.flows.peek(flow, super::SOON) {
-            run.drive.prefetch_place(run.first_page(flow, soon));
-        }
         if planned.op == RequestOp::Write {
             let sectors = u64::from(planned.sectors);
             written += sectors.div_ceil(run.sectors_per_page);
         }
         run.generated += 1;
-        let end = run.carry_out(flow, &planned)?;
-        let (drive, space) = (&run.drive, &layout.flows[flow.index()]);
-        let of_page = run.sectors_per_page;
-        run.flows.done(flow, end, |next| drive.prefetch(space.lpa(next.sector / of_page)))?;
+        run.serve(flow, &planned)?;
         if run.generated.is_multiple_of(super::PROGRESS_INTERVAL) {
             progress(written as f64 / left as f64);
         }
     }
-    for flow in (0..flows).map(FlowId::at) {
+    for flow in (0..past.flows.len()).map(FlowId::at) {
         run.drive.flush(flow, run.flows.now)?;
     }
     run.drive.into_state()

@@ -24,7 +24,8 @@ use super::superblocks::{Owners, Stripes};
 use crate::layout::Geometry;
 pub(super) use full::{FullBlocks, first_fewest};
 use pool::Pool;
-pub use stream::{HANDLES_MAX, Stream};
+pub(in crate::ftl) use stream::HANDLES_MAX;
+pub use stream::Stream;
 use turns::Turns;
 
 /// What a block is doing.

@@ -17,7 +17,7 @@ const WITHOUT_HANDLES: u8 = 8;
 /// The stream of the first persistently isolated handle.
 const PERSISTENT: u8 = WITHOUT_HANDLES + HANDLES_MAX;
 /// Most placement handles, or streams and what belongs to none, that a drive could have.
-pub const HANDLES_MAX: u8 = 72;
+pub(in crate::ftl) const HANDLES_MAX: u8 = 72;
 
 impl Stream {
     /// Pages that the host writes.

@@ -23,12 +23,15 @@ mod config;
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
 
-use super::blocks::{BlockState, Stream};
+use super::blocks::{BlockState, HANDLES_MAX, Stream};
 use super::{Ftl, FtlState};
 use crate::layout::Layout;
 pub use config::{HandleIsolation, PlacementConfig, PlacementMode};
 
-pub use super::blocks::HANDLES_MAX;
+/// Placement handles of a drive, or streams that may be open.
+pub const HANDLES: std::ops::RangeInclusive<u32> = 1..=64;
+
+const _: () = assert!(*HANDLES.end() < HANDLES_MAX as u32, "there is a number for no stream, too");
 
 /// What became of the data of a handle since the start of the run. Unit: pages, as they are mapped,
 /// unless another one is named.
@@ -211,20 +214,6 @@ impl Ftl {
         let ppa = self.blocks.allocate(plane, flow, stream, false)?;
         let block = self.blocks.block(self.blocks.block_of(ppa));
         handles.placed(handle, opens, block.state == BlockState::Full);
-        Some(ppa)
-    }
-
-    /// Allocates as [`allocate_by_handle`](Self::allocate_by_handle) does; the page counts as
-    /// programmed.
-    #[inline(never)]
-    pub(super) fn allocate_by_handle_at_once(
-        &mut self,
-        plane: PlaneId,
-        flow: FlowId,
-        page: (Lpa, Stream),
-    ) -> Option<Ppa> {
-        let ppa = self.allocate_by_handle(plane, flow, page)?;
-        self.blocks.written_at_once(ppa);
         Some(ppa)
     }
 

@@ -242,21 +242,6 @@ impl Ftl {
         Some(ppa)
     }
 
-    /// Allocates as [`allocate_apart`](Self::allocate_apart) does; the page counts as
-    /// programmed.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn allocate_apart_at_once(
-        &mut self,
-        plane: PlaneId,
-        flow: FlowId,
-        page: (Lpa, Stream),
-    ) -> Option<Ppa> {
-        let ppa = self.allocate_apart(plane, flow, page)?;
-        self.blocks.written_at_once(ppa);
-        Some(ppa)
-    }
-
     /// Pages of the host by frontier; `None` where no policy tells hot pages from cold ones.
     pub(super) fn separation_counts(&self) -> Option<SeparationCounts> {
         let separator = self.separation.as_ref()?;

@@ -130,8 +130,9 @@ impl Ftl {
     pub(crate) fn pad_rows_of(&mut self, ctx: &mut Context, flow: FlowId) {
         for plane in self.blocks.planes.numbers() {
             let Some(units) = &self.units else { return };
-            for stream in units.streams_of_hosts() {
-                self.pad_row_with(ctx, plane, flow, stream);
+            // Each stream of hosts is followed by that of its copies.
+            for nth in (0..units.streams.len()).step_by(2) {
+                self.pad_row_with(ctx, plane, flow, nth);
             }
         }
         if self.has_passes() {
@@ -139,11 +140,11 @@ impl Ftl {
         }
     }
 
-    /// Sends the row of a stream, if it holds data of the flow. With superblocks, it may hold data
-    /// of other flows only.
-    fn pad_row_with(&mut self, ctx: &mut Context, plane: PlaneId, flow: FlowId, stream: Stream) {
+    /// Sends the row of the `nth` stream, if it holds data of the flow. With superblocks, it may
+    /// hold data of other flows only.
+    fn pad_row_with(&mut self, ctx: &mut Context, plane: PlaneId, flow: FlowId, nth: usize) {
         let Some(units) = &self.units else { return };
-        let at = units.at(plane, flow, stream);
+        let at = units.row_at(plane, flow, nth);
         let own = |id: TransactionId| ctx.transactions[id].flow == flow;
         if units_from(&ctx.transactions, units.filling[at].first).any(own) {
             self.pad_row(ctx, at);

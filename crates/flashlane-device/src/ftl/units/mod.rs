@@ -161,14 +161,13 @@ impl Units {
             (_, Some(handle)) => 2 + 2 * handle.index() + usize::from(stream.moved() == stream),
             (other, None) => unreachable!("{other:?} is refused with units"),
         };
-        let flow = flow.index().min(self.flows - 1);
-        (plane.index() * self.flows + flow) * self.streams.len() + stream
+        self.row_at(plane, flow, stream)
     }
 
-    /// The streams of writes of the host.
-    fn streams_of_hosts(&self) -> impl Iterator<Item = Stream> + use<> {
-        let hosts: Vec<Stream> = self.streams.iter().copied().step_by(2).collect();
-        hosts.into_iter()
+    /// Index in `filling` of the row of a plane, a flow and the `nth` stream of the list.
+    fn row_at(&self, plane: PlaneId, flow: FlowId, nth: usize) -> usize {
+        let flow = flow.index().min(self.flows - 1);
+        (plane.index() * self.flows + flow) * self.streams.len() + nth
     }
 
     /// The plane that the next unit of a flow has to go to, since its row is not full.

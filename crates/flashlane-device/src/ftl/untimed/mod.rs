@@ -355,16 +355,9 @@ impl Untimed {
             }
             let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
-            let page = (lpa, stream);
-            let ppa = match self.ftl.separation {
-                Some(_) => self.ftl.allocate_apart_at_once(plane, flow, page),
-                None if self.ftl.has_handles() => {
-                    self.ftl.allocate_by_handle_at_once(plane, flow, page)
-                }
-                None => self.ftl.blocks.allocate_at_once(plane, flow, stream, false),
-            };
-            match ppa {
+            match self.ftl.allocate(plane, flow, (lpa, stream)) {
                 Some(ppa) => {
+                    self.ftl.blocks.written_at_once(ppa);
                     if self.ftl.blocks.parity_after(ppa).is_some() {
                         self.program_parity(plane, flow, at);
                     }
