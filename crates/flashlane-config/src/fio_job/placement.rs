@@ -2,12 +2,11 @@
 
 use super::reader::Reader;
 use crate::FioPlacement;
+use crate::validate::{HANDLES, PLACEMENT_IDS_MAX};
 use flashlane_reading::allowed;
 
-/// Most identifiers of a list, as in fio.
-const IDS_MAX: usize = 128;
-/// The largest identifier that a drive may have.
-const LARGEST: u16 = 64;
+/// The largest identifier that a drive may have: that of its last stream.
+const LARGEST: u16 = *HANDLES.end() as u16;
 /// The engine with which fio places data.
 const ENGINE: &str = "io_uring_cmd";
 
@@ -96,7 +95,7 @@ fn ids(text: &str) -> Option<Vec<u16>> {
         ids.extend(first..=last);
     }
     ids.sort_unstable();
-    (ids.len() <= IDS_MAX).then_some(ids)
+    (ids.len() <= PLACEMENT_IDS_MAX).then_some(ids)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use flashlane_units::ByteSize;
 /// Most copies of a job in a flow.
 const JOBS_MAX: u32 = 1024;
 /// Most placement identifiers of a job, as in fio.
-const IDS_MAX: usize = 128;
+pub(crate) const PLACEMENT_IDS_MAX: usize = 128;
 
 /// Every rule of a job.
 pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig, job: &FioConfig) {
@@ -33,9 +33,11 @@ pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig, job: &
     check_extent(rules, &format!("{key}.offset_increment"), job.offset_increment, 0);
     if let Some(placement) = &job.placement {
         let count = placement.ids.len();
-        rules.require((1..=IDS_MAX).contains(&count), format!("{key}.placement.ids"), || {
-            format!("found {count} identifiers, allowed: 1 to {IDS_MAX}")
-        });
+        rules.require(
+            (1..=PLACEMENT_IDS_MAX).contains(&count),
+            format!("{key}.placement.ids"),
+            || format!("found {count} identifiers, allowed: 1 to {PLACEMENT_IDS_MAX}"),
+        );
     }
     if let Some(zones) = job.zones {
         let positive = zones.size.0 > 0 && zones.range.0 > 0;

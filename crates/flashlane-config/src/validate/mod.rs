@@ -29,6 +29,7 @@ use std::ops::RangeInclusive;
 use flashlane_engine::Time;
 
 pub use budget::{plane_budget, shortage};
+pub(crate) use fio::PLACEMENT_IDS_MAX;
 pub use flashlane_device::flash::config::{
     BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, PAGE_BYTES, PAGES_PER_BLOCK,
     PLANES_PER_DIE,

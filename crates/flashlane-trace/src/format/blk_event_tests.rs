@@ -66,15 +66,7 @@ fn operations(action: Action, events: &[(&str, bool)]) -> (String, Vec<u64>) {
     for (time_ps, (rwbs, has_data)) in (0..).zip(events) {
         let asked = asked(rwbs.as_bytes(), *has_data).expect("a request");
         let (op, length_bytes) = (asked.op, if *has_data { 512 } else { 0 });
-        let record = RawRecord {
-            time_ps,
-            op,
-            offset_bytes: 0,
-            length_bytes,
-            device: 1,
-            tag: 0,
-            placement: None,
-        };
+        let record = RawRecord::of(time_ps, op, (0, length_bytes), 1);
         account.hand_on(action, asked, record, &mut waiting);
     }
     let letter = |record: RawRecord| match record.op {

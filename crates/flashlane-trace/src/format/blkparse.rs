@@ -173,8 +173,7 @@ fn quick(line: &[u8], unit: TimeUnit, wanted: Action) -> Option<Event> {
     let (offset_bytes, length_bytes) =
         range(op, sector, blocks, SECTOR_BYTES, SECTOR_BYTES).ok()?;
     let time_ps = u128::from(seconds) * u128::from(unit.picoseconds()) + u128::from(fraction_ps);
-    let record =
-        RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None };
+    let record = RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device);
     Some(Event::Request(Asked::plain(op), record))
 }
 
@@ -209,8 +208,7 @@ fn event(line: &[u8], unit: TimeUnit, wanted: Action) -> Result<Event, Reason> {
         _ => (0, 0),
     };
     let (offset_bytes, length_bytes) = range(op, offset, length, SECTOR_BYTES, SECTOR_BYTES)?;
-    let record =
-        RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None };
+    let record = RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device);
     Ok(Event::Request(asked, record))
 }
 

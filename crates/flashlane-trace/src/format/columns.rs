@@ -288,7 +288,7 @@ impl Columns {
             number::decimal_or_hex(fields[LENGTH]).map_err(|f| f.reason(Reason::BadLength))?;
         let (offset_bytes, length_bytes) = self.range(op, offset, length)?;
         let device = if self.has_device { self.device(fields[DEVICE])? } else { 0 };
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Ok(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 
     /// The number of a device. The first device decides whether devices are numbers or names.

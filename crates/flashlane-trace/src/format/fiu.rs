@@ -122,7 +122,7 @@ impl Fiu {
         let device = number::joined_device(major, minor).ok()?;
         let (offset_bytes, length_bytes) = range(op, lba, size, BLOCK_BYTES, BLOCK_BYTES).ok()?;
         let time_ps = u128::from(time) * u128::from(self.unit.picoseconds());
-        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Some(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 
     /// Reads any line, or says why it is none.
@@ -135,7 +135,7 @@ impl Fiu {
         let op = operation(op).ok_or(Reason::UnknownOp)?;
         let device = number::linux_device(major, minor)?;
         let (offset_bytes, length_bytes) = range(op, lba, size, BLOCK_BYTES, BLOCK_BYTES)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Ok(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 }
 

@@ -73,7 +73,7 @@ impl FiveColumns {
         let op = (self.operation)(op)?;
         let (offset_bytes, length_bytes) =
             range(op, lba, size, self.size_bytes, self.size_bytes).ok()?;
-        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Some(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 
     /// Reads any line, or says why it is none.
@@ -96,7 +96,7 @@ impl FiveColumns {
         let op = (self.operation)(code).ok_or(Reason::UnknownOp)?;
         let (offset_bytes, length_bytes) =
             range(op, offset, length, self.size_bytes, self.size_bytes)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Ok(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 }
 

@@ -193,8 +193,7 @@ fn quick(line: &[u8], unit: TimeUnit) -> Option<Quick> {
     }
     let op = OPS[usize::from(kind)];
     let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
-    let record =
-        RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None };
+    let record = RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device);
     Some(Quick::Completion { kind, pointer, elapsed_ps, record })
 }
 

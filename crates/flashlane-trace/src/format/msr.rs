@@ -67,7 +67,7 @@ impl Msr {
         }
         let time_ps = u128::from(time) * u128::from(self.unit.picoseconds());
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
-        Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Some(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 
     /// Reads any line, or says why it is none.
@@ -81,7 +81,7 @@ impl Msr {
         let offset = number::decimal(offset).map_err(|f| f.reason(Reason::BadOffset))?;
         let length = number::decimal(size).map_err(|f| f.reason(Reason::BadLength))?;
         let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1)?;
-        Ok(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+        Ok(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
     }
 }
 

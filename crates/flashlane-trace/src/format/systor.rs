@@ -92,7 +92,7 @@ fn quick(line: &[u8], unit: TimeUnit) -> Option<RawRecord> {
     }
     let time_ps = u128::from(seconds) * u128::from(unit.picoseconds()) + u128::from(fraction_ps);
     let (offset_bytes, length_bytes) = range(op, offset, length, 1, 1).ok()?;
-    Some(RawRecord { time_ps, op, offset_bytes, length_bytes, device, tag: 0, placement: None })
+    Some(RawRecord::of(time_ps, op, (offset_bytes, length_bytes), device))
 }
 
 fn has_no_type(line: &[u8]) -> bool {

@@ -17,6 +17,7 @@ use self::timing::Timing;
 pub use self::timing::scaled;
 use super::{Directive, Planned, RequestOp, RequestSource, SourceReport};
 use crate::config::TraceConfig;
+use flashlane_device::ftl::placement::HANDLES;
 use flashlane_device::layout::FlowSpace;
 use flashlane_reading::Error;
 use flashlane_units::Handle;
@@ -274,6 +275,11 @@ impl TraceSource {
         )))
     }
 }
+
+const _: () = assert!(
+    Record::PLACEMENT_MAX as u32 == *HANDLES.end(),
+    "a trace may name every stream that a drive may have"
+);
 
 /// The placement directive of a request: that of a write whose record names one.
 fn directive(record: &Record) -> Directive {
