@@ -39,12 +39,18 @@ pub enum Op {
     Trim = 2,
     /// Makes everything durable that was acknowledged before. It has no sectors.
     Flush = 3,
-    /// Writes to the end of a zone. Refused: no drive has zones yet.
+    /// Writes at the write pointer of the zone that starts at `lba`. The completion has the place.
     ZoneAppend = 4,
-    /// Resets a zone. Refused: no drive has zones yet.
+    /// Empties the zone that starts at `lba`.
     ZoneReset = 5,
-    /// Finishes a zone. Refused: no drive has zones yet.
+    /// Makes the zone that starts at `lba` full.
     ZoneFinish = 6,
+    /// Opens the zone that starts at `lba`.
+    ZoneOpen = 7,
+    /// Closes the zone that starts at `lba`.
+    ZoneClose = 8,
+    /// Of completions: the command broke a rule of zones, and `result` has the status.
+    Refused = 9,
 }
 
 /// What a step of a drive was.
@@ -130,8 +136,9 @@ pub struct Completion {
     pub op: u8,
     /// 1: part of the summary. Always so today.
     pub counted: u8,
-    /// How the drive carried the command out: 0, as it was asked. Other values are kept for
-    /// commands that fail on the drive. None does today.
+    /// How the drive carried the command out: 0, as it was asked. Otherwise the command broke a rule
+    /// of zones, and nothing was done: status code type times 256, and status code, as NVMe numbers
+    /// them.
     pub result: u32,
     /// 0.
     pub reserved: u32,
@@ -193,7 +200,9 @@ impl Command {
             4 => Operation::ZoneAppend,
             5 => Operation::ZoneReset,
             6 => Operation::ZoneFinish,
-            other => return Err(wrong(format!("op: found {other}, allowed: 0 to 6"))),
+            7 => Operation::ZoneOpen,
+            8 => Operation::ZoneClose,
+            other => return Err(wrong(format!("op: found {other}, allowed: 0 to 8"))),
         };
         let placement = match (self.flags, self.placement) {
             (0, 0) => None,
@@ -247,9 +256,18 @@ impl From<&drive::Completion> for Completion {
                 RequestOp::Write => Op::Write,
                 RequestOp::Trim => Op::Trim,
                 RequestOp::Flush => Op::Flush,
+                RequestOp::ZoneAppend => Op::ZoneAppend,
+                RequestOp::ZoneReset => Op::ZoneReset,
+                RequestOp::ZoneFinish => Op::ZoneFinish,
+                RequestOp::ZoneOpen => Op::ZoneOpen,
+                RequestOp::ZoneClose => Op::ZoneClose,
+                RequestOp::Refused => Op::Refused,
             } as u8,
             counted: record.counted.into(),
-            result: 0,
+            result: done.refusal.map_or(0, |why| {
+                let (kind, code) = why.status();
+                u32::from(kind) << 8 | u32::from(code)
+            }),
             reserved: 0,
         }
     }

@@ -196,6 +196,21 @@ pub struct FlowSpace {
     /// Placement identifiers that a write may name: all numbers below this. 0 for a drive on which
     /// they have no effect, which takes any.
     pub identifiers: u32,
+    /// The zones of the flow's space; `None` where it has none.
+    pub zones: Option<ZoneGeometry>,
+}
+
+/// The zones of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZoneGeometry {
+    /// From the start of a zone to that of the next. Unit: sectors.
+    pub size: u64,
+    /// What can be written of a zone. Unit: sectors.
+    pub capacity: u64,
+    /// The same. Unit: pages.
+    pub pages: u32,
+    /// From the start of a zone to that of the next. Unit: pages.
+    pub size_pages: u32,
 }
 
 /// The start of a flow in the stream of a SATA drive.
@@ -223,6 +238,7 @@ impl FlowSpace {
             wraps_after: None,
             handle: Handle::default(),
             identifiers: 0,
+            zones: None,
         }
     }
 
@@ -238,8 +254,19 @@ impl FlowSpace {
     #[inline]
     #[must_use]
     pub fn lpa(&self, page: u64) -> Lpa {
+        let page = if self.zones.is_some() { self.without_holes(page) } else { page };
         debug_assert!(page <= self.pages, "page {page} is one of the flow's {}", self.pages);
         Lpa::new((self.first_lpa + page) as u32)
+    }
+
+    /// The number of a page among those that hold data, by its number in the flow's space. Pages
+    /// behind the capacity of their zone hold none.
+    #[cold]
+    fn without_holes(&self, page: u64) -> u64 {
+        self.zones.map_or(page, |zone| {
+            let hole = u64::from(zone.size_pages - zone.pages);
+            page - page / u64::from(zone.size_pages) * hole
+        })
     }
 
     /// True if the flow's data lies on the chip at the start, where its lists name it.
@@ -269,6 +296,8 @@ pub struct Layout {
     pub flows: Vec<FlowSpace>,
     /// Logical pages of all flows.
     pub logical_pages: u64,
+    /// The zones of the drive; `None` where it has none.
+    pub zones: Option<ZoneGeometry>,
 }
 
 impl Layout {

@@ -5,7 +5,10 @@ use std::fmt;
 use flashlane_engine::Time;
 
 use crate::observe::requests::RequestRecord;
-use flashlane_units::{ByteSize, RequestOp};
+use flashlane_config::DeviceConfig;
+use flashlane_device::config::PlacementMode;
+use flashlane_device::interface::zones::ZoneRefusal;
+use flashlane_units::RequestOp;
 use flashlane_workload::config::MAX_TRACED_BYTES;
 
 /// Operation of a command.
@@ -19,23 +22,33 @@ pub enum Operation {
     Trim,
     /// Makes all data durable that was acknowledged before. Its range must be empty.
     Flush,
-    /// Writes to the end of a zone. Refused: no drive has zones yet.
+    /// Writes at the write pointer of a zone. `sector` is the start of the zone; the record of the
+    /// completion has the place.
     ZoneAppend,
-    /// Resets a zone. Refused: no drive has zones yet.
+    /// Empties the zone that starts at `sector`. Length: 0, or that of a zone.
     ZoneReset,
-    /// Finishes a zone. Refused: no drive has zones yet.
+    /// Makes the zone that starts at `sector` full. Length: 0, or that of a zone.
     ZoneFinish,
+    /// Opens the zone that starts at `sector` until it is closed, full or reset. Length: 0, or that
+    /// of a zone.
+    ZoneOpen,
+    /// Closes the zone that starts at `sector`. Length: 0, or that of a zone.
+    ZoneClose,
 }
 
 impl Operation {
-    /// The operation of a request; `None` for operations that no drive supports yet.
-    fn request_op(self) -> Option<RequestOp> {
+    /// The operation of a request.
+    fn request_op(self) -> RequestOp {
         match self {
-            Self::Read => Some(RequestOp::Read),
-            Self::Write => Some(RequestOp::Write),
-            Self::Trim => Some(RequestOp::Trim),
-            Self::Flush => Some(RequestOp::Flush),
-            Self::ZoneAppend | Self::ZoneReset | Self::ZoneFinish => None,
+            Self::Read => RequestOp::Read,
+            Self::Write => RequestOp::Write,
+            Self::Trim => RequestOp::Trim,
+            Self::Flush => RequestOp::Flush,
+            Self::ZoneAppend => RequestOp::ZoneAppend,
+            Self::ZoneReset => RequestOp::ZoneReset,
+            Self::ZoneFinish => RequestOp::ZoneFinish,
+            Self::ZoneOpen => RequestOp::ZoneOpen,
+            Self::ZoneClose => RequestOp::ZoneClose,
         }
     }
 }
@@ -90,16 +103,14 @@ impl Command {
         Self::new(Operation::Flush, 0, 0)
     }
 
-    /// The request operation for the command in a space of `space` sectors. `transfer_max`: largest
-    /// length of reads and writes. `identifiers`: the placement identifiers of the drive are below
-    /// this.
-    pub fn check(
-        &self,
-        space: u64,
-        transfer_max: ByteSize,
-        identifiers: u32,
-    ) -> Result<RequestOp, Refused> {
-        let op = self.operation.request_op().ok_or(Refused::Unsupported("zones"))?;
+    /// The request operation for the command to a drive, in a space of `space` sectors. The zone of
+    /// a command is checked when the command arrives.
+    pub fn check(&self, space: u64, drive: &DeviceConfig) -> Result<RequestOp, Refused> {
+        let (op, identifiers) = (self.operation.request_op(), drive.placement.identifiers());
+        let of_zones = op.manages_zone() || op == RequestOp::ZoneAppend;
+        if of_zones && drive.placement.mode != PlacementMode::Zones {
+            return Err(Refused::NoZones);
+        }
         if let Some(found) = self.placement {
             let writes = op == RequestOp::Write;
             if !writes || u32::from(found) >= identifiers {
@@ -114,7 +125,8 @@ impl Command {
         let length = match op {
             RequestOp::Flush => self.sectors == 0,
             RequestOp::Trim => self.sectors > 0 && bytes <= MAX_TRACED_BYTES,
-            RequestOp::Read | RequestOp::Write => self.sectors > 0 && bytes <= transfer_max.0,
+            _ if op.moves_data() => self.sectors > 0 && bytes <= drive.interface.max_transfer.0,
+            _ => self.sector < space,
         };
         if !fits || !length {
             return Err(Refused::Range { sector: self.sector, sectors: self.sectors, space });
@@ -131,6 +143,9 @@ pub struct Completion {
     /// Times of its stages. `record.flow` is the tenant, `record.complete_ps` the time of the
     /// completion.
     pub record: RequestRecord,
+    /// The rule of zones that the command broke, if it did: then the drive did nothing. The record
+    /// of an append has the place of the data.
+    pub refusal: Option<ZoneRefusal>,
 }
 
 impl Completion {
@@ -184,8 +199,8 @@ pub enum Refused {
     },
     /// The largest number of commands that a drive accepts, 2^24, is outstanding.
     Full,
-    /// A feature that no drive supports yet.
-    Unsupported(&'static str),
+    /// The command is one of zones, and the drive has none.
+    NoZones,
     /// An earlier step failed, so the drive cannot continue.
     Dead,
 }
@@ -222,7 +237,11 @@ impl fmt::Display for Refused {
             Self::Full => {
                 write!(f, "2^24 commands are outstanding, which is all that a drive takes")
             }
-            Self::Unsupported(what) => write!(f, "{what} are not supported yet"),
+            Self::NoZones => write!(
+                f,
+                "op: found a command of zones, allowed: none, since the drive has no zones \
+                 (placement.mode = \"zones\")"
+            ),
             Self::Dead => write!(f, "an earlier step failed, and the drive cannot go on"),
         }
     }

@@ -96,6 +96,12 @@ fn command_of(planned: &Planned) -> Command {
         RequestOp::Write => Operation::Write,
         RequestOp::Trim => Operation::Trim,
         RequestOp::Flush => Operation::Flush,
+        RequestOp::ZoneAppend => Operation::ZoneAppend,
+        RequestOp::ZoneReset => Operation::ZoneReset,
+        RequestOp::ZoneFinish => Operation::ZoneFinish,
+        RequestOp::ZoneOpen => Operation::ZoneOpen,
+        RequestOp::ZoneClose => Operation::ZoneClose,
+        RequestOp::Refused => unreachable!("no source plans a refused command"),
     };
     Command::new(operation, planned.sector, planned.sectors)
 }

@@ -13,7 +13,6 @@ use arrow_schema::{ArrowError, SchemaRef};
 use flashlane::Details;
 use flashlane::drive::{Operation, Submitted};
 use flashlane::observe::{RequestBatch, Slice, TimeSeries, Timeline};
-use flashlane::workload::RequestOp;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyTuple};
@@ -154,16 +153,6 @@ fn names(values: impl Iterator<Item = Option<impl AsRef<str>>>) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-/// The name of an operation.
-pub(crate) fn op_name(op: RequestOp) -> &'static str {
-    match op {
-        RequestOp::Read => "read",
-        RequestOp::Write => "write",
-        RequestOp::Trim => "trim",
-        RequestOp::Flush => "flush",
-    }
-}
-
 fn u64s(values: Vec<u64>) -> ArrayRef {
     Arc::new(UInt64Array::from(values))
 }
@@ -185,7 +174,7 @@ pub(crate) fn completions(cookies: Vec<u64>, batch: RequestBatch, tenants: &[Str
 
 fn columns(batch: RequestBatch, flows: &[String]) -> Vec<(&'static str, ArrayRef)> {
     let flow = names(batch.flow.iter().map(|&flow| Some(&flows[usize::from(flow)])));
-    let op = names(batch.op.iter().map(|&op| Some(op_name(op))));
+    let op = names(batch.op.iter().map(|&op| Some(op.name())));
     vec![
         ("flow", flow),
         ("op", op),
@@ -221,9 +210,11 @@ pub(crate) fn submissions(submitted: &[Submitted], flows: &[String]) -> Table {
         Operation::Write => "write",
         Operation::Trim => "trim",
         Operation::Flush => "flush",
-        Operation::ZoneAppend | Operation::ZoneReset | Operation::ZoneFinish => {
-            unreachable!("flows do not use zones")
-        }
+        Operation::ZoneAppend => "zone_append",
+        Operation::ZoneReset => "zone_reset",
+        Operation::ZoneFinish => "zone_finish",
+        Operation::ZoneOpen => "zone_open",
+        Operation::ZoneClose => "zone_close",
     });
     let tenants = submitted.iter().map(|it| Some(&flows[usize::from(it.tenant)]));
     let by_clock: Vec<bool> = submitted.iter().map(|it| !it.at_once).collect();

@@ -113,18 +113,17 @@ fn write(
 
 /// The columns of a group of rows.
 fn chunks(rows: &RequestBatch, names: &[String], dictionary: &mut Dictionary) -> [Chunk; 18] {
-    let op = |op: &RequestOp| match op {
-        RequestOp::Read => 0,
-        RequestOp::Write => 1,
-        RequestOp::Trim => 2,
-        RequestOp::Flush => 3,
+    let ops: Vec<u16> = rows.op.iter().map(|&op| op as u16).collect();
+    // A file names the commands of zones only where it has some.
+    let names_of_ops = match ops.iter().all(|&op| op <= RequestOp::Flush as u16) {
+        true => &RequestOp::ALL[..=RequestOp::Flush as usize],
+        false => &RequestOp::ALL[..],
     };
-    let ops: Vec<u16> = rows.op.iter().map(op).collect();
     let pages: Vec<u64> = rows.pages.iter().map(|&pages| u64::from(pages)).collect();
     let mut integers = |column: &[u64]| Chunk::integers(column, dictionary);
     [
         Chunk::names(&rows.flow, names.iter().map(String::as_str)),
-        Chunk::names(&ops, ["read", "write", "trim", "flush"].into_iter()),
+        Chunk::names(&ops, names_of_ops.iter().map(|op| op.name())),
         integers(&rows.offset_bytes),
         integers(&rows.bytes),
         Chunk::flags(&rows.counted),

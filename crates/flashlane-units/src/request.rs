@@ -12,4 +12,63 @@ pub enum RequestOp {
     Trim,
     /// Make everything acknowledged durable.
     Flush,
+    /// Write at the write pointer of a zone, wherever that is. The drive answers with the place.
+    ZoneAppend,
+    /// Empty a zone.
+    ZoneReset,
+    /// Make a zone full.
+    ZoneFinish,
+    /// Open a zone, and keep it open.
+    ZoneOpen,
+    /// Close an open zone.
+    ZoneClose,
+    /// A command that breaks a rule of zones: the drive answers it with an error.
+    Refused,
+}
+
+impl RequestOp {
+    /// True for a command that manages a zone.
+    #[inline]
+    #[must_use]
+    pub fn manages_zone(self) -> bool {
+        matches!(self, Self::ZoneReset | Self::ZoneFinish | Self::ZoneOpen | Self::ZoneClose)
+    }
+
+    /// True if data of the host crosses the link.
+    #[inline]
+    #[must_use]
+    pub fn moves_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::ZoneAppend)
+    }
+
+    /// The name in records and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Flush => "flush",
+            Self::ZoneAppend => "zone_append",
+            Self::ZoneReset => "zone_reset",
+            Self::ZoneFinish => "zone_finish",
+            Self::ZoneOpen => "zone_open",
+            Self::ZoneClose => "zone_close",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::Read,
+        Self::Write,
+        Self::Trim,
+        Self::Flush,
+        Self::ZoneAppend,
+        Self::ZoneReset,
+        Self::ZoneFinish,
+        Self::ZoneOpen,
+        Self::ZoneClose,
+        Self::Refused,
+    ];
 }

@@ -17,6 +17,7 @@ pub mod synthetic;
 pub mod trace;
 pub mod warps;
 mod zipf;
+mod zone_use;
 mod zones;
 
 pub use scatter::Scatter;

@@ -6,6 +6,7 @@ use super::address::{AddressDraw, share_of};
 use super::footprint::{Footprint, PageSet};
 use super::pace::{Clock, Gap, PassEnd};
 use super::size::SizeDraw;
+use super::zone_use::ZoneWriter;
 use super::{Directive, Planned, RequestOp, RequestSource};
 use crate::config::{Arrivals, SyntheticConfig};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
@@ -30,6 +31,8 @@ pub struct SyntheticSource {
     sectors_per_page: u64,
     /// Pause between a completion and the next request.
     think_time: Time,
+    /// The zones that writes go to; `None` where addresses are drawn.
+    zones: Option<Box<ZoneWriter>>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +83,9 @@ impl SyntheticSource {
             first_sector,
             sectors_per_page: (page_bytes / SECTOR_BYTES).max(1),
             think_time: Time(config.think_time.map_or(0, |span| span.0)),
+            zones: (config.zones.as_ref().zip(space.zones))
+                .map(|(zones, geometry)| ZoneWriter::new(zones, geometry, limit))
+                .map(Box::new),
         }
     }
 
@@ -204,6 +210,13 @@ impl RequestSource for SyntheticSource {
             return Ok(Some(Planned { arrival, op, ..Planned::default() }));
         }
         let sectors = self.size.draw(&mut self.size_rng);
+        if op == RequestOp::Write
+            && let Some(zones) = &mut self.zones
+        {
+            let (op, sector, sectors) = zones.draw(sectors);
+            let sectors = sectors as u32;
+            return Ok(Some(Planned { arrival, op, sector, sectors, ..Planned::default() }));
+        }
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
         let sector = self.first_sector + sector;
         Ok(Some(Planned {
@@ -219,6 +232,9 @@ impl RequestSource for SyntheticSource {
     fn upcoming(&self) -> Option<u64> {
         let SizeDraw::Fixed(sectors) = self.size else { return None };
         self.ops.only?;
+        if self.zones.is_some() {
+            return None;
+        }
         Some(self.first_sector + self.address.foresee(sectors, &self.address_rng)?)
     }
 

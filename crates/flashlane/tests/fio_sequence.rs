@@ -48,6 +48,7 @@ fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
         pages: sectors / 8,
         in_stream: None,
         identifiers: 0,
+        zones: None,
         handle: flashlane_units::Handle::default(),
         page_phase: 0,
         wraps_after: None,

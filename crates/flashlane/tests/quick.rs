@@ -62,6 +62,7 @@ mod word_lines;
 mod workload_clone_day;
 mod workload_synthetic;
 mod workload_trace;
+mod zones;
 
 // The random runs.
 #[allow(dead_code, reason = "the swarm uses all of it")]

@@ -21,6 +21,7 @@ fn space(sectors: u64) -> FlowSpace {
         pages: sectors.div_ceil(16),
         in_stream: None,
         identifiers: 0,
+        zones: None,
         handle: flashlane_units::Handle::default(),
         page_phase: 0,
         wraps_after: None,

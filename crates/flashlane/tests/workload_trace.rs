@@ -22,6 +22,7 @@ fn space(sectors: u64) -> FlowSpace {
         first_lpa: 0,
         in_stream: None,
         identifiers: 0,
+        zones: None,
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),

@@ -68,12 +68,7 @@ fn run(seed: u64) -> Option<Run> {
 /// The completions of a batch, as replay.c writes them after the cookie.
 fn lines(batch: &RequestBatch) -> Vec<String> {
     let line = |row: usize| {
-        let op = match batch.op[row] {
-            RequestOp::Read => "read",
-            RequestOp::Write => "write",
-            RequestOp::Trim => "trim",
-            RequestOp::Flush => "flush",
-        };
+        let op = batch.op[row].name();
         let numbers = [
             batch.offset_bytes[row],
             batch.bytes[row],

@@ -6,7 +6,7 @@ use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
     MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
     PLANES_PER_DIE, QUEUE_DEPTH, cache, errors, isolation, media, pacing, placement, separation,
-    slc_cache, superblocks, units, warps, word_lines,
+    slc_cache, superblocks, units, warps, word_lines, zones,
 };
 use crate::{
     DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind, Placement,
@@ -83,6 +83,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     slc_cache::check(rules, device);
     separation::check(rules, device);
     placement::check(rules, device);
+    zones::check(rules, device);
     word_lines::check(rules, device);
 }
 

@@ -23,6 +23,7 @@ mod units;
 mod warps;
 mod word_lines;
 mod workload;
+mod zones;
 
 use std::ops::RangeInclusive;
 
@@ -74,6 +75,9 @@ pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
         let alone = WorkloadConfig::whole_device();
         superblocks::check_sets(&mut rules, device, &alone);
         if rules.problems.is_empty() {
+            zones::check_sizes(&mut rules, device, &alone);
+        }
+        if rules.problems.is_empty() {
             budget::check(&mut rules, device, &alone);
         }
     }
@@ -117,12 +121,16 @@ fn check_together(
     flow::check_cache(&mut rules, &device.cache, workload);
     warps::check_queues(&mut rules, device, workload);
     placement::check_flows(&mut rules, device, workload);
+    zones::check_flows(&mut rules, device, workload);
     limits::check_pair(&mut rules, device, workload);
     if rules.problems.is_empty() {
         isolation::check_sets(&mut rules, device, workload);
     }
     if rules.problems.is_empty() {
         superblocks::check_sets(&mut rules, device, workload);
+    }
+    if rules.problems.is_empty() {
+        zones::check_sizes(&mut rules, device, workload);
     }
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {
         budget::check(&mut rules, device, workload);

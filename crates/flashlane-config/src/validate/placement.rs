@@ -69,5 +69,6 @@ fn name(mode: PlacementMode) -> &'static str {
         PlacementMode::None => "none",
         PlacementMode::Fdp => "fdp",
         PlacementMode::Streams => "streams",
+        PlacementMode::Zones => "zones",
     }
 }

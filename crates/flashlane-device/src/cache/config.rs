@@ -169,6 +169,12 @@ pub enum CacheMode {
 }
 
 impl CacheMode {
+    /// True if writes are acknowledged from DRAM.
+    #[must_use]
+    pub fn takes_writes(self) -> bool {
+        matches!(self, Self::Write | Self::WriteRead)
+    }
+
     /// True if pages that were read from flash stay in it.
     #[inline]
     pub(super) fn fills_on_read(self) -> bool {

@@ -2,6 +2,7 @@
 //! have no effect where the memory survives a loss of power.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use flashlane_units::{FlowId, Lpa, RequestId};
 
@@ -75,6 +76,18 @@ impl Cache {
     /// unless the memory survives a loss of power.
     pub(crate) fn pages_to_flush(&mut self, flow: FlowId) -> Vec<Lpa> {
         if self.survives { Vec::new() } else { self.slots(flow).dirty_pages(flow) }
+    }
+
+    /// Writes every page back at once from now on: no page of a zone is written again soon.
+    pub(crate) fn write_back_at_once(&mut self) {
+        self.hot.none_is_hot();
+    }
+
+    /// The changed pages of a flow in a range, least recently used first.
+    pub(crate) fn dirty_pages_in(&mut self, flow: FlowId, range: Range<u32>) -> Vec<Lpa> {
+        let mut pages = self.slots(flow).dirty_pages(flow);
+        pages.retain(|lpa| range.contains(&lpa.get()));
+        pages
     }
 
     /// Flushes everything that the flow has written so far. True if the request has to wait for

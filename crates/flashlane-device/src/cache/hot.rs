@@ -52,6 +52,11 @@ impl HotPages {
         }
     }
 
+    /// From now on, every write is written back at once.
+    pub(super) fn none_is_hot(&mut self) {
+        self.rule = Rule::Always;
+    }
+
     /// Notes a write of a page by the host. True if its write-back starts at once.
     pub(super) fn goes_at_once(&mut self, flow: FlowId, lpa: Lpa, now: Time) -> bool {
         match self.rule {

@@ -123,7 +123,7 @@ impl Cache {
 
     /// True if writes of the flow go through the cache.
     pub(crate) fn takes_writes(&self, flow: FlowId) -> bool {
-        matches!(self.modes[flow], CacheMode::Write | CacheMode::WriteRead)
+        self.modes[flow].takes_writes()
     }
 
     /// True if the cache does nothing for the flow.

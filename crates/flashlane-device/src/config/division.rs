@@ -2,8 +2,9 @@
 
 use flashlane_units::Handle;
 
-use super::{DeviceConfig, InterfaceKind};
-use crate::layout::{FlowSpace, Geometry, Layout, StreamStart};
+use super::{DeviceConfig, InterfaceKind, PlacementMode};
+use crate::ftl::superblocks;
+use crate::layout::{FlowSpace, Geometry, Layout, SECTOR_BYTES, StreamStart, ZoneGeometry};
 
 /// The parts of the drive that a tenant asks for: numbers of channels, of chips of a channel, of
 /// dies of a chip, of planes of a die. `None` asks for all of them.
@@ -39,6 +40,7 @@ impl Layout {
                 owners[plane.index()] += 1;
             }
         }
+        let zones = zones(device, geometry, &flows);
         let plane_sectors = geometry.pages_per_plane() as f64
             * f64::from(geometry.sectors_per_page)
             / (1.0 + device.ftl.over_provisioning.0);
@@ -50,7 +52,15 @@ impl Layout {
                 .planes(geometry)
                 .map(|p| (plane_sectors / f64::from(owners[p.index()]) + 1e-6) as u64)
                 .sum();
+            if let Some(zone) = zones {
+                // Whole zones.
+                flow.sectors -= flow.sectors % zone.capacity;
+            }
             flow.pages = flow.sectors.div_ceil(u64::from(geometry.sectors_per_page));
+            if let Some(zone) = zones {
+                flow.zones = zones;
+                flow.sectors = flow.sectors / zone.capacity * zone.size;
+            }
             flow.start_sector = start_sector;
             flow.first_lpa = first_lpa;
             let of_page = u64::from(geometry.sectors_per_page);
@@ -70,8 +80,23 @@ impl Layout {
                 flow.chips = Some(set);
             }
         }
-        Self { geometry, flows, logical_pages: first_lpa }
+        Self { geometry, flows, logical_pages: first_lpa, zones }
     }
+}
+
+/// The zones of a drive: its superblocks. `None` where it has none, and where its planes form no
+/// superblocks, which validation refuses.
+fn zones(device: &DeviceConfig, geometry: Geometry, flows: &[FlowSpace]) -> Option<ZoneGeometry> {
+    if device.placement.mode != PlacementMode::Zones {
+        return None;
+    }
+    let layout = Layout { geometry, flows: flows.to_vec(), logical_pages: 0, zones: None };
+    let pages = superblocks::data_pages(device.ftl_settings(), &layout)?;
+    let capacity = u64::from(pages) * u64::from(geometry.sectors_per_page);
+    let size = device.placement.zones.size.map_or(capacity, |size| size.0 / SECTOR_BYTES);
+    let size = size.max(capacity);
+    let size_pages = u32::try_from(size / u64::from(geometry.sectors_per_page)).unwrap_or(u32::MAX);
+    Some(ZoneGeometry { size, capacity, pages, size_pages })
 }
 
 /// The lists of a tenant, sorted, each number once.

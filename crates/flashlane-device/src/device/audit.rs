@@ -24,6 +24,9 @@ impl Device {
         );
         self.host.audit(self.context.requests.len());
         self.audit_queue_pairs();
+        if let Some(zones) = &self.zones {
+            zones.audit();
+        }
         if let Some(sata) = self.interface.sata() {
             sata.audit(self.context.requests.len());
         }
@@ -69,7 +72,10 @@ impl Device {
             sata.audit_end();
         }
         // Paced moves may wait for a page that the host's writes would have filled.
-        let rests = |tr: &Transaction| tr.source == Source::Gc && tr.place == Place::Filling;
+        // A zone waits for its next writes.
+        let zoned = self.zones.is_some();
+        let rests =
+            |tr: &Transaction| (tr.source == Source::Gc || zoned) && tr.place == Place::Filling;
         let mut left = self.context.transactions.iter().filter(|(_, tr)| !rests(tr));
         if let Some((_, tr)) = left.next() {
             let left = 1 + left.count();

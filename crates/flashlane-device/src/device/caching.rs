@@ -132,6 +132,9 @@ impl Device {
             }
             return;
         }
+        if self.zones.is_some() && self.zone_was_reset(id) {
+            return;
+        }
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
             self.cache.pass(flow, part.lpa, part.mask);
@@ -145,7 +148,7 @@ impl Device {
     fn place_by_host(&mut self, id: RequestId, lpa: Lpa) {
         if self.ftl.has_handles() {
             let request = &self.context.requests[id];
-            assert_eq!(request.op, RequestOp::Write, "only a write places data");
+            debug_assert_eq!(request.op, RequestOp::Write, "only a write places data");
             self.ftl.note_handle(request.flow, lpa, request.marks.handle());
         }
     }
@@ -155,6 +158,10 @@ impl Device {
         let (flow, now) = (self.context.requests[id].flow, self.context.now);
         let count = self.page_count(id);
         let gated = self.cache.is_gated();
+        if self.zones.is_some() && self.zone_was_reset(id) {
+            return true;
+        }
+        let held = self.zones.is_some() && self.stays_in_area(id);
         self.cache.writes_begin(flow, self.context.requests[id].begun);
         while u32::from(self.context.requests[id].next_page) < count && self.cache.is_open(flow) {
             let part = self.page_part(id, self.context.requests[id].next_page.into());
@@ -167,7 +174,7 @@ impl Device {
             let written = self.cache.write(flow, part.lpa, part.mask, now);
             self.place_by_host(id, part.lpa);
             self.cache.count_asked(flow, written.hit);
-            if let Some(mask) = written.write_back {
+            if let Some(mask) = written.write_back.filter(|_| !held) {
                 let write = self.write_back(flow, part.lpa, mask);
                 self.translate(write);
             }
@@ -177,6 +184,9 @@ impl Device {
             self.context.requests[id].next_page += 1;
         }
         self.cache.writes_over(flow, now);
+        if held {
+            self.commit_area(id);
+        }
         self.read_evicted(flow);
         self.access_dram(id);
         let accepted = u32::from(self.context.requests[id].next_page);
@@ -200,7 +210,7 @@ impl Device {
     }
 
     /// Makes the write-back of the sectors in `mask` that the cache holds of a page of `owner`.
-    fn write_back(&mut self, owner: FlowId, lpa: Lpa, mask: u64) -> TransactionId {
+    pub(super) fn write_back(&mut self, owner: FlowId, lpa: Lpa, mask: u64) -> TransactionId {
         debug_assert!(mask != 0, "a write-back has a sector");
         // The write-back is placed when its data is out of the memory.
         self.ftl.prefetch(owner, lpa);

@@ -29,6 +29,7 @@ mod units;
 pub mod watcher;
 mod watching;
 mod withheld;
+mod zoned;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +49,7 @@ use crate::host::Host;
 use crate::interface::Interface;
 use crate::interface::costs::Costs;
 use crate::interface::processors::PageSpace;
+use crate::interface::zones::{FinishKind, Zones};
 use crate::layout::{Geometry, Layout};
 use crate::link::Link;
 use crate::scheduler::Scheduler;
@@ -59,6 +61,7 @@ use reading::TransactionTimes;
 use translation::Translation;
 use watcher::Watcher;
 use withheld::Withheld;
+use zoned::ZoneWork;
 
 /// Least number of events between two full audits with `--check`.
 const AUDIT_INTERVAL_MIN: u64 = 100_000;
@@ -93,6 +96,10 @@ pub struct Device {
     /// True if the run is watched, the processors are modelled, or pages may be withheld.
     attended: bool,
     withheld: Option<Withheld>,
+    /// The zones of the flows; `None` where they have none.
+    zones: Option<Box<Zones>>,
+    zone_finish: FinishKind,
+    zone_work: ZoneWork,
     /// The request that the last news were about: one that arrives, or one that is complete.
     arriving: SubmissionId,
     completed: RequestId,
@@ -153,6 +160,7 @@ impl Device {
         assert_eq!(classes.len(), queue_pairs.len(), "each flow has queue pairs");
         let geometry = layout.geometry;
         let space = PageSpace::of(&layout);
+        let zones = Zones::new(&device.placement.zones, &layout, |lpa| ftl.holds(lpa));
         Self {
             context: Context::new(),
             horizon: Time::MAX,
@@ -180,6 +188,9 @@ impl Device {
             observer: None,
             attended: device.interface.processors.is_some() || Withheld::any(device),
             withheld: Withheld::any(device).then(Withheld::default),
+            zones: zones.map(Box::new),
+            zone_finish: device.placement.zones.finish,
+            zone_work: ZoneWork::default(),
             layout,
             arriving: SubmissionId::NONE,
             completed: RequestId::NONE,
@@ -212,6 +223,9 @@ impl Device {
         }
         if self.decoders.is_some() {
             self.flash.decode();
+        }
+        if self.zones.is_some() {
+            self.cache.write_back_at_once();
         }
         if device.flash.programming == Programming::TwoPass {
             let layout = self.layout.clone();

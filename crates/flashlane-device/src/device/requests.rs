@@ -45,6 +45,10 @@ impl Device {
     ) {
         let now = self.context.now;
         self.leave_idle();
+        let mut planned = *planned;
+        if self.zones.is_some() {
+            self.admit_to_zone(flow, &mut planned);
+        }
         let queue = self.host.queue_of(flow, planned.queue);
         let id = self.context.requests.insert(Request {
             flow,
@@ -65,6 +69,9 @@ impl Device {
             chain: Chain::default(),
             cookie,
         });
+        if planned.op == RequestOp::Refused {
+            self.note_refusal(id);
+        }
         if self.looks_up() {
             self.prefetch_upcoming(flow, upcoming.unwrap_or(planned.sector));
         }
@@ -115,6 +122,7 @@ impl Device {
             RequestOp::Write => self.write_pages(id),
             RequestOp::Trim => self.trim_pages(id),
             RequestOp::Flush => self.flush(id),
+            _ => self.manage_zone(id),
         }
         if self.attended {
             self.release_pages();
@@ -174,12 +182,19 @@ impl Device {
         let Request { flow, sector, .. } = *self.completed();
         let in_stream = self.layout.flows[flow.index()].in_stream;
         let before = in_stream.map_or(0, |start| u64::from(start.sectors));
-        RequestPlace { sector: sector - before, pages: self.page_count(self.completed) }
+        RequestPlace {
+            sector: sector - before,
+            pages: self.page_count(self.completed),
+            refusal: self.refusal_of(self.completed),
+        }
     }
 
     /// Lets the complete request go.
     #[inline(always)]
     pub fn forget(&mut self) {
+        if self.zones.is_some() {
+            self.forget_refusal(self.completed);
+        }
         self.context.requests.remove(self.completed);
         self.look_for_idle();
     }

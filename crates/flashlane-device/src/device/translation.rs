@@ -162,8 +162,25 @@ impl Device {
         self.context.transactions.remove(id);
         if tr.source == Source::Cache {
             self.write_back_done(&tr);
+        } else if self.zones.is_some() {
+            let chain = self.page_filled(&tr);
+            self.part_done(tr.request, &chain);
         } else {
             self.part_done(tr.request, &tr.chain);
+        }
+    }
+
+    /// A write needs no page any more.
+    #[cold]
+    fn write_given_up(&mut self, id: TransactionId) {
+        let tr = self.context.transactions[id];
+        if let Some(observer) = &mut self.observer {
+            observer.end(id);
+        }
+        self.context.transactions.remove(id);
+        match tr.source {
+            Source::Cache => self.write_back_done(&tr),
+            _ => self.part_done(tr.request, &tr.chain),
         }
     }
 
@@ -246,7 +263,7 @@ impl Device {
     }
 
     fn hand_on_all(&mut self) {
-        let mut at = 0;
+        let (mut at, mut given_up) = (0, Vec::new());
         while let Some(outcome) = self.ftl.outcome(at) {
             match outcome {
                 Outcome::Ready { transaction } => self.enlist(transaction),
@@ -256,12 +273,15 @@ impl Device {
                     assert_eq!(op, Op::Read, "only a read can end without the flash");
                     self.user_read_over(transaction, request, &chain);
                 }
+                Outcome::GivenUp { transaction } => given_up.push(transaction),
                 Outcome::Unblocked { transaction } => self.unblock(transaction),
                 Outcome::Seen(seen) => self.pass_on(seen),
             }
             at += 1;
         }
         self.ftl.0.outcomes_over();
+        // Their ends let other writes go on, which have outcomes of their own.
+        given_up.into_iter().for_each(|transaction| self.write_given_up(transaction));
     }
 
     /// Tells the observer what happened in the translation layer.

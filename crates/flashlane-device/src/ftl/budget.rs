@@ -152,7 +152,7 @@ pub fn plane_budget(settings: FtlSettings<'_>, layout: &Layout) -> Vec<PlaneBudg
 /// Data pages of a flow that a plane holds at most, if its pages are striped over its planes: as
 /// many in a row as a page of the flash has.
 fn pages_of_plane(flow: &FlowSpace, layout: &Layout) -> u64 {
-    let units = u64::from(layout.geometry.units_per_page);
+    let units = u64::from(layout.zones.map_or(layout.geometry.units_per_page, |zone| zone.pages));
     flow.pages.div_ceil(units).div_ceil(u64::from(flow.plane_count()).max(1)) * units
 }
 

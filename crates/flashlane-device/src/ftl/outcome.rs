@@ -10,6 +10,8 @@ pub(crate) enum Outcome {
     /// A read is over without the flash: its sectors were never written, or are still in the
     /// controller's memory.
     Unwritten { transaction: TransactionId },
+    /// A write is over without the flash: its zone was reset before it had a page.
+    GivenUp { transaction: TransactionId },
     /// A queued write has received the old data of its page.
     Unblocked { transaction: TransactionId },
     /// Something that matters only to those who watch the run.

@@ -151,7 +151,7 @@ impl FtlState {
             blocks.fold(stripes, Owners::new(layout), geometry.pages_per_block);
         }
         blocks.set_host_stream(settings.config.separation.frontiers().host());
-        if let identifiers @ 1.. = settings.placement.identifiers() {
+        if let identifiers @ 1.. = settings.placement.handles_of_drive() {
             blocks.keep_handles(identifiers as u8, settings.placement.is_persistent());
         }
         if let Some(slc) = settings.slc_cache {

@@ -44,11 +44,12 @@ impl Stage {
             first_lpa: 0,
             in_stream: None,
             identifiers: 0,
+            zones: None,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),
         };
-        let layout = Layout { geometry, flows: vec![space], logical_pages: pages };
+        let layout = Layout { geometry, flows: vec![space], logical_pages: pages, zones: None };
         let mut config = FtlConfig::default();
         config.precondition.enabled = false;
         config.gc.threshold = BlockShare::Blocks(5);

@@ -86,6 +86,9 @@ impl Ftl {
         let now = ctx.now;
         let tr = &ctx.transactions[id];
         let (flow, lpa, mask, source) = (tr.flow, tr.lpa, tr.mask(), tr.source);
+        if mask == 0 && self.is_given_up(ctx, id) {
+            return Ok(());
+        }
         let (plane, stream) = self.plane_of_write(flow, lpa, source);
         let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = self.layer.hybrid().is_some();

@@ -14,13 +14,21 @@ pub struct RequestCounts {
     pub trim: u64,
     /// Flushes.
     pub flush: u64,
+    /// Commands that manage zones. Left out where there are none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub zone: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl RequestCounts {
     /// Requests of all kinds.
     #[must_use]
     pub fn all(&self) -> u64 {
-        self.read + self.write + self.trim + self.flush
+        self.read + self.write + self.trim + self.flush + self.zone
     }
 }
 

@@ -14,7 +14,7 @@ mod limits;
 pub(crate) mod queues;
 
 use flashlane_engine::{Array, Slab, Time};
-use flashlane_units::{FlowId, QueueId, RequestId, SubmissionId};
+use flashlane_units::{FlowId, QueueId, RequestId, RequestOp, SubmissionId};
 
 use crate::interface::config::InterfaceConfig;
 use crate::layout::SECTOR_BYTES;
@@ -83,11 +83,14 @@ impl HostFlow {
     }
 }
 
+/// Kinds of requests.
+const OPERATIONS: usize = RequestOp::ALL.len();
+
 /// Requests of a flow that completed, counted or not, by operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Done {
-    requests: [u64; 4],
-    sectors: [u64; 4],
+    requests: [u64; OPERATIONS],
+    sectors: [u64; OPERATIONS],
 }
 
 impl Done {
@@ -100,8 +103,8 @@ impl Done {
 
     /// Requests by operation.
     pub(crate) fn requests(&self) -> RequestCounts {
-        let [read, write, trim, flush] = self.requests;
-        RequestCounts { read, write, trim, flush }
+        let [read, write, trim, flush, ref zones @ ..] = self.requests;
+        RequestCounts { read, write, trim, flush, zone: zones.iter().sum() }
     }
 
     /// Bytes read and written.
@@ -338,7 +341,6 @@ pub fn has_starved(since: Time, now: Time) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_units::RequestOp;
 
     fn host(flows: usize) -> Host {
         let config = InterfaceConfig { queue_depth: 4, ..InterfaceConfig::default() };

@@ -36,7 +36,7 @@ impl Costs {
         let kind = match request.op {
             RequestOp::Read => 0,
             RequestOp::Write => 1,
-            RequestOp::Trim | RequestOp::Flush => return COST_UNIT,
+            _ => return COST_UNIT,
         };
         let pages = self.pages(request, phase);
         match self.model {

@@ -76,7 +76,7 @@ impl Firmware {
                 let further = u64::from(sectors.saturating_sub(1) / self.sectors_per_page);
                 further.saturating_mul(self.page_time)
             }
-            RequestOp::Trim | RequestOp::Flush => 0,
+            _ => 0,
         }
     }
 

@@ -61,7 +61,7 @@ impl RateLimit {
         match op {
             RequestOp::Read => self.reads,
             RequestOp::Write => self.writes,
-            RequestOp::Trim | RequestOp::Flush => self.reads && self.writes,
+            _ => self.reads && self.writes,
         }
     }
 

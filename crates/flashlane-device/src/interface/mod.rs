@@ -16,6 +16,7 @@ pub(crate) mod nvme;
 pub mod processors;
 mod read_buffer;
 pub(crate) mod sata;
+pub mod zones;
 
 use flashlane_engine::{EventQueue, Sequence, Time};
 

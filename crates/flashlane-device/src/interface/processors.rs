@@ -137,7 +137,7 @@ impl Processors {
     /// First page of a request on the drive, and the number of its pages. A flush has none.
     fn pages_of(&self, request: &Request) -> (u64, u64) {
         let Request { flow, op, sector, sectors, .. } = *request;
-        if op == RequestOp::Flush || sectors == 0 {
+        if op == RequestOp::Flush || op.manages_zone() || sectors == 0 {
             return (0, 0);
         }
         let size = u64::from(self.space.sectors_per_page);

@@ -37,6 +37,7 @@ fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {
         first_lpa: 0,
         in_stream: None,
         identifiers: 0,
+        zones: None,
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),

@@ -42,11 +42,12 @@ impl Stage {
             first_lpa: 0,
             in_stream: None,
             identifiers: 0,
+            zones: None,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),
         };
-        let layout = Layout { geometry, flows: vec![space], logical_pages: 400 };
+        let layout = Layout { geometry, flows: vec![space], logical_pages: 400, zones: None };
         let compat = CompatConfig::default();
         let config = FtlConfig::default();
         let settings = FtlSettings {

@@ -16,8 +16,8 @@ use flashlane_device::device::reading::TransactionTimes;
 use flashlane_device::layout::SECTOR_BYTES;
 use flashlane_device::request::{Chain, Request};
 
-/// Operations with separate latencies: reads, writes, trims, flushes.
-pub const OPERATIONS: usize = 4;
+/// Operations with separate latencies: reads, writes, trims, flushes, commands of zones.
+pub const OPERATIONS: usize = 5;
 
 /// Sums of the times of each stage. Unit: picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -135,6 +135,7 @@ impl Recorder {
             RequestOp::Write => 1,
             RequestOp::Trim => 2,
             RequestOp::Flush => 3,
+            _ => 4,
         };
         if request.enqueued == request.arrival {
             flow.prompt[side].record(response);
@@ -160,6 +161,7 @@ impl Recorder {
             }
             RequestOp::Trim => flow.requests.trim += 1,
             RequestOp::Flush => flow.requests.flush += 1,
+            _ => flow.requests.zone += 1,
         }
         let stages = &mut flow.stages;
         let parts = [
@@ -284,6 +286,7 @@ impl FlowRecord {
         self.requests.write += requests.write;
         self.requests.trim += requests.trim;
         self.requests.flush += requests.flush;
+        self.requests.zone += requests.zone;
         self.bytes.read += bytes.read;
         self.bytes.write += bytes.write;
         self.stages.add(stages);
@@ -297,7 +300,7 @@ impl FlowRecord {
         self.prompt.iter().chain(&self.delayed).map(LatencyRecorder::count).sum()
     }
 
-    /// Response times of reads, writes, trims and flushes.
+    /// Response times of reads, writes, trims, flushes and commands of zones.
     pub fn responses(&self) -> [LatencyRecorder; OPERATIONS] {
         std::array::from_fn(|side| self.prompt[side].clone().with(&self.delayed[side]))
     }

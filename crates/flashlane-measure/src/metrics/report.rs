@@ -128,7 +128,7 @@ fn flow_summary(
     let (arrived, completed) = (window.arrived(flow), window.completed(flow));
     let work = window.work(flow);
     let host_programs = work.host_programs;
-    let [reads, writes, trims, flushes] = record.responses().map(|one| one.summary());
+    let [reads, writes, trims, flushes, zones] = record.responses().map(|one| one.summary());
     FlowSummary {
         name: config.name.clone(),
         priority: format!("{:?}", config.priority).to_lowercase(),
@@ -147,6 +147,7 @@ fn flow_summary(
         write_response_time_us: writes,
         trim_response_time_us: trims,
         flush_response_time_us: flushes,
+        zone_response_time_us: (zones.count > 0).then_some(zones),
         end_to_end_us: record.end_to_end().summary(),
         breakdown_us: record.breakdown(),
         transactions,

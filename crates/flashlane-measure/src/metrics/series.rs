@@ -48,7 +48,7 @@ impl Series {
         let side = match op {
             RequestOp::Read => 0,
             RequestOp::Write => 1,
-            RequestOp::Trim | RequestOp::Flush => return,
+            _ => return,
         };
         let at = (now.0 / self.interval) as usize;
         if at >= self.sums.len() {

@@ -106,6 +106,7 @@ impl Span<'_> {
                 write: count(|c| c.write),
                 trim: count(|c| c.trim),
                 flush: count(|c| c.flush),
+                zone: count(|c| c.zone),
             },
             bytes: ByteCounts { read: bytes(|b| b.read), write: bytes(|b| b.write) },
         }

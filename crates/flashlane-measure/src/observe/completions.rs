@@ -77,8 +77,9 @@ impl Completions {
             records.add(request, place(), now)?;
         }
         if let Some(returned) = &mut self.returned {
-            let record = RequestRecord::of(request, place(), now);
-            returned.push(Completion { cookie: request.cookie, record });
+            let place = place();
+            let record = RequestRecord::of(request, place, now);
+            returned.push(Completion { cookie: request.cookie, record, refusal: place.refusal });
         }
         if let Some(alone) = self.alone.as_mut().filter(|_| request.marks.counted()) {
             alone.record(request.arrival, now);

@@ -14,7 +14,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::not_commands;
-use crate::table::op_name;
 
 /// The operation with this name.
 pub(super) fn operation(name: &str) -> PyResult<Operation> {
@@ -26,9 +25,12 @@ pub(super) fn operation(name: &str) -> PyResult<Operation> {
         "zone_append" => Operation::ZoneAppend,
         "zone_reset" => Operation::ZoneReset,
         "zone_finish" => Operation::ZoneFinish,
+        "zone_open" => Operation::ZoneOpen,
+        "zone_close" => Operation::ZoneClose,
         other => {
             return Err(PyValueError::new_err(format!(
-                "op: found `{}`, allowed: read, write, trim, flush",
+                "op: found `{}`, allowed: read, write, trim, flush; with zones zone_append, \
+                 zone_reset, zone_finish, zone_open, zone_close",
                 flashlane::visible(other)
             )));
         }
@@ -64,7 +66,7 @@ macro_rules! getters {
 
             #[getter]
             fn op(&self) -> &'static str {
-                op_name(self.done.record.op)
+                self.done.record.op.name()
             }
 
             #[getter]

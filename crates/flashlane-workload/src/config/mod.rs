@@ -28,7 +28,7 @@ pub use parts::{PARTS_MAX, PartConfig};
 pub use slo::SloConfig;
 pub use synthetic::{
     AddressConfig, Arrivals, HotColdConfig, MixedConfig, NormalSizeConfig, SizeConfig,
-    SyntheticConfig, ZipfConfig, ZonesConfig,
+    SyntheticConfig, ZipfConfig, ZoneUse, ZoneUseConfig, ZonesConfig,
 };
 pub use trace::{DecreasingTimes, OutOfRange, TraceConfig};
 pub use warps::{ThinkTimes, WARP_READS_MAX, WARPS_MAX, WarpsConfig};

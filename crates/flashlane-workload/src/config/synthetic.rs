@@ -70,6 +70,9 @@ pub struct SyntheticConfig {
     /// addresses and sizes of the flow itself then have no effect, and are not allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartConfig>,
+    /// How the writes of the flow use zones, on a drive that has some (`placement.mode = "zones"`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneUseConfig>,
     /// A job of fio, which issues the requests that fio would issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fio: Option<Box<FioConfig>>,
@@ -152,6 +155,40 @@ pub struct HotColdConfig {
     /// Hot blocks of `align` bytes lie anywhere in the space, instead of at its start.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scattered: bool,
+}
+
+/// The use of zones. The flow's writes become commands to zones, which take turns: every zone of
+/// the space has one before the first one has its second. Reads keep the addresses of the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ZoneUseConfig {
+    /// The commands.
+    pub kind: ZoneUse,
+    /// Zones that are written at a time, in turn. Range: 1..=64, and no more than the drive allows
+    /// (`placement.zones.max_active`) together with those of other flows.
+    pub active: u32,
+    /// A zone is finished when this much is written to it. Default: zones are filled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_after: Option<ByteSize>,
+}
+
+impl Default for ZoneUseConfig {
+    fn default() -> Self {
+        Self { kind: ZoneUse::Append, active: 1, finish_after: None }
+    }
+}
+
+/// The commands of a flow to zones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ZoneUse {
+    /// Appends; each zone is reset before the first one.
+    #[default]
+    Append,
+    /// Writes at the write pointer; each zone is reset before the first one.
+    Write,
+    /// Resets, and nothing else.
+    Reset,
 }
 
 /// Zones with streams.

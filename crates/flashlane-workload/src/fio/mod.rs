@@ -318,6 +318,7 @@ mod tests {
             pages: 1 << 17,
             in_stream: None,
             identifiers: 0,
+            zones: None,
             page_phase: 0,
             wraps_after: None,
             handle: flashlane_units::Handle::default(),

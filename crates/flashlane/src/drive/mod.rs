@@ -31,6 +31,7 @@ mod step;
 
 use flashlane_engine::Time;
 
+pub use flashlane_device::interface::zones::{ZoneRefusal, ZoneReport, ZoneState};
 pub use flashlane_measure::command::{Command, Completion, Operation, Refused};
 pub use flashlane_measure::recording::{Submissions, Submitted};
 
@@ -188,6 +189,7 @@ impl Drive {
         made.device.watch(observer.map(|observer| observer as Box<dyn Watcher>));
         made.meters.completions = Some(Completions::returned());
         made.device.set_horizon(Time::ZERO);
+        made.device.answer_refusals();
         let config = device.clone();
         Ok(Self { drive: made, config, workload, options, open: None, begun: false, dead: false })
     }
@@ -209,6 +211,15 @@ impl Drive {
     #[must_use]
     pub fn sectors(&self, tenant: usize) -> u64 {
         self.drive.device.layout().flows.get(tenant).map_or(0, |space| space.sectors)
+    }
+
+    /// The zones of a tenant, in order; none on a drive without zones, and for a tenant that does
+    /// not exist. A command counts from its arrival on.
+    #[must_use]
+    pub fn zones(&self, tenant: usize) -> Vec<ZoneReport> {
+        let exists = tenant < self.workload.flows.len();
+        let zones = |()| self.drive.device.zones_of(FlowId::at(tenant));
+        exists.then_some(()).and_then(zones).unwrap_or_default()
     }
 
     /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive
@@ -273,9 +284,7 @@ impl Drive {
         if at < now || at >= Time::END {
             return Err(Refused::Time { at, now });
         }
-        let transfer_max = self.config.interface.max_transfer;
-        let identifiers = self.config.placement.identifiers();
-        let op = command.check(self.sectors(tenant), transfer_max, identifiers)?;
+        let op = command.check(self.sectors(tenant), &self.config)?;
         if self.drive.device.is_full(self.outstanding()) {
             return Err(Refused::Full);
         }

@@ -156,8 +156,13 @@ impl<'a> Runs<'a> {
                 all.push(one.distribution());
             }
         }
-        let [read_distributions, write_distributions, trim_distributions, flush_distributions] =
-            by_operation;
+        let [
+            read_distributions,
+            write_distributions,
+            trim_distributions,
+            flush_distributions,
+            _zones,
+        ] = by_operation;
         let details = Details {
             distributions: flows.iter().map(|f| f.response().distribution()).collect(),
             read_distributions,

@@ -193,6 +193,7 @@ impl WafRun<'_> {
             }
             RequestOp::Trim => requests.trim += 1,
             RequestOp::Flush => requests.flush += 1,
+            _ => requests.zone += 1,
         }
     }
 

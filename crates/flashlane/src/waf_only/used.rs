@@ -7,10 +7,11 @@
 use flashlane_device::cache::Cache;
 use flashlane_device::ftl::FtlState;
 use flashlane_device::ftl::untimed::{HostPage, Untimed};
+use flashlane_device::interface::zones::ZONE_HANDLES;
 use flashlane_device::layout::FlowSpace;
 use flashlane_device::request::Directive;
 use flashlane_reading::Error;
-use flashlane_units::FlowId;
+use flashlane_units::{FlowId, Handle, Lpa, Ratio};
 use flashlane_workload::RequestOp;
 
 use super::{Scenario, WafRun, new_drive};
@@ -39,18 +40,28 @@ pub(crate) fn used(
     let scenario = Scenario { device: &plain, ..scenario };
     let Scenario { device, workload, layout, .. } = scenario;
     let held = |(flow, space): (&FlowConfig, &FlowSpace)| {
-        let share = flow.occupancy.unwrap_or(device.ftl.precondition.occupancy).0;
+        // Zones are empty unless their flow says otherwise.
+        let usual = match layout.zones {
+            None => device.ftl.precondition.occupancy,
+            Some(_) => Ratio(0.0),
+        };
+        let share = flow.occupancy.unwrap_or(usual).0;
         ((space.pages as f64 * share) as u64).min(space.pages)
     };
-    let held: Vec<u64> = workload.flows.iter().zip(&layout.flows).map(held).collect();
+    let mut held: Vec<u64> = workload.flows.iter().zip(&layout.flows).map(held).collect();
+    if let Some(zone) = layout.zones {
+        // A zone is full or empty.
+        held.iter_mut().for_each(|pages| *pages -= *pages % u64::from(zone.pages));
+    }
     let mut drive = drive_over(scenario, empty);
     for (flow, &pages) in held.iter().enumerate() {
         fill(&mut drive, scenario, flow, pages)?;
         progress((flow + 1) as f64 / held.len() as f64 / (1.0 + ROUNDS));
     }
     let state = drive.into_state()?;
-    if !workload.flows.iter().all(FlowConfig::has_source) {
-        // The requests of such tenants come from outside.
+    if layout.zones.is_some() || !workload.flows.iter().all(FlowConfig::has_source) {
+        // Zones are written in order, however often; and the requests of some tenants come from
+        // outside.
         return Ok(state);
     }
     let left = (held.iter().sum::<u64>() as f64 * ROUNDS) as u64;
@@ -90,9 +101,15 @@ fn fill(
     for page in 0..pages {
         let at = page as f64 / space.pages.max(1) as f64;
         let part = parts.iter().find(|(start, end, _)| (*start..*end).contains(&at));
-        let directive = Directive::named(part.map(|&(_, _, id)| id));
-        let flow = FlowId::at(flow);
-        drive.write(&HostPage { flow, lpa: space.lpa(page), mask: whole, at: 0, directive })?;
+        let directive = match layout.zones {
+            None => Directive::named(part.map(|&(_, _, id)| id)),
+            // The zones take the handles in turn.
+            Some(zone) => Directive::place(Handle::at(
+                (page / u64::from(zone.pages) % u64::from(ZONE_HANDLES)) as usize,
+            )),
+        };
+        let (flow, lpa) = (FlowId::at(flow), Lpa::new((space.first_lpa + page) as u32));
+        drive.write(&HostPage { flow, lpa, mask: whole, at: 0, directive })?;
     }
     drive.flush(FlowId::at(flow), 0)?;
     Ok(())

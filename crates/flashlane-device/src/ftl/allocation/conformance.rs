@@ -36,6 +36,7 @@ fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
         first_lpa: 0,
         in_stream: None,
         identifiers: 0,
+        zones: None,
         page_phase: 0,
         wraps_after: None,
         handle: flashlane_units::Handle::default(),

@@ -186,7 +186,8 @@ pub struct Allocator {
     flows: Array<FlowId, FlowPlanes>,
     choice: Choice,
     pages_per_plane: Divisor,
-    /// Logical pages in a row that go to one plane: the units of a page of the flash.
+    /// Logical pages in a row that go to one plane: the units of a page of the flash, or those of a
+    /// zone, which lies in one set of dies.
     units_per_page: u32,
 }
 
@@ -223,7 +224,7 @@ impl Allocator {
                 .collect(),
             choice,
             pages_per_plane: Divisor::new(layout.geometry.pages_per_plane() as u32),
-            units_per_page: layout.geometry.units_per_page,
+            units_per_page: layout.zones.map_or(layout.geometry.units_per_page, |zone| zone.pages),
         }
     }
 

@@ -222,6 +222,29 @@ impl Blocks {
         }
     }
 
+    /// Takes the block of a frontier away, before it is full. Nothing is written to it any more.
+    pub(in crate::ftl) fn detach(&mut self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
+        let at = self.frontier_at(plane, FlowId::new(0), stream);
+        let block = std::mem::replace(&mut self.frontiers[at], BlockId::NONE);
+        (block != BlockId::NONE).then_some(block)
+    }
+
+    /// Closes a block that was taken from its frontier: its empty pages count as written and
+    /// invalid. False if a program of it is under way; then nothing changes.
+    pub(in crate::ftl) fn close_detached(&mut self, block: BlockId) -> bool {
+        if !self.blocks[block].quiet() {
+            return false;
+        }
+        let plane = self.plane_of(block);
+        self.skip_to(block, self.pages_per_block.get());
+        let filled = &mut self.planes[plane].filled;
+        let closed = &mut self.blocks[block];
+        (closed.state, closed.filled) = (BlockState::Full, *filled);
+        *filled = filled.wrapping_add(1);
+        self.full.filled(block, closed.valid);
+        true
+    }
+
     /// Opens a frontier for preconditioning. The pages before `page` count as written and invalid.
     pub fn precondition_frontier(
         &mut self,

@@ -108,7 +108,12 @@ impl Ftl {
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
-        let units = self.units_per_program();
+        // A superblock of a zone is emptied by its reset. One that several zones had to share is
+        // emptied only where writes wait for room.
+        let units = match self.has_zones() && blocks.planes[plane].parked.is_empty() {
+            true => blocks.pages_per_block(),
+            false => self.units_per_program(),
+        };
         let view = PlaneView::new(all, full, blocks.pages_per_block(), filled).gaining(units);
         let collector = self.layer.collector_mut()?;
         let victim = match &self.sets {
@@ -179,6 +184,9 @@ impl Ftl {
     /// for a block go on at once if no erase will wake them.
     pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Context, plane: PlaneId) {
         self.collect(ctx, plane);
+        if self.has_zones() {
+            self.look_after_zones(ctx, plane);
+        }
         if self.layer.frees_at_once() {
             self.unpark(ctx, plane);
         }

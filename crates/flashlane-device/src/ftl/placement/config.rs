@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::interface::zones::{ZONE_HANDLES, ZonesConfig};
+
 /// Placement of data by the host: writes name a placement handle, and the data of each handle goes
 /// to reclaim units of its own. A reclaim unit is a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,11 +17,19 @@ pub struct PlacementConfig {
     pub handles: u32,
     /// What collection does with the data of different handles, with `fdp`. Default: initially.
     pub isolation: HandleIsolation,
+    /// The zones, with `zones`.
+    #[serde(skip_serializing_if = "ZonesConfig::is_default")]
+    pub zones: ZonesConfig,
 }
 
 impl Default for PlacementConfig {
     fn default() -> Self {
-        Self { mode: PlacementMode::None, handles: 8, isolation: HandleIsolation::Initially }
+        Self {
+            mode: PlacementMode::None,
+            handles: 8,
+            isolation: HandleIsolation::Initially,
+            zones: ZonesConfig::default(),
+        }
     }
 }
 
@@ -37,6 +47,10 @@ pub enum PlacementMode {
     /// stream share reclaim units as stream 0. Copies of all streams share reclaim units. Source:
     /// NVMe 1.3, directives.
     Streams,
+    /// Zones: the space of each flow is cut into zones, which are written in order and emptied as a
+    /// whole. The mapping has to be `ideal`: the table of a drive of zones is small. Source: NVMe
+    /// Zoned Namespace Command Set 1.1.
+    Zones,
 }
 
 /// Type of a reclaim unit handle. Source: NVMe 2.1, FDP configuration descriptor.
@@ -68,9 +82,18 @@ impl PlacementConfig {
     #[must_use]
     pub fn identifiers(&self) -> u32 {
         match self.mode {
-            PlacementMode::None => 0,
+            PlacementMode::None | PlacementMode::Zones => 0,
             PlacementMode::Fdp => self.handles,
             PlacementMode::Streams => self.handles + 1,
+        }
+    }
+
+    /// Handles by which the drive tells data apart: the identifiers, or those of zones.
+    #[must_use]
+    pub fn handles_of_drive(&self) -> u32 {
+        match self.mode {
+            PlacementMode::Zones => ZONE_HANDLES,
+            _ => self.identifiers(),
         }
     }
 
@@ -83,9 +106,11 @@ impl PlacementConfig {
     /// Open reclaim units for data, of hosts and of collection, in each set of dies.
     #[must_use]
     pub fn frontiers(&self) -> u32 {
-        match self.is_persistent() {
-            true => 2 * self.identifiers(),
-            false => self.identifiers() + 1,
+        match (self.mode, self.is_persistent()) {
+            // A zone has its superblock whether it is open or not.
+            (PlacementMode::Zones, _) => 1,
+            (_, true) => 2 * self.identifiers(),
+            (_, false) => self.identifiers() + 1,
         }
     }
 }

@@ -19,6 +19,7 @@
 //! and the time of collection to the drive.
 
 mod config;
+mod zones;
 
 use flashlane_engine::Array;
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
@@ -27,6 +28,7 @@ use super::blocks::{BlockState, HANDLES_MAX, Stream};
 use super::{Ftl, FtlState};
 use crate::layout::Layout;
 pub use config::{HandleIsolation, PlacementConfig, PlacementMode};
+use zones::ZoneLeftovers;
 
 /// Placement handles of a drive, or streams that may be open.
 pub const HANDLES: std::ops::RangeInclusive<u32> = 1..=64;
@@ -106,6 +108,9 @@ pub(super) struct Handles {
     charged: Array<BlockId, Handle>,
     counts: Array<usize, HandleCounts>,
     shared_erased: u64,
+    /// With zones: pages of a zone, and the first page of each flow.
+    of_zones: Option<(u32, Array<FlowId, Lpa>)>,
+    zones: ZoneLeftovers,
 }
 
 impl Handles {
@@ -121,7 +126,7 @@ impl Handles {
             return None;
         }
         let of_flow: Vec<Handle> = layout.flows.iter().map(|flow| flow.handle).collect();
-        let count = config.identifiers() as usize;
+        let count = config.handles_of_drive() as usize;
         let fits = |handle: &Handle| handle.index() < count;
         assert!(of_flow.iter().all(fits), "validation refuses handles that the drive has not");
         of_page.resize(layout.logical_pages as usize, Handle::default());
@@ -134,6 +139,11 @@ impl Handles {
             charged: Array::of(Handle::default(), blocks),
             counts: Array::of(counts, count),
             shared_erased: 0,
+            of_zones: layout.zones.map(|zone| {
+                let first = layout.flows.iter().map(|flow| Lpa::new(flow.first_lpa as u32));
+                (zone.pages, first.collect())
+            }),
+            zones: ZoneLeftovers::default(),
         })
     }
 
@@ -142,6 +152,14 @@ impl Handles {
     fn stream_of(&self, lpa: Lpa) -> (Handle, Stream) {
         let handle = self.of_page[lpa.index()];
         (handle, Stream::placed(handle, self.persistent))
+    }
+
+    /// True for the first page of a zone.
+    fn begins_zone(&self, flow: FlowId, lpa: Lpa) -> bool {
+        let of = |(pages, first): &(u32, Array<FlowId, Lpa>)| {
+            lpa.since(first[flow]).is_multiple_of(*pages)
+        };
+        self.of_zones.as_ref().is_some_and(of)
     }
 
     /// A page of the host has its place, the first of a reclaim unit if it `opens` one.
@@ -172,6 +190,12 @@ impl Ftl {
         }
     }
 
+    /// True if the drive has zones.
+    #[inline]
+    pub(in crate::ftl) fn has_zones(&self) -> bool {
+        self.handles.as_ref().is_some_and(|handles| handles.of_zones.is_some())
+    }
+
     /// True if hosts place their data.
     #[inline(always)]
     pub(crate) fn has_handles(&self) -> bool {
@@ -193,6 +217,9 @@ impl Ftl {
         let handles = self.handles.as_mut().expect("asked only where hosts place data");
         let named = if handle == Handle::NONE { handles.of_flow[flow] } else { handle };
         handles.of_page[lpa.index()] = named;
+        if handles.begins_zone(flow, lpa) {
+            self.begin_zone(flow, lpa, named);
+        }
     }
 
     /// Allocates a page for a write where hosts place their data. `None` where the write has to
@@ -247,7 +274,7 @@ impl Ftl {
 
     /// What became of the data of all handles; `None` where hosts place nothing.
     pub(super) fn placement_counts(&self) -> Option<PlacementCounts> {
-        let handles = self.handles.as_ref()?;
+        let handles = self.handles.as_ref().filter(|handles| handles.of_zones.is_none())?;
         let unit = self.blocks.pages_per_block();
         let planes = || self.blocks.planes.numbers();
         let left = |handle: Handle| {

@@ -76,7 +76,7 @@ pub(in crate::ftl) fn fold(
     };
     assert!(pages <= u64::from(u32::MAX), "the pages of a drive have 32-bit numbers");
     Ok(Some(Folded {
-        layout: Layout { geometry: folded, flows, logical_pages: layout.logical_pages },
+        layout: Layout { geometry: folded, flows, ..layout.clone() },
         width,
         pages_per_block: geometry.pages_per_block,
         planes_per_die: geometry.planes_per_die,
@@ -163,6 +163,13 @@ pub fn folded<'a>(settings: FtlSettings<'_>, layout: &'a Layout) -> Cow<'a, Layo
         Ok(Some(folded)) => Cow::Owned(folded.layout),
         Err(problem) => panic!("validation refuses superblocks that do not fit: {problem}"),
     }
+}
+
+/// Pages of a superblock that hold data; `None` in block mode, and where the planes of the drive
+/// form no superblocks.
+#[must_use]
+pub fn data_pages(settings: FtlSettings<'_>, layout: &Layout) -> Option<u32> {
+    fold(settings, layout).ok()?.map(|folded| folded.layout.geometry.pages_per_block)
 }
 
 /// Why the planes of the drive form no superblocks, if so.

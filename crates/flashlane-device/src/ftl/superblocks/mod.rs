@@ -26,6 +26,6 @@ mod stripes;
 
 pub use config::Superblock;
 pub(in crate::ftl) use fold::{Folded, fold};
-pub use fold::{folded, problem};
+pub use fold::{data_pages, folded, problem};
 pub(in crate::ftl) use owners::Owners;
 pub(in crate::ftl) use stripes::Stripes;

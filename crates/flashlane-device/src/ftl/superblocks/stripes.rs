@@ -344,7 +344,7 @@ mod tests {
         };
         let flow = FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]]);
         let folded = Folded {
-            layout: Layout { geometry, flows: vec![flow], logical_pages: 120 },
+            layout: Layout { geometry, flows: vec![flow], logical_pages: 120, zones: None },
             width: 4,
             pages_per_block: 3 * row,
             planes_per_die,

@@ -64,6 +64,7 @@ impl Ftl {
             filling += slot;
             of_hosts += u32::from(of_host(at));
         }
+        let of_hosts = if units.waits_for_ever { 0 } else { of_hosts };
         let ends = units.order.places().filter(|&at| units.filling[at].count > 0);
         assert_eq!(ends.count() as u32, of_hosts, "the time of every row of the host ends");
         assert!(units.order.looks() || of_hosts == 0, "somebody looks for the end of that time");

@@ -36,7 +36,7 @@ impl Units {
     /// Begins a row. Returns the time at which to look for the next row whose time is over, if
     /// nobody looks yet.
     fn begin(&mut self, at: usize, now: Time) -> Option<Time> {
-        if !of_host(at) {
+        if !of_host(at) || self.waits_for_ever {
             return None;
         }
         let end = now + self.fill_time;
@@ -45,7 +45,7 @@ impl Units {
 
     /// Takes a row that is sent out of the open ones.
     fn take(&mut self, at: usize) -> Filling {
-        if of_host(at) {
+        if of_host(at) && !self.waits_for_ever {
             self.order.remove(at);
         }
         let row = std::mem::take(&mut self.filling[at]);
@@ -138,6 +138,26 @@ impl Ftl {
         if self.has_passes() {
             self.hurry_passes_of(ctx, flow);
         }
+    }
+
+    /// Sends the row of a stream of the host, if it has begun.
+    pub(in crate::ftl) fn send_row_of(
+        &mut self,
+        ctx: &mut Context,
+        plane: PlaneId,
+        stream: Stream,
+    ) {
+        let Some(units) = &self.units else { return };
+        let at = units.at(plane, FlowId::new(0), stream);
+        if units.filling[at].count > 0 {
+            self.pad_row(ctx, at);
+        }
+    }
+
+    /// True if a row of a stream of the host has begun, and is not full.
+    pub(in crate::ftl) fn fills_row_of(&self, plane: PlaneId, stream: Stream) -> bool {
+        let begun = |units: &Units| units.filling[units.at(plane, FlowId::new(0), stream)].count;
+        self.units.as_ref().is_some_and(|units| begun(units) > 0)
     }
 
     /// Sends the row of the `nth` stream, if it holds data of the flow. With superblocks, it may

@@ -29,7 +29,7 @@ use flashlane_units::{FlowId, Handle, PlaneId, TransactionId};
 use super::Ftl;
 use super::blocks::Stream;
 use super::config::FtlConfig;
-use super::placement::PlacementConfig;
+use super::placement::{PlacementConfig, PlacementMode};
 use crate::layout::Layout;
 use crate::request::Chain;
 use crate::transaction::Transaction;
@@ -77,6 +77,9 @@ pub(super) struct Units {
     /// What the program of a row moves over the channel. Unit: sectors.
     row_sectors: u32,
     fill_time: Time,
+    /// A row of a zone waits until the zone has filled it: an empty page would be a page that the
+    /// zone lacks at its end.
+    waits_for_ever: bool,
     /// Flows with rows of their own; 1 if all flows share them, as they share superblocks.
     flows: usize,
     /// Streams that fill rows, by number: writes of the host, and pages that collection moves. Each
@@ -130,7 +133,7 @@ impl Units {
         let (of_page, slots) = (geometry.units_per_page, geometry.units_per_program());
         let flows = if shared { 1 } else { layout.flows.len() };
         let persistent = placement.is_persistent();
-        let handles = (0..placement.identifiers() as u8).map(Handle::new);
+        let handles = (0..placement.handles_of_drive() as u8).map(Handle::new);
         let placed = handles.map(|handle| Stream::placed(handle, persistent));
         let hosts = [Stream::HOST].into_iter().chain(placed);
         let streams: Vec<Stream> = hosts.flat_map(|host| [host, host.moved()]).collect();
@@ -140,6 +143,7 @@ impl Units {
             of_page,
             row_sectors: slots * geometry.sectors_per_page,
             fill_time: Time(config.mapping.fill_time().0),
+            waits_for_ever: placement.mode == PlacementMode::Zones,
             flows,
             streams,
             filling: vec![Filling::default(); rows],

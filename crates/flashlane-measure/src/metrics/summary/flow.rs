@@ -122,6 +122,10 @@ pub struct FlowSummary {
     /// Response times of flushes. Summaries before `flashlane.summary/3` have none.
     #[serde(default)]
     pub flush_response_time_us: Latency,
+    /// Response times of commands that manage zones, and of commands that break a rule of zones.
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone_response_time_us: Option<Latency>,
     /// Arrival to completion seen by the host.
     pub end_to_end_us: Latency,
     /// Response times that the trace of the flow reports, from the event that counts as the arrival

@@ -69,7 +69,7 @@ impl FlowSums {
         let kind = match request.op {
             RequestOp::Read => 0,
             RequestOp::Write => 1,
-            RequestOp::Trim | RequestOp::Flush => 2,
+            _ => 2,
         };
         self.requests[kind] += 1;
         if let Some(sum) = self.bytes.get_mut(kind) {

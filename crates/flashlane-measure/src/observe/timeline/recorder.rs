@@ -281,6 +281,7 @@ impl TimelineRecorder {
             RequestOp::Write => "write request",
             RequestOp::Trim => "trim request",
             RequestOp::Flush => "flush request",
+            _ => "zone request",
         };
         self.push(line, (start, now), name, request.flow, number);
         let stages = [

@@ -22,6 +22,7 @@ pub(super) fn placement(seed: u64, device: &mut DeviceConfig, workload: &mut Wor
         mode: draw.pick(&modes),
         handles: draw.between(1, 5) as u32,
         isolation: draw.pick(&isolations),
+        ..PlacementConfig::default()
     };
     with.ftl.precondition.enabled = draw.chance(0.2);
     // The workload has no requests yet, which is a problem of its own.

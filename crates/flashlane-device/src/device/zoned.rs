@@ -1,0 +1,227 @@
+//! Commands of zones on their way through the drive (`interface/zones` has the rules): a reset
+//! gives up the pages of a zone and erases its superblock, and a finish fills what the zone has
+//! left.
+
+use flashlane_units::{FlowId, Handle, Ppa, RequestId, RequestOp, TransactionId};
+
+use super::Device;
+use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport};
+use crate::request::{Chain, Directive, Planned, Request};
+use crate::transaction::{Op, Source, Transaction};
+use flashlane_reading::Error;
+
+/// Rows of a zone that its finish has under way at a time, for each plane.
+const ROWS_UNDER_WAY: u32 = 2;
+
+/// A finish that fills its zone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    request: RequestId,
+    /// The next part of the request to be written, and the number of its parts.
+    next: u32,
+    parts: u32,
+}
+
+/// What a drive with zones keeps of commands under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ZoneWork {
+    /// Finishes that fill their zones.
+    filling: Vec<Filling>,
+    /// Why the drive refused requests that are under way.
+    refusals: Vec<(RequestId, ZoneRefusal)>,
+    /// Why the command was refused that arrives now.
+    arriving: Option<ZoneRefusal>,
+    /// True if a refusal is an answer, and not the end of the run.
+    answers: bool,
+}
+
+impl Device {
+    /// Makes refusals of commands to zones answers to them. Otherwise the first one ends the run.
+    pub fn answer_refusals(&mut self) {
+        self.zone_work.answers = true;
+    }
+
+    /// The zones of a flow; `None` where the drive has none.
+    pub fn zones_of(&self, flow: FlowId) -> Option<Vec<ZoneReport>> {
+        self.zones.as_ref().map(|zones| zones.report(flow))
+    }
+
+    /// Commands that changed zones; `None` where the drive has none.
+    pub fn zone_counts(&self) -> Option<ZoneCounts> {
+        self.zones.as_ref().map(|zones| zones.counts())
+    }
+
+    /// Checks a command that arrives against the rules of zones, and makes it what the rest of the
+    /// drive sees.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn admit_to_zone(&mut self, flow: FlowId, planned: &mut Planned) {
+        let zones = self.zones.as_mut().expect("asked only where flows have zones");
+        match zones.admit(flow, planned) {
+            Ok(admitted) => *planned = admitted,
+            Err(why) => {
+                self.zone_work.arriving = Some(why);
+                if !self.zone_work.answers {
+                    let Planned { op, sector, sectors, .. } = *planned;
+                    let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
+                    self.fail(Error::config(format!("flow[{flow}]"), format!("{command}: {why}")));
+                }
+                let directive = Directive::NONE;
+                *planned = Planned { op: RequestOp::Refused, sectors: 0, directive, ..*planned };
+            }
+        }
+    }
+
+    /// The command that was refused has become this request.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_refusal(&mut self, id: RequestId) {
+        let why = self.zone_work.arriving.take().expect("a refusal has a reason");
+        self.zone_work.refusals.push((id, why));
+    }
+
+    /// Why a complete request was refused.
+    pub(super) fn refusal_of(&self, id: RequestId) -> Option<ZoneRefusal> {
+        let of = |(refused, _): &&(RequestId, ZoneRefusal)| *refused == id;
+        self.zone_work.refusals.iter().find(of).map(|&(_, why)| why)
+    }
+
+    /// A request leaves the drive.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn forget_refusal(&mut self, id: RequestId) {
+        self.zone_work.refusals.retain(|&(refused, _)| refused != id);
+    }
+
+    /// The device work of a command that manages a zone.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn manage_zone(&mut self, id: RequestId) {
+        let Request { op, sectors, .. } = self.context.requests[id];
+        match op {
+            _ if sectors == 0 => {}
+            RequestOp::ZoneReset => self.reset_zone(id),
+            RequestOp::ZoneFinish => self.finish_zone(id),
+            _ => {}
+        }
+    }
+
+    /// Gives up every page of a zone, and erases its superblock.
+    fn reset_zone(&mut self, id: RequestId) {
+        let Request { flow, marks, .. } = self.context.requests[id];
+        let count = self.page_count(id);
+        let first = self.page_part(id, 0).lpa;
+        for index in 0..count {
+            let part = self.page_part(id, index);
+            self.trim_cached(flow, part.lpa, part.mask);
+        }
+        // Pages that fill the zone, and have no place yet.
+        let unplaced = |tr: &Transaction| {
+            let inside = tr.lpa >= first && tr.lpa < first.plus(count);
+            inside && (tr.source, tr.op, tr.ppa) == (Source::User, Op::Program, Ppa::NONE)
+        };
+        let transactions = &mut self.context.transactions;
+        let given_up: Vec<TransactionId> =
+            transactions.iter().filter(|(_, tr)| unplaced(tr)).map(|(id, _)| id).collect();
+        given_up.into_iter().for_each(|id| transactions[id].set_part(0, 0));
+        let handle = marks.handle();
+        self.ask_ftl(|ftl, context| ftl.reset_zone(context, flow, (first, count), handle));
+    }
+
+    /// True if the zone of a command was reset since the command was checked, so that there is
+    /// nothing left to do for it.
+    pub(super) fn zone_was_reset(&self, id: RequestId) -> bool {
+        let Request { flow, sector, marks, .. } = self.context.requests[id];
+        let zones = self.zones.as_ref().expect("asked only where flows have zones");
+        !zones.is_current(flow, sector, marks.handle())
+    }
+
+    /// True if the pages of a write may be written again, so that they stay in the cache.
+    pub(super) fn stays_in_area(&self, id: RequestId) -> bool {
+        let Request { flow, sector, .. } = self.context.requests[id];
+        self.zones.as_ref().is_some_and(|zones| zones.area(flow, sector).is_some())
+    }
+
+    /// Writes back what lies before the write pointer of a zone with a random write area.
+    #[cold]
+    pub(super) fn commit_area(&mut self, id: RequestId) {
+        let Request { flow, sector, .. } = self.context.requests[id];
+        let area = self.zones.as_ref().and_then(|zones| zones.area(flow, sector));
+        let (start, pointer) = area.expect("the zone has an area");
+        let space = &self.layout.flows[flow.index()];
+        let page = |sector: u64| space.lpa(self.page_sectors.divide_long(sector)).get();
+        let pages = page(start)..page(start) + page(pointer - start) - page(0);
+        for lpa in self.cache.dirty_pages_in(flow, pages) {
+            let write = self.write_back(flow, lpa, u64::MAX);
+            self.translate(write);
+        }
+    }
+
+    /// Fills what a zone has left, behind what of it is in the cache.
+    fn finish_zone(&mut self, id: RequestId) {
+        let Request { flow, marks, sector, .. } = self.context.requests[id];
+        let first = self.page_part(id, 0);
+        let fills = self.zone_finish == FinishKind::Fill;
+        // A page that was begun belongs to what was written.
+        let begun = !sector.is_multiple_of(u64::from(self.page_sectors.get()));
+        let parts = self.page_count(id);
+        // Only a zone with data has an open superblock.
+        let zone = self.layout.zones.expect("only zones are finished").pages;
+        let start =
+            first.lpa.get() - first.lpa.since(self.layout.flows[flow.index()].lpa(0)) % zone;
+        let pages = start..first.lpa.get() + u32::from(begun);
+        for lpa in self.cache.dirty_pages_in(flow, pages) {
+            let write = self.write_back(flow, lpa, u64::MAX);
+            self.translate(write);
+        }
+        if !fills {
+            let (lpa, handle) = (first.lpa, marks.handle());
+            self.ask_ftl(|ftl, context| ftl.leave_zone(context, flow, lpa, handle));
+            return;
+        }
+        self.zone_work.filling.push(Filling { request: id, next: u32::from(begun), parts });
+        let geometry = self.layout.geometry;
+        let row = geometry.units_per_program();
+        for _ in 0..row.saturating_mul(ROWS_UNDER_WAY * geometry.planes()) {
+            if !self.fill_on(id) {
+                break;
+            }
+        }
+    }
+
+    /// Writes the next page of a zone that is being filled. False if there is none.
+    pub(super) fn fill_on(&mut self, id: RequestId) -> bool {
+        let filling = &mut self.zone_work.filling;
+        let Some(at) = filling.iter().position(|one| one.request == id) else { return false };
+        let Filling { next, parts, .. } = filling[at];
+        if next >= parts || self.zone_was_reset(id) {
+            let filling = &mut self.zone_work.filling;
+            filling.swap_remove(at);
+            return false;
+        }
+        self.zone_work.filling[at].next += 1;
+        let part = self.page_part(id, next);
+        let Request { flow, marks, .. } = self.context.requests[id];
+        self.ask_ftl(|ftl, _| ftl.note_handle(flow, part.lpa, marks.handle()));
+        self.write_through(id, &part);
+        true
+    }
+
+    /// A page of a request is on flash. If it fills a zone, the next one follows. Returns the times
+    /// of the request up to here: those of the pages before count as waiting.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn page_filled(&mut self, tr: &Transaction) -> Chain {
+        let Request { op, flow, begun, .. } = self.context.requests[tr.request];
+        let mut chain = tr.chain;
+        if op == RequestOp::ZoneFinish {
+            self.ask_ftl(|ftl, _| ftl.not_of_host(flow));
+            self.fill_on(tr.request);
+            chain.queue += (self.context.now - begun).0 - chain.total();
+        }
+        chain
+    }
+}
+
+/// The handle of writes to a zone is never that of the flow.
+const _: () = assert!(Handle::NONE.get() == u8::MAX, "a zone names its handle");

@@ -1,0 +1,132 @@
+//! The superblocks of zones.
+//!
+//! A zone writes by the handle that it has while it is active, so that its pages fill a superblock
+//! of their own, in order. The superblock is erased after a reset: when no page of it is valid and
+//! no program under way. Until then it keeps its handle busy only if the zone was not full; the
+//! frontier is closed before another zone writes by the same handle.
+
+use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa, TransactionId};
+
+use crate::context::Context;
+use crate::ftl::Ftl;
+use crate::ftl::Outcome;
+use crate::ftl::blocks::{BlockState, Stream};
+use crate::ftl::gc::JobKind;
+use crate::transaction::Source;
+
+/// Superblocks that zones have left behind, until they are erased.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ZoneLeftovers {
+    /// Superblocks that zones left before they were full, with programs under way.
+    left: Vec<BlockId>,
+    /// Superblocks of zones that were reset.
+    reset: Vec<BlockId>,
+}
+
+impl Ftl {
+    /// Gives up the pages of a zone, and erases its superblock as soon as possible. `handle`: that
+    /// of an active zone, otherwise `NONE`.
+    pub(crate) fn reset_zone(
+        &mut self,
+        ctx: &mut Context,
+        flow: FlowId,
+        (first, pages): (Lpa, u32),
+        handle: Handle,
+    ) {
+        let (plane, _) = self.allocator.home(flow, first);
+        // No collection may begin in between: it would copy what is about to be given up.
+        self.blocks.planes[plane].gc_wanted = false;
+        let mask = self.pages.full_mask();
+        let mut blocks: Vec<BlockId> = Vec::new();
+        for lpa in (0..pages).map(|nth| first.plus(nth)) {
+            let ppa = self.pages.ppa(lpa);
+            if ppa != Ppa::NONE {
+                let block = self.blocks.block_of(ppa);
+                if blocks.last() != Some(&block) && !blocks.contains(&block) {
+                    blocks.push(block);
+                }
+                self.trim(ctx, flow, lpa, mask);
+            }
+        }
+        let handles = self.handles.as_mut().expect("zones have handles");
+        handles.zones.reset.extend(blocks);
+        self.collect(ctx, plane);
+        self.leave_zone(ctx, flow, first, handle);
+    }
+
+    /// A zone is no longer active, and its superblock may not be full.
+    pub(crate) fn leave_zone(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, handle: Handle) {
+        let (plane, _) = self.allocator.home(flow, lpa);
+        if handle != Handle::NONE {
+            self.send_row_of(ctx, plane, Stream::placed(handle, false));
+            self.detach_superblock(plane, handle);
+        }
+        self.look_after_zones(ctx, plane);
+    }
+
+    fn detach_superblock(&mut self, plane: PlaneId, handle: Handle) {
+        let block = self.blocks.detach(plane, Stream::placed(handle, false));
+        let handles = self.handles.as_mut().expect("zones have handles");
+        handles.zones.left.extend(block);
+    }
+
+    /// Closes superblocks that zones have left, and erases those of zones that were reset, as far
+    /// as no program of them is under way. The end of such a program calls this function again.
+    pub(in crate::ftl) fn look_after_zones(&mut self, ctx: &mut Context, plane: PlaneId) {
+        let Some(handles) = &mut self.handles else { return };
+        let ZoneLeftovers { left, reset } = std::mem::take(&mut handles.zones);
+        let mut later = ZoneLeftovers::default();
+        let mut empty = reset;
+        for block in left {
+            if !self.blocks.close_detached(block) {
+                later.left.push(block);
+            } else if self.blocks.block(block).valid == 0 && !empty.contains(&block) {
+                empty.push(block);
+            }
+        }
+        for block in empty {
+            let state = self.blocks.block(block);
+            match state.state {
+                BlockState::Full if state.valid == 0 && state.quiet() => {
+                    self.gc_invocations += 1;
+                    self.start_job(ctx, self.blocks.plane_of(block), block, JobKind::Collection);
+                }
+                BlockState::Full | BlockState::Open if state.valid == 0 => later.reset.push(block),
+                // It has data of another zone, or is being erased.
+                _ => {}
+            }
+        }
+        self.blocks.planes[plane].gc_wanted |= !(later.left.is_empty() && later.reset.is_empty());
+        self.handles.as_mut().expect("zones have handles").zones = later;
+    }
+
+    /// A page of a zone was given up while it waited for its place. True if it needs none: another
+    /// zone would lack the page at its end.
+    #[cold]
+    pub(in crate::ftl) fn is_given_up(&mut self, ctx: &mut Context, id: TransactionId) -> bool {
+        let tr = &mut ctx.transactions[id];
+        if !self.has_zones() || tr.source == Source::Mapping {
+            return false;
+        }
+        let waited = tr.lap(ctx.now);
+        tr.chain.mapping += waited;
+        self.outcomes.push(Outcome::GivenUp { transaction: id });
+        true
+    }
+
+    /// A zone begins to write by a handle, in a superblock of its own.
+    pub(super) fn begin_zone(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) {
+        let (plane, _) = self.allocator.home(flow, lpa);
+        let stream = Stream::placed(handle, false);
+        if self.blocks.next_page(plane, flow, stream) > 0 && !self.fills_row_of(plane, stream) {
+            self.detach_superblock(plane, handle);
+        }
+    }
+
+    /// A page that the host did not write was programmed: it filled a zone.
+    pub(crate) fn not_of_host(&mut self, flow: FlowId) {
+        let counts = &mut self.flows[flow];
+        counts.host_programs -= 1;
+        counts.other_programs += 1;
+    }
+}
