@@ -4,8 +4,27 @@ use flashlane::metrics::{HandleSummary, Summary};
 
 use crate::table::number;
 
-/// Data by placement handle, where the host places it.
+/// Commands to zones, where the drive has some.
+fn zones(summary: &Summary) -> String {
+    let Some(zones) = &summary.zones else { return String::new() };
+    format!(
+        "{} zones of {} MiB, up to {} active: {} appends, {} resets, {} finishes with {} MiB left\n",
+        zones.zones,
+        number(zones.capacity_bytes as f64 / f64::from(1 << 20)),
+        zones.active_max,
+        zones.appends,
+        zones.resets,
+        zones.finishes,
+        number(zones.left_bytes as f64 / f64::from(1 << 20)),
+    )
+}
+
+/// Data by placement handle, where the host places it, and commands to zones.
 pub(crate) fn placement(summary: &Summary) -> String {
+    zones(summary) + &handles(summary)
+}
+
+fn handles(summary: &Summary) -> String {
     let Some(placement) = &summary.placement else { return String::new() };
     let mib = |bytes: u64| number(bytes as f64 / f64::from(1 << 20));
     let line = |handle: &HandleSummary| {

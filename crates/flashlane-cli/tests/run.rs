@@ -149,6 +149,7 @@ fn a_summary_has_exactly_the_keys_of_its_schema() {
             "slc_cache",
             "separation",
             "placement",
+            "zones",
             "admission",
         ]
         .contains(&key.as_str());

@@ -114,6 +114,11 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!(concat!(env!("OUT_DIR"), "/zn540.toml")),
     },
     Preset {
+        name: "zn540-zones",
+        summary: "WD ZN540 1 TB with its zones, fitted to measurements: TLC, 8 channels x 4 dies",
+        text: include_str!(concat!(env!("OUT_DIR"), "/zn540-zones.toml")),
+    },
+    Preset {
         name: "tiny",
         summary: "a small, fast drive for tests: 64 MiB, 2 channels x 2 chips x 1 die",
         text: include_str!(concat!(env!("OUT_DIR"), "/tiny.toml")),

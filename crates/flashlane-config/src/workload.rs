@@ -16,7 +16,7 @@ pub use flashlane_workload::config::{
     FlowConfig, GroupConfig, HotColdConfig, LimitConfig, LimitPlace, MixedConfig, MqsimAddress,
     MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange,
     RatesConfig, SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig, WarpsConfig,
-    ZipfConfig,
+    ZipfConfig, ZoneUse, ZoneUseConfig,
 };
 
 /// A workload: one or more flows.

@@ -250,6 +250,13 @@ impl FlowSpace {
         chips * dies * planes
     }
 
+    /// Sectors of the space that can hold data: those behind the capacity of a zone cannot. Unit:
+    /// sectors.
+    #[must_use]
+    pub fn data_sectors(&self) -> u64 {
+        self.zones.map_or(self.sectors, |zone| self.sectors / zone.size * zone.capacity)
+    }
+
     /// A page of the flow among all logical pages.
     #[inline]
     #[must_use]

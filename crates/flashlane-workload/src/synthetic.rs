@@ -9,7 +9,7 @@ use super::size::SizeDraw;
 use super::zone_use::ZoneWriter;
 use super::{Directive, Planned, RequestOp, RequestSource};
 use crate::config::{Arrivals, SyntheticConfig};
-use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES, ZoneGeometry};
 use flashlane_reading::Error;
 use flashlane_units::ByteSize;
 
@@ -33,6 +33,8 @@ pub struct SyntheticSource {
     think_time: Time,
     /// The zones that writes go to; `None` where addresses are drawn.
     zones: Option<Box<ZoneWriter>>,
+    /// The zones of the space, if sectors lie behind their capacity; addresses leave those out.
+    holes: Option<ZoneGeometry>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +67,7 @@ impl SyntheticSource {
     ) -> Self {
         let seed = config.seed.unwrap_or(seed);
         let stream = |part: &str| Rng::stream(seed, part, flow);
-        let (first_sector, limit) = region(config, space.sectors);
+        let (first_sector, limit) = region(config, space.data_sectors());
         let align = config.alignment().div_ceil(SECTOR_BYTES);
         let size = SizeDraw::new(&config.size);
         let mut address_rng = stream("workload.address");
@@ -79,13 +81,16 @@ impl SyntheticSource {
             size,
             size_rng: stream("workload.size"),
             end: PassEnd::new(config.requests, config.duration.map(|span| span.0)),
-            space_sectors: space.sectors,
+            space_sectors: space.data_sectors(),
             first_sector,
             sectors_per_page: (page_bytes / SECTOR_BYTES).max(1),
             think_time: Time(config.think_time.map_or(0, |span| span.0)),
             zones: (config.zones.as_ref().zip(space.zones))
-                .map(|(zones, geometry)| ZoneWriter::new(zones, geometry, limit))
+                .map(|(zones, geometry)| {
+                    ZoneWriter::new(zones, geometry, limit / geometry.capacity)
+                })
                 .map(Box::new),
+            holes: space.zones.filter(|zone| zone.size > zone.capacity),
         }
     }
 
@@ -110,6 +115,13 @@ impl SyntheticSource {
         pages.insert_range(self.first_sector / self.sectors_per_page, last / self.sectors_per_page);
         Footprint::Pages(pages)
     }
+}
+
+/// Where a request lies that was drawn among the sectors that zones can hold. It does not reach over
+/// the end of its zone.
+fn past_holes(zone: ZoneGeometry, sector: u64, sectors: u64) -> u64 {
+    let inside = (sector % zone.capacity).min(zone.capacity.saturating_sub(sectors));
+    sector / zone.capacity * zone.size + inside
 }
 
 /// The part of a flow's space that requests touch: its first sector and its size. Unit: sectors.
@@ -218,7 +230,10 @@ impl RequestSource for SyntheticSource {
             return Ok(Some(Planned { arrival, op, sector, sectors, ..Planned::default() }));
         }
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
-        let sector = self.first_sector + sector;
+        let mut sector = self.first_sector + sector;
+        if let Some(zone) = self.holes {
+            sector = past_holes(zone, sector, sectors);
+        }
         Ok(Some(Planned {
             arrival,
             op,
@@ -232,7 +247,7 @@ impl RequestSource for SyntheticSource {
     fn upcoming(&self) -> Option<u64> {
         let SizeDraw::Fixed(sectors) = self.size else { return None };
         self.ops.only?;
-        if self.zones.is_some() {
+        if self.zones.is_some() || self.holes.is_some() {
             return None;
         }
         Some(self.first_sector + self.address.foresee(sectors, &self.address_rng)?)

@@ -39,9 +39,9 @@ struct Active {
 pub(crate) type ZoneCommand = (RequestOp, u64, u64);
 
 impl ZoneWriter {
-    /// The zones of a space of `sectors` sectors, none of them written so far.
-    pub(crate) fn new(config: &ZoneUseConfig, geometry: ZoneGeometry, sectors: u64) -> Self {
-        let count = (sectors / geometry.size).max(1);
+    /// The first `count` zones of a space, at least one, none of them written so far.
+    pub(crate) fn new(config: &ZoneUseConfig, geometry: ZoneGeometry, count: u64) -> Self {
+        let count = count.max(1);
         let finish = config.finish_after.map_or(geometry.capacity, |size| size.0 / SECTOR_BYTES);
         Self {
             kind: config.kind,
@@ -103,7 +103,7 @@ mod tests {
     const GEOMETRY: ZoneGeometry = ZoneGeometry { size: 64, capacity: 40, pages: 5, size_pages: 8 };
 
     fn commands(config: &ZoneUseConfig, count: usize) -> Vec<ZoneCommand> {
-        let mut writer = ZoneWriter::new(config, GEOMETRY, 4 * 64);
+        let mut writer = ZoneWriter::new(config, GEOMETRY, 4);
         (0..count).map(|_| writer.draw(16)).collect()
     }
 

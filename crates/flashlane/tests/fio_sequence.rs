@@ -71,6 +71,7 @@ fn ours(flow: &FlowConfig) -> Vec<(Time, u64, Request)> {
                     RequestOp::Write => 'W',
                     RequestOp::Trim => 'T',
                     RequestOp::Flush => 'S',
+                    other => unreachable!("{other:?} is no request of this job"),
                 };
                 let bytes = u64::from(planned.sectors) * 512;
                 issued.push((now, cookie >> 2, (op, planned.sector * 512, bytes)));

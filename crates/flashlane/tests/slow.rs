@@ -18,6 +18,7 @@ mod theory_collection;
 mod theory_units;
 mod waf_only;
 mod workload_clone;
+mod zn540;
 
 // The random runs.
 #[path = "swarm/generate/mod.rs"]

@@ -212,8 +212,9 @@ fn check(case: &Case, summary: &Summary) {
         check_latency(&flow.response_time_us, name);
         check_latency(&flow.end_to_end_us, name);
         let requests = &flow.requests;
-        let count = requests.read + requests.write + requests.trim + requests.flush;
-        assert_eq!(count, flow.response_time_us.count, "requests of {name} by kind");
+        assert_eq!(requests.all(), flow.response_time_us.count, "requests of {name} by kind");
+        let zones = flow.zone_response_time_us.as_ref().map_or(0, |latency| latency.count);
+        assert_eq!(requests.zone, zones, "commands of {name} to zones");
         assert_eq!(requests.read, flow.read_response_time_us.count);
         assert_eq!(requests.write, flow.write_response_time_us.count);
         for (bytes, count) in [(flow.bytes.read, requests.read), (flow.bytes.write, requests.write)]

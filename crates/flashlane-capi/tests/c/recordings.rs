@@ -10,7 +10,6 @@ use flashlane::config::validate::validate;
 use flashlane::config::{DeviceConfig, FlowConfig};
 use flashlane::drive::{Completion, Drive, Operation, Submissions, Submitted};
 use flashlane::observe::{Observe, RequestBatch, RequestRecord};
-use flashlane::workload::RequestOp;
 use flashlane::{Error, RunOptions, simulate};
 use toml::{Table, Value};
 

@@ -37,10 +37,11 @@ impl Cache {
         self.audit_slots();
     }
 
-    /// Checks that no request is left waiting at the end.
-    pub(crate) fn audit_end(&self) {
+    /// Checks that no request is left waiting at the end. `rests`: pages may wait for others of
+    /// their zone.
+    pub(crate) fn audit_end(&self, rests: bool) {
         for pool in &self.pools {
-            pool.audit_end();
+            pool.audit_end(rests);
         }
         assert!(self.dram.is_drained(), "no access waits for its turn");
     }

@@ -125,7 +125,7 @@ fn writes_to_a_page_merge() {
     stage.on_flash(write);
     assert_eq!(stage.cache.held(FlowId::new(0), Lpa::new(5)), 0b0111, "the page stays, unchanged");
     assert_eq!(stage.cache.pages_to_flush(FlowId::new(0)), []);
-    stage.cache.audit_end();
+    stage.cache.audit_end(false);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn the_bound_counts_the_sectors_under_way() {
     stage.cache.wait_over(FlowId::new(0));
     assert_eq!(stage.cache.longest_waiting(FlowId::new(0)), Some(RequestId::new(71)));
     stage.cache.wait_over(FlowId::new(0));
-    stage.cache.audit_end();
+    stage.cache.audit_end(false);
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_trim_takes_sectors_from_the_cache_and_from_write_backs_without_a_place() {
         stage.on_flash(id);
     }
     assert!(stage.cache.is_open(FlowId::new(0)));
-    stage.cache.audit_end();
+    stage.cache.audit_end(false);
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub use crate::interface::config::{
     CostModel, InterfaceConfig, InterfaceKind, Priority, SataConfig,
 };
 pub use crate::interface::processors::ProcessorsConfig;
+pub use crate::interface::zones::{FinishKind, ZonesConfig};
 use crate::isolation::Isolation;
 use crate::layout::Geometry;
 pub use crate::link::config::LinkConfig;

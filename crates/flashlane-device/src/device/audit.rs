@@ -81,6 +81,6 @@ impl Device {
             let left = 1 + left.count();
             panic!("{left} transactions are left behind, the first of them: {tr:?}");
         }
-        self.cache.audit_end();
+        self.cache.audit_end(zoned);
     }
 }

@@ -11,6 +11,7 @@ use crate::ftl::counts::{FlowPages, FtlCounts};
 use crate::host::HostFlow;
 use crate::host::counts::{ByteCounts, RequestCounts};
 use crate::interface::processors::ProcessorReading;
+use crate::interface::zones::ZoneCounts;
 use crate::transaction::{Op, Place, Transaction};
 
 /// Page transactions that are over, and the sums of their times. Unit of the sums: picoseconds.
@@ -187,6 +188,8 @@ pub struct DeviceReading {
     pub evictions: u64,
     /// What the pace of the data cache did, where it admits writes by rate.
     pub admission: Option<AdmissionCounts>,
+    /// Commands that changed zones; `None` where the drive has none.
+    pub zones: Option<ZoneCounts>,
     /// Work of the controller's processors.
     pub processors: ProcessorReading,
     /// Erases of each block; empty before the first one.
@@ -282,6 +285,7 @@ impl Device {
             ftl: self.ftl.counts(),
             evictions: self.cache.evictions(),
             admission: self.cache.admission_counts(),
+            zones: self.zone_counts(),
             processors: self.interface.processors_done(),
             block_erases: if erases == 0 { Vec::new() } else { self.ftl.erases_of_blocks() },
             channels: self.flash.taken(at, &self.context.transactions),

@@ -162,10 +162,10 @@ impl Device {
         self.context.transactions.remove(id);
         if tr.source == Source::Cache {
             self.write_back_done(&tr);
-        } else if self.zones.is_some() {
-            let chain = self.page_filled(&tr);
-            self.part_done(tr.request, &chain);
         } else {
+            if self.zones.is_some() {
+                self.page_filled(tr.request);
+            }
             self.part_done(tr.request, &tr.chain);
         }
     }

@@ -6,7 +6,7 @@ use flashlane_units::{FlowId, Handle, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
 use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport};
-use crate::request::{Chain, Directive, Planned, Request};
+use crate::request::{Directive, Planned, Request};
 use crate::transaction::{Op, Source, Transaction};
 use flashlane_reading::Error;
 
@@ -201,25 +201,34 @@ impl Device {
         }
         self.zone_work.filling[at].next += 1;
         let part = self.page_part(id, next);
-        let Request { flow, marks, .. } = self.context.requests[id];
+        let Request { flow, marks, begun, .. } = self.context.requests[id];
         self.ask_ftl(|ftl, _| ftl.note_handle(flow, part.lpa, marks.handle()));
-        self.write_through(id, &part);
+        let now = self.context.now;
+        let mut write = self.ftl.transaction(now, (Source::User, Op::Program), flow, part.lpa);
+        write.set_part(part.mask, part.sectors);
+        write.request = id;
+        // It waited for the pages before it.
+        write.chain.mapping = (now - begun).0;
+        let write = self.context.transactions.insert(write);
+        self.context.requests[id].pending += 1;
+        if now > begun
+            && let Some(observer) = &mut self.observer
+        {
+            observer.same_page(now, (write, &self.context.transactions[write]), begun.0);
+        }
+        self.translate(write);
         true
     }
 
-    /// A page of a request is on flash. If it fills a zone, the next one follows. Returns the times
-    /// of the request up to here: those of the pages before count as waiting.
+    /// A page of a request is on flash. If it fills a zone, the next one follows.
     #[cold]
     #[inline(never)]
-    pub(super) fn page_filled(&mut self, tr: &Transaction) -> Chain {
-        let Request { op, flow, begun, .. } = self.context.requests[tr.request];
-        let mut chain = tr.chain;
+    pub(super) fn page_filled(&mut self, id: RequestId) {
+        let Request { op, flow, .. } = self.context.requests[id];
         if op == RequestOp::ZoneFinish {
             self.ask_ftl(|ftl, _| ftl.not_of_host(flow));
-            self.fill_on(tr.request);
-            chain.queue += (self.context.now - begun).0 - chain.total();
+            self.fill_on(id);
         }
-        chain
     }
 }
 

@@ -15,6 +15,7 @@ use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::device::Device;
 use flashlane_device::event::Up;
 use flashlane_device::host::HostFlow;
+use flashlane_device::layout::FlowSpace;
 use flashlane_device::request::Planned;
 use flashlane_reading::Error;
 
@@ -146,6 +147,10 @@ impl Metered {
             geometry: drive.geometry(),
             isolation_sets: drive.sets_summary(),
             scheduler_overhead: drive.scheduler_overhead(room),
+            zones: drive.layout().zones.map(|zone| {
+                let count = |flow: &FlowSpace| flow.sectors / zone.size;
+                (zone, drive.layout().flows.iter().map(count).sum())
+            }),
             logical_bytes: drive.layout().logical_pages * device.unit().0,
             memory: MemorySummary {
                 physical_pages: drive.geometry().pages(),

@@ -14,7 +14,7 @@ use crate::metrics::window::TimeRange;
 use crate::metrics::{Fairness, energy};
 use crate::rules::Variant;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
-use flashlane_device::layout::Geometry;
+use flashlane_device::layout::{Geometry, ZoneGeometry};
 use flashlane_workload::SourceReport;
 
 /// A finished run, as the summary needs it.
@@ -34,6 +34,8 @@ pub struct Ended<'a> {
     pub(crate) memory: MemorySummary,
     /// Capacity of the drive for host data. Unit: bytes.
     pub(crate) logical_bytes: u64,
+    /// The zones of the drive, and their number.
+    pub(crate) zones: Option<(ZoneGeometry, u64)>,
 }
 
 /// The summary of a run, without the parts that need other runs or a wall clock.
@@ -89,6 +91,7 @@ pub fn summarise(
         slc_cache: window.slc_cache(),
         separation: window.separation(),
         placement: window.placement(device),
+        zones: window.zones(run.zones),
         admission: window.admission(),
         ..Summary::default()
     };

@@ -10,13 +10,13 @@ use super::summary::{
     AdmissionSummary, BusyBySource, ByteCounts, CacheSummary, ChannelSummary, ChipSummary,
     CmtSummary, CommandCounts, CommandSummary, CompletedInWindow, DeviceTime, EraseSummary,
     ErrorSummary, FlashSummary, OutsideWindow, PlacementSummary, ProcessorsSummary, RequestCounts,
-    SeparationSummary, SlcCacheSummary, UnitSummary,
+    SeparationSummary, SlcCacheSummary, UnitSummary, ZonesSummary,
 };
 use flashlane_config::{DeviceConfig, WindowRule};
 use flashlane_device::device::reading::FlowWork;
 use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::interface::processors::ProcessorReading;
-use flashlane_device::layout::Geometry;
+use flashlane_device::layout::{Geometry, ZoneGeometry};
 
 /// The whole run, cut at both ends of the window.
 pub(crate) struct Spans {
@@ -299,6 +299,13 @@ impl Span<'_> {
             None => to,
         };
         Some(PlacementSummary::of(counts, device))
+    }
+
+    /// Commands to zones; `None` where the drive has none. `zones`: the zones of all flows.
+    pub(crate) fn zones(&self, zones: Option<(ZoneGeometry, u64)>) -> Option<ZonesSummary> {
+        let to = self.to.drive.zones?;
+        let from = self.from.drive.zones.unwrap_or_default();
+        Some(ZonesSummary::between(from, to, zones?))
     }
 
     /// Admission to the data cache; `None` unless that is by rate.

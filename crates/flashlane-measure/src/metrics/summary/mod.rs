@@ -9,6 +9,7 @@ mod placement;
 mod separation;
 mod slc_cache;
 mod units;
+mod zones;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,7 @@ pub use placement::{HandleSummary, PlacementSummary};
 pub use separation::SeparationSummary;
 pub use slc_cache::SlcCacheSummary;
 pub use units::UnitSummary;
+pub use zones::ZonesSummary;
 
 /// Schema name written into every summary.
 pub const SCHEMA: &str = "flashlane.summary/3";
@@ -153,6 +155,9 @@ pub struct Summary {
     /// (`placement.mode`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementSummary>,
+    /// Commands to zones inside the window; left out where the drive has none (`placement.mode`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZonesSummary>,
     /// Admission of writes to the data cache inside the window; left out unless that is by rate
     /// (`cache.admission`), or there are pauses (`cache.pause`).
     #[serde(default, skip_serializing_if = "Option::is_none")]

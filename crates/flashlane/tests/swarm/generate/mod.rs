@@ -14,6 +14,7 @@ mod slc_cache;
 mod warps;
 mod word_lines;
 mod workload;
+mod zones;
 
 use std::sync::{Arc, Mutex};
 
@@ -163,6 +164,7 @@ pub(crate) fn case(seed: u64) -> Case {
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     placement::placement(seed, &mut device, &mut workload);
+    zones::zones(seed, &mut device, &mut workload);
     warps::warps(seed, &mut device, &mut workload);
     shares::shares(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {
