@@ -8,7 +8,7 @@ use super::Device;
 use super::pages::SectorRange;
 use crate::cache::{DramAccess, DramUse, Room};
 use crate::event::Event;
-use crate::request::Chain;
+use crate::request::{Chain, Request};
 use crate::transaction::{Op, Source, Transaction};
 
 impl Device {
@@ -127,13 +127,19 @@ impl Device {
                 self.cache.wait(flow, id);
             } else if self.accept_pages(id) {
                 self.context.requests[id].pending -= 1;
+                if self.zones.is_some() {
+                    self.write_entered(id);
+                }
             } else {
                 self.cache.wait(flow, id);
             }
             return;
         }
-        if self.zones.is_some() && self.zone_was_reset(id) {
-            return;
+        if self.zones.is_some() {
+            self.write_entered(id);
+            if self.zone_was_reset(id) {
+                return;
+            }
         }
         for index in 0..self.page_count(id) {
             let part = self.page_part(id, index);
@@ -147,9 +153,9 @@ impl Device {
     #[inline(always)]
     fn place_by_host(&mut self, id: RequestId, lpa: Lpa) {
         if self.ftl.has_handles() {
-            let request = &self.context.requests[id];
-            debug_assert_eq!(request.op, RequestOp::Write, "only a write places data");
-            self.ftl.note_handle(request.flow, lpa, request.marks.handle());
+            let Request { flow, op, marks, .. } = self.context.requests[id];
+            debug_assert_eq!(op, RequestOp::Write, "only a write places data");
+            self.ask_ftl(|ftl, context| ftl.note_handle(context, flow, lpa, marks.handle()));
         }
     }
 
@@ -275,6 +281,9 @@ impl Device {
                 break;
             }
             self.cache.wait_over(flow);
+            if self.zones.is_some() {
+                self.write_entered(id);
+            }
             let chain = self.cache_chain(id);
             self.part_done(id, &chain);
             if self.flash.scans_at_once() {

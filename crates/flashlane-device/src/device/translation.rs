@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::ftl::{Ftl, Outcome, Seen};
 use crate::request::Chain;
 use crate::transaction::{Op, Source, Transaction};
-use flashlane_units::{ChipId, FlowId, Handle, Lpa, Ppa, RequestId, TransactionId};
+use flashlane_units::{ChipId, FlowId, Ppa, RequestId, TransactionId};
 
 /// The translation layer in the hands of the driver. Outcomes may follow from whatever it is asked
 /// for, so the driver asks through [`Device::ask_ftl`], which hands them on. Other files can only
@@ -52,11 +52,6 @@ impl Translation {
     /// See [`Ftl::program_sent`].
     pub(super) fn program_sent(&mut self, ppa: Ppa) {
         self.0.program_sent(ppa);
-    }
-
-    /// See [`Ftl::note_handle`].
-    pub(super) fn note_handle(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) {
-        self.0.note_handle(flow, lpa, handle);
     }
 
     /// See [`Ftl::idle_ends`].

@@ -6,7 +6,7 @@ use flashlane_units::{FlowId, Handle, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
 use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport};
-use crate::request::{Directive, Planned, Request};
+use crate::request::{Chain, Directive, Planned, Request};
 use crate::transaction::{Op, Source, Transaction};
 use flashlane_reading::Error;
 
@@ -27,6 +27,8 @@ pub(super) struct Filling {
 pub(super) struct ZoneWork {
     /// Finishes that fill their zones.
     filling: Vec<Filling>,
+    /// Finishes that wait for earlier writes to their zones.
+    waiting: Vec<RequestId>,
     /// Why the drive refused requests that are under way.
     refusals: Vec<(RequestId, ZoneRefusal)>,
     /// Why the command was refused that arrives now.
@@ -101,8 +103,40 @@ impl Device {
         match op {
             _ if sectors == 0 => {}
             RequestOp::ZoneReset => self.reset_zone(id),
-            RequestOp::ZoneFinish => self.finish_zone(id),
+            RequestOp::ZoneFinish => {
+                let Request { flow, sector, .. } = self.context.requests[id];
+                let zones = self.zones.as_ref().expect("only zones are finished");
+                if zones.entering(flow, sector) > 0 {
+                    self.context.requests[id].pending += 1;
+                    self.zone_work.waiting.push(id);
+                } else {
+                    self.finish_zone(id);
+                }
+            }
             _ => {}
+        }
+    }
+
+    /// The data of a write has entered the drive. Finishes of its zone may have waited for that.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn write_entered(&mut self, id: RequestId) {
+        let Request { flow, sector, .. } = self.context.requests[id];
+        let zones = self.zones.as_mut().expect("asked only where flows have zones");
+        if zones.entered(flow, sector) > 0 || self.zone_work.waiting.is_empty() {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.zone_work.waiting);
+        for id in waiting {
+            let Request { flow, sector, begun, .. } = self.context.requests[id];
+            let zones = self.zones.as_ref().expect("only zones are finished");
+            if zones.entering(flow, sector) > 0 {
+                self.zone_work.waiting.push(id);
+                continue;
+            }
+            self.finish_zone(id);
+            let cache = (self.context.now - begun).0;
+            self.part_done(id, &Chain { cache, ..Chain::default() });
         }
     }
 
@@ -124,7 +158,16 @@ impl Device {
         let given_up: Vec<TransactionId> =
             transactions.iter().filter(|(_, tr)| unplaced(tr)).map(|(id, _)| id).collect();
         given_up.into_iter().for_each(|id| transactions[id].set_part(0, 0));
-        let handle = marks.handle();
+        // A finish may still fill the zone by the handle that the zone had.
+        let fills = |filling: &&Filling| {
+            let lpa = self.page_part(filling.request, 0).lpa;
+            self.context.requests[filling.request].flow == flow
+                && (first..first.plus(count)).contains(&lpa)
+        };
+        let handle = match self.zone_work.filling.iter().find(fills) {
+            Some(filling) => self.context.requests[filling.request].marks.handle(),
+            None => marks.handle(),
+        };
         self.ask_ftl(|ftl, context| ftl.reset_zone(context, flow, (first, count), handle));
     }
 
@@ -159,6 +202,9 @@ impl Device {
 
     /// Fills what a zone has left, behind what of it is in the cache.
     fn finish_zone(&mut self, id: RequestId) {
+        if self.zone_was_reset(id) {
+            return;
+        }
         let Request { flow, marks, sector, .. } = self.context.requests[id];
         let first = self.page_part(id, 0);
         let fills = self.zone_finish == FinishKind::Fill;
@@ -202,7 +248,7 @@ impl Device {
         self.zone_work.filling[at].next += 1;
         let part = self.page_part(id, next);
         let Request { flow, marks, begun, .. } = self.context.requests[id];
-        self.ask_ftl(|ftl, _| ftl.note_handle(flow, part.lpa, marks.handle()));
+        self.ask_ftl(|ftl, context| ftl.note_handle(context, flow, part.lpa, marks.handle()));
         let now = self.context.now;
         let mut write = self.ftl.transaction(now, (Source::User, Op::Program), flow, part.lpa);
         write.set_part(part.mask, part.sectors);

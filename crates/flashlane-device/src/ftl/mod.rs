@@ -316,7 +316,8 @@ impl Ftl {
     }
 
     /// True if a logical page has data on flash.
-    pub(crate) fn holds(&self, lpa: Lpa) -> bool {
+    #[must_use]
+    pub fn holds(&self, lpa: Lpa) -> bool {
         self.pages.ppa(lpa) != Ppa::NONE
     }
 

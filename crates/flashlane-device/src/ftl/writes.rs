@@ -198,6 +198,9 @@ impl Ftl {
         self.unpark_all(ctx, plane);
         assert!(self.blocks.planes[plane].unparking, "only the first call lets writes go on");
         self.blocks.planes[plane].unparking = false;
+        if self.has_zones() {
+            self.leave_placed(ctx, plane);
+        }
     }
 
     fn unpark_all(&mut self, ctx: &mut Context, plane: PlaneId) {

@@ -220,11 +220,14 @@ impl Span<'_> {
             full_merges: self.count(|r| r.drive.ftl.merges[0]),
             partial_merges: self.count(|r| r.drive.ftl.merges[1]),
             switch_merges: self.count(|r| r.drive.ftl.merges[2]),
-            write_amplification: match self.to.drive.ftl.units {
-                None => {
+            // A program may write several units, and finishes of zones write what no host did.
+            write_amplification: match self.to.drive.ftl.units.is_some()
+                || self.to.drive.zones.is_some()
+            {
+                false => {
                     amplification(user_programs, user_programs + gc_programs + mapping_programs)
                 }
-                Some(_) => {
+                true => {
                     let host = self.work_of_all(|work| work.host_programs);
                     amplification(host, host + self.work_of_all(|work| work.other_programs))
                 }

@@ -9,6 +9,7 @@ mod flows;
 mod refuse;
 mod report;
 mod used;
+mod zones;
 
 use flashlane_units::{FlowId, Lpa};
 use flows::Flows;
@@ -31,6 +32,7 @@ use flashlane_workload::{Planned, RequestOp};
 pub(crate) use refuse::refuse;
 use report::WorkSoFar;
 pub(crate) use used::used;
+use zones::ZonedRun;
 
 /// Distance, in requests of the flow, between the prefetch of a request's place and the request
 /// itself.
@@ -52,6 +54,8 @@ pub(crate) struct WafRun<'a> {
     layout: &'a Layout,
     flows: Flows,
     drive: Untimed,
+    /// The zones of the drive; `None` where it has none.
+    zones: Option<ZonedRun>,
     counted: Vec<Counted>,
     generated: u64,
     /// Number of requests that do not count.
@@ -119,6 +123,7 @@ impl<'a> WafRun<'a> {
         Ok(Self {
             layout,
             flows: Flows::new(device, workload, layout, seed)?,
+            zones: ZonedRun::new(&device.placement.zones, layout, &drive),
             drive,
             counted: vec![Counted::default(); workload.flows.len()],
             generated: 0,
@@ -187,7 +192,7 @@ impl WafRun<'_> {
                 requests.read += 1;
                 bytes.read += length;
             }
-            RequestOp::Write => {
+            RequestOp::Write | RequestOp::ZoneAppend => {
                 requests.write += 1;
                 bytes.write += length;
             }
@@ -201,9 +206,18 @@ impl WafRun<'_> {
     #[inline]
     fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
         let at = self.flows.now;
+        let planned = &match &mut self.zones {
+            Some(zones) => zones.admit(flow, planned)?,
+            None => *planned,
+        };
         let &Planned { op, sector, sectors, directive, .. } = planned;
         if op == RequestOp::Flush {
             return self.drive.flush(flow, at);
+        }
+        if let Some(zones) = self.zones.as_ref().filter(|_| op.manages_zone()) {
+            let space = &self.layout.flows[flow.index()];
+            let whole = self.grain.covering(0, self.sectors_per_page as u32);
+            return zones.manage(&mut self.drive, (flow, space), planned, (at, whole));
         }
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
         let (space, grain) = (&self.layout.flows[flow.index()], self.grain);

@@ -2,13 +2,14 @@
 
 use flashlane_units::ChipId;
 
-use super::WafRun;
+use super::{WafRun, ZonedRun};
 use crate::options::RunOptions;
 use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::ftl::placement::PlacementCounts;
 use flashlane_device::ftl::separation::SeparationCounts;
 use flashlane_device::ftl::units::UnitCounts;
 use flashlane_device::ftl::untimed::FlowWork;
+use flashlane_device::interface::zones::ZoneCounts;
 use flashlane_measure::metrics::Summary;
 use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
@@ -69,6 +70,11 @@ pub(super) fn summarise(
         units: ftl_units(run),
         separation: counted.separation.map(Into::into),
         placement: counted.placement.as_ref().map(|counts| PlacementSummary::of(counts, device)),
+        zones: run
+            .zones
+            .as_ref()
+            .zip(all.zones)
+            .map(|(zones, to)| zones.summary(run.warmed_up.zones.unwrap_or_default(), to)),
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     };
@@ -99,6 +105,8 @@ pub(super) struct WorkSoFar {
     separation: Option<SeparationCounts>,
     /// Data by placement handle, where the host places it.
     placement: Option<Box<PlacementCounts>>,
+    /// Commands to zones, where the drive has some.
+    zones: Option<ZoneCounts>,
 }
 
 impl WorkSoFar {
@@ -119,6 +127,7 @@ impl WorkSoFar {
             writebacks: counts.writebacks,
             separation: counts.separation,
             placement: counts.placement,
+            zones: run.zones.as_ref().map(ZonedRun::counts),
         }
     }
 
@@ -146,6 +155,7 @@ impl WorkSoFar {
                 Some(before) => Box::new(now.since(before)),
                 None => now.clone(),
             }),
+            zones: self.zones,
         }
     }
 

@@ -7,14 +7,13 @@
 use flashlane_device::cache::Cache;
 use flashlane_device::ftl::FtlState;
 use flashlane_device::ftl::untimed::{HostPage, Untimed};
-use flashlane_device::interface::zones::ZONE_HANDLES;
 use flashlane_device::layout::FlowSpace;
 use flashlane_device::request::Directive;
 use flashlane_reading::Error;
-use flashlane_units::{FlowId, Handle, Lpa, Ratio};
+use flashlane_units::{FlowId, Lpa, Ratio};
 use flashlane_workload::RequestOp;
 
-use super::{Scenario, WafRun, new_drive};
+use super::{Scenario, WafRun, ZonedRun, new_drive};
 use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, Pacing, WorkloadConfig};
 use flashlane_device::config::default_scheduler;
 
@@ -103,10 +102,7 @@ fn fill(
         let part = parts.iter().find(|(start, end, _)| (*start..*end).contains(&at));
         let directive = match layout.zones {
             None => Directive::named(part.map(|&(_, _, id)| id)),
-            // The zones take the handles in turn.
-            Some(zone) => Directive::place(Handle::at(
-                (page / u64::from(zone.pages) % u64::from(ZONE_HANDLES)) as usize,
-            )),
+            Some(zone) => ZonedRun::handle_at_start(zone, page),
         };
         let (flow, lpa) = (FlowId::at(flow), Lpa::new((space.first_lpa + page) as u32));
         drive.write(&HostPage { flow, lpa, mask: whole, at: 0, directive })?;

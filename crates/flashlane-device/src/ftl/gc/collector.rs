@@ -109,8 +109,10 @@ impl Ftl {
         let filled = blocks.planes[plane].filled;
         let (all, full) = (blocks.of_plane(plane), blocks.full_of_plane(plane));
         // A superblock of a zone is emptied by its reset. One that several zones had to share is
-        // emptied only where writes wait for room.
-        let units = match self.has_zones() && blocks.planes[plane].parked.is_empty() {
+        // emptied only where writes wait for room and no erase will give it to them.
+        let Plane { jobs, parked, .. } = &blocks.planes[plane];
+        let enough = parked.is_empty() || *jobs > 0 || self.has_leftovers();
+        let units = match self.has_zones() && enough {
             true => blocks.pages_per_block(),
             false => self.units_per_program(),
         };

@@ -26,6 +26,7 @@ use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
 
 use super::blocks::{BlockState, HANDLES_MAX, Stream};
 use super::{Ftl, FtlState};
+use crate::context::Context;
 use crate::layout::Layout;
 pub use config::{HandleIsolation, PlacementConfig, PlacementMode};
 use zones::ZoneLeftovers;
@@ -213,13 +214,24 @@ impl Ftl {
     /// The drive accepted a write of a page by a handle, or by that of its flow.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_handle(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) {
+    pub(crate) fn note_handle(
+        &mut self,
+        ctx: &mut Context,
+        flow: FlowId,
+        lpa: Lpa,
+        handle: Handle,
+    ) {
+        if self.place_page(flow, lpa, handle) {
+            self.begin_zone(ctx, flow, lpa, handle);
+        }
+    }
+
+    /// Notes the handle of a page. True if it is the first one of a zone.
+    pub(in crate::ftl) fn place_page(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) -> bool {
         let handles = self.handles.as_mut().expect("asked only where hosts place data");
         let named = if handle == Handle::NONE { handles.of_flow[flow] } else { handle };
         handles.of_page[lpa.index()] = named;
-        if handles.begins_zone(flow, lpa) {
-            self.begin_zone(flow, lpa, named);
-        }
+        handles.begins_zone(flow, lpa)
     }
 
     /// Allocates a page for a write where hosts place their data. `None` where the write has to

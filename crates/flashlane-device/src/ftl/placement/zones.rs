@@ -17,6 +17,8 @@ use crate::transaction::Source;
 /// Superblocks that zones have left behind, until they are erased.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ZoneLeftovers {
+    /// Zones that were left, by set of dies and handle, while writes wait for a free block.
+    leaving: Vec<(PlaneId, Handle)>,
     /// Superblocks that zones left before they were full, with programs under way.
     left: Vec<BlockId>,
     /// Superblocks of zones that were reset.
@@ -54,17 +56,51 @@ impl Ftl {
         self.leave_zone(ctx, flow, first, handle);
     }
 
-    /// A zone is no longer active, and its superblock may not be full.
+    /// A zone is no longer active, and its superblock may not be full. What of the zone waits for a
+    /// free block gets its place first.
     pub(crate) fn leave_zone(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, handle: Handle) {
         let (plane, _) = self.allocator.home(flow, lpa);
         if handle != Handle::NONE {
-            self.send_row_of(ctx, plane, Stream::placed(handle, false));
-            self.detach_superblock(plane, handle);
+            let handles = self.handles.as_mut().expect("zones have handles");
+            handles.zones.leaving.push((plane, handle));
         }
+        self.leave_placed(ctx, plane);
         self.look_after_zones(ctx, plane);
     }
 
-    fn detach_superblock(&mut self, plane: PlaneId, handle: Handle) {
+    /// Closes the last rows of zones that are left, where no write waits for a free block.
+    #[cold]
+    pub(in crate::ftl) fn leave_placed(&mut self, ctx: &mut Context, plane: PlaneId) {
+        let Some(handles) = &mut self.handles else { return };
+        if !self.blocks.planes[plane].parked.is_empty() {
+            return;
+        }
+        let of_plane = |&mut (of, _): &mut (PlaneId, Handle)| of == plane;
+        let placed: Vec<_> = handles.zones.leaving.extract_if(.., of_plane).collect();
+        for (plane, handle) in placed {
+            self.send_row_of(ctx, plane, Stream::placed(handle, false));
+            self.detach_superblock(plane, handle);
+        }
+    }
+
+    /// Without time: closes superblocks that zones have left. No program is under way.
+    #[inline]
+    pub(in crate::ftl) fn close_left(&mut self) {
+        let Some(handles) = self.handles.as_mut().filter(|it| !it.zones.left.is_empty()) else {
+            return;
+        };
+        for block in std::mem::take(&mut handles.zones.left) {
+            assert!(self.blocks.close_detached(block), "no program of {block} is under way");
+        }
+    }
+
+    /// True if superblocks of zones will be erased as soon as their programs are over.
+    pub(in crate::ftl) fn has_leftovers(&self) -> bool {
+        let some = |zones: &ZoneLeftovers| !zones.left.is_empty() || !zones.reset.is_empty();
+        self.handles.as_ref().is_some_and(|handles| some(&handles.zones))
+    }
+
+    pub(in crate::ftl) fn detach_superblock(&mut self, plane: PlaneId, handle: Handle) {
         let block = self.blocks.detach(plane, Stream::placed(handle, false));
         let handles = self.handles.as_mut().expect("zones have handles");
         handles.zones.left.extend(block);
@@ -74,8 +110,8 @@ impl Ftl {
     /// as no program of them is under way. The end of such a program calls this function again.
     pub(in crate::ftl) fn look_after_zones(&mut self, ctx: &mut Context, plane: PlaneId) {
         let Some(handles) = &mut self.handles else { return };
-        let ZoneLeftovers { left, reset } = std::mem::take(&mut handles.zones);
-        let mut later = ZoneLeftovers::default();
+        let ZoneLeftovers { leaving, left, reset } = std::mem::take(&mut handles.zones);
+        let mut later = ZoneLeftovers { leaving, ..ZoneLeftovers::default() };
         let mut empty = reset;
         for block in left {
             if !self.blocks.close_detached(block) {
@@ -115,10 +151,11 @@ impl Ftl {
     }
 
     /// A zone begins to write by a handle, in a superblock of its own.
-    pub(super) fn begin_zone(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) {
+    pub(super) fn begin_zone(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, handle: Handle) {
         let (plane, _) = self.allocator.home(flow, lpa);
         let stream = Stream::placed(handle, false);
-        if self.blocks.next_page(plane, flow, stream) > 0 && !self.fills_row_of(plane, stream) {
+        if self.blocks.next_page(plane, flow, stream) > 0 {
+            self.send_row_of(ctx, plane, stream);
             self.detach_superblock(plane, handle);
         }
     }

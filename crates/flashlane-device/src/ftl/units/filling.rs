@@ -154,12 +154,6 @@ impl Ftl {
         }
     }
 
-    /// True if a row of a stream of the host has begun, and is not full.
-    pub(in crate::ftl) fn fills_row_of(&self, plane: PlaneId, stream: Stream) -> bool {
-        let begun = |units: &Units| units.filling[units.at(plane, FlowId::new(0), stream)].count;
-        self.units.as_ref().is_some_and(|units| begun(units) > 0)
-    }
-
     /// Sends the row of the `nth` stream, if it holds data of the flow. With superblocks, it may
     /// hold data of other flows only.
     fn pad_row_with(&mut self, ctx: &mut Context, plane: PlaneId, flow: FlowId, nth: usize) {

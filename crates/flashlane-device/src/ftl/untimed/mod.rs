@@ -16,6 +16,7 @@ mod superblocks;
 mod translation;
 mod work;
 mod write_backs;
+mod zones;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -117,7 +118,10 @@ impl Untimed {
     ) -> Self {
         let CollectionRules { flash, gc, order, pools } = rules;
         let geometry = layout.geometry;
-        let (cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
+        let (mut cache, &CacheConfig { write_back_pages_per_plane, .. }) = cache;
+        if ftl.has_zones() {
+            cache.write_back_at_once();
+        }
         let planes = (geometry.planes() * geometry.units_per_program()) as usize;
         let bound = planes * write_back_pages_per_plane as usize;
         let under_way = WriteBacks { ends: BinaryHeap::with_capacity(bound), bound };
@@ -190,7 +194,10 @@ impl Untimed {
     pub fn write(&mut self, page: &HostPage) -> Result<u64, Error> {
         let HostPage { flow, lpa, mask, at, directive } = *page;
         if self.ftl.has_handles() {
-            self.ftl.note_handle(flow, lpa, directive.handle());
+            let handle = directive.handle();
+            if self.ftl.place_page(flow, lpa, handle) {
+                self.leave_zone(flow, lpa, handle);
+            }
         }
         if self.cache.is_off(flow) {
             let done = self.program(flow, lpa, mask, at)?;

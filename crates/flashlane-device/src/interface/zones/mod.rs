@@ -124,6 +124,8 @@ struct Zone {
     data: Handle,
     /// The zone has a random write area.
     random: bool,
+    /// Writes that were checked, and whose data has not entered the drive.
+    entering: u32,
 }
 
 /// The zones of a flow.
@@ -136,7 +138,7 @@ struct OfFlow {
 
 /// The zones of a drive.
 #[derive(Clone, Debug)]
-pub(crate) struct Zones {
+pub struct Zones {
     config: ZonesConfig,
     /// Sectors of a zone that can be written.
     capacity: u64,
@@ -157,11 +159,7 @@ pub(crate) struct Zones {
 impl Zones {
     /// The zones of a drive; `None` where flows have none. Those are full whose first page holds
     /// data, and the others empty.
-    pub(crate) fn new(
-        config: &ZonesConfig,
-        layout: &Layout,
-        holds: impl Fn(Lpa) -> bool,
-    ) -> Option<Self> {
+    pub fn new(config: &ZonesConfig, layout: &Layout, holds: impl Fn(Lpa) -> bool) -> Option<Self> {
         let geometry = layout.zones?;
         let mut zones = Vec::new();
         let of_flow = |space: &FlowSpace| {
@@ -180,6 +178,7 @@ impl Zones {
                     handle: Handle::NONE,
                     data: Handle::NONE,
                     random: false,
+                    entering: 0,
                 }
             }));
             OfFlow { first, count }
@@ -200,8 +199,25 @@ impl Zones {
     }
 
     /// Commands that changed zones.
-    pub(crate) fn counts(&self) -> ZoneCounts {
+    #[must_use]
+    pub fn counts(&self) -> ZoneCounts {
         self.counts
+    }
+
+    /// The data of a write to a zone has entered the drive. Returns how many writes to the zone are
+    /// still on their way.
+    pub(crate) fn entered(&mut self, flow: FlowId, sector: u64) -> u32 {
+        let (at, _, _) = self.place(flow, sector);
+        let entering = &mut self.zones[at].entering;
+        assert!(*entering > 0, "a write enters once");
+        *entering -= 1;
+        *entering
+    }
+
+    /// Writes to a zone that were checked, and whose data has not entered the drive.
+    pub(crate) fn entering(&self, flow: FlowId, sector: u64) -> u32 {
+        let (at, _, _) = self.place(flow, sector);
+        self.zones[at].entering
     }
 
     /// True if the data of a zone is still written by a handle. Otherwise the zone was reset since
@@ -238,11 +254,11 @@ impl Zones {
     /// Checks a command that arrives, and changes its zone. Returns the command as the rest of the
     /// drive sees it: an append has become a write at its place; a reset names all sectors of its
     /// zone, and a finish those that are left.
-    pub(crate) fn admit(
-        &mut self,
-        flow: FlowId,
-        planned: &Planned,
-    ) -> Result<Planned, ZoneRefusal> {
+    ///
+    /// # Errors
+    ///
+    /// The rule that the command breaks; nothing has changed then.
+    pub fn admit(&mut self, flow: FlowId, planned: &Planned) -> Result<Planned, ZoneRefusal> {
         let block = self.block;
         let cuts = |planned: &Planned| {
             !planned.sector.is_multiple_of(u64::from(block))
@@ -260,6 +276,10 @@ impl Zones {
             _ => self.manage(flow, planned),
         };
         self.counts.refused += u64::from(admitted.is_err());
+        if let Ok(Planned { op: RequestOp::Write, sector, .. }) = admitted {
+            let (at, _, _) = self.place(flow, sector);
+            self.zones[at].entering += 1;
+        }
         admitted
     }
 
@@ -421,7 +441,8 @@ impl Zones {
             ZoneState::Full => (self.capacity, zone.data),
             _ => (0, Handle::NONE),
         };
-        *zone = Zone { state, written, end: written, handle: Handle::NONE, data, random: false };
+        let (handle, entering) = (Handle::NONE, zone.entering);
+        *zone = Zone { state, written, end: written, handle, data, random: false, entering };
     }
 
     /// A command that manages a zone. The rest of the drive sees the sectors of which it has to
@@ -433,11 +454,6 @@ impl Zones {
             return Err(ZoneRefusal::Start { zone: nth, start });
         }
         let zone = self.zones[at];
-        // A full zone may still be filled by its handle, unless another zone has it by now.
-        let handle = match self.free.contains(&zone.data) {
-            true => zone.data,
-            false => zone.handle,
-        };
         let (mut sector, mut sectors) = (start, 0);
         match planned.op {
             RequestOp::ZoneReset if zone.state != ZoneState::Empty => {
@@ -468,7 +484,7 @@ impl Zones {
             _ => return Err(ZoneRefusal::State { zone: nth, state: zone.state }),
         }
         let sectors = u32::try_from(sectors).expect("validation bounds zones");
-        let directive = match handle {
+        let directive = match zone.handle {
             Handle::NONE => Directive::NONE,
             handle => Directive::place(handle),
         };
