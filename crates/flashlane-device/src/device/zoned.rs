@@ -103,39 +103,34 @@ impl Device {
         match op {
             _ if sectors == 0 => {}
             RequestOp::ZoneReset => self.reset_zone(id),
-            RequestOp::ZoneFinish => {
-                let Request { flow, sector, .. } = self.context.requests[id];
-                let zones = self.zones.as_ref().expect("only zones are finished");
-                if zones.entering(flow, sector) > 0 {
-                    self.context.requests[id].pending += 1;
-                    self.zone_work.waiting.push(id);
-                } else {
-                    self.finish_zone(id);
-                }
+            RequestOp::ZoneFinish if self.waits_for_writes(id) => {
+                self.context.requests[id].pending += 1;
+                self.zone_work.waiting.push(id);
             }
+            RequestOp::ZoneFinish => self.finish_zone(id),
             _ => {}
         }
+    }
+
+    /// True if data of the zone of a finish has not entered the drive.
+    fn waits_for_writes(&self, id: RequestId) -> bool {
+        let zones = self.zones.as_ref().expect("only zones are finished");
+        zones.entering(self.context.requests[id].marks.handle()) > 0
     }
 
     /// The data of a write has entered the drive. Finishes of its zone may have waited for that.
     #[cold]
     #[inline(never)]
     pub(super) fn write_entered(&mut self, id: RequestId) {
-        let Request { flow, sector, .. } = self.context.requests[id];
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
-        if zones.entered(flow, sector) > 0 || self.zone_work.waiting.is_empty() {
-            return;
-        }
-        let waiting = std::mem::take(&mut self.zone_work.waiting);
-        for id in waiting {
-            let Request { flow, sector, begun, .. } = self.context.requests[id];
-            let zones = self.zones.as_ref().expect("only zones are finished");
-            if zones.entering(flow, sector) > 0 {
+        zones.entered(self.context.requests[id].marks.handle());
+        for id in std::mem::take(&mut self.zone_work.waiting) {
+            if self.waits_for_writes(id) {
                 self.zone_work.waiting.push(id);
                 continue;
             }
             self.finish_zone(id);
-            let cache = (self.context.now - begun).0;
+            let cache = (self.context.now - self.context.requests[id].begun).0;
             self.part_done(id, &Chain { cache, ..Chain::default() });
         }
     }

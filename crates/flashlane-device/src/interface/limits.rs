@@ -61,6 +61,8 @@ impl RateLimit {
         match op {
             RequestOp::Read => self.reads,
             RequestOp::Write => self.writes,
+            // A zone is not reset or finished before the writes that came earlier.
+            _ if op.manages_zone() => self.writes,
             _ => self.reads && self.writes,
         }
     }

@@ -124,8 +124,6 @@ struct Zone {
     data: Handle,
     /// The zone has a random write area.
     random: bool,
-    /// Writes that were checked, and whose data has not entered the drive.
-    entering: u32,
 }
 
 /// The zones of a flow.
@@ -153,6 +151,8 @@ pub struct Zones {
     active: u32,
     /// Handles that no active zone has; the one that has been free for longest is first.
     free: VecDeque<Handle>,
+    /// By handle: writes that were checked, and whose data has not entered the drive.
+    entering: [u32; ZONE_HANDLES as usize],
     counts: ZoneCounts,
 }
 
@@ -178,7 +178,6 @@ impl Zones {
                     handle: Handle::NONE,
                     data: Handle::NONE,
                     random: false,
-                    entering: 0,
                 }
             }));
             OfFlow { first, count }
@@ -194,6 +193,7 @@ impl Zones {
             open: VecDeque::new(),
             active: 0,
             free: (0..ZONE_HANDLES as u8).map(Handle::new).collect(),
+            entering: [0; ZONE_HANDLES as usize],
             counts: ZoneCounts::default(),
         })
     }
@@ -204,20 +204,16 @@ impl Zones {
         self.counts
     }
 
-    /// The data of a write to a zone has entered the drive. Returns how many writes to the zone are
-    /// still on their way.
-    pub(crate) fn entered(&mut self, flow: FlowId, sector: u64) -> u32 {
-        let (at, _, _) = self.place(flow, sector);
-        let entering = &mut self.zones[at].entering;
+    /// The data of a write to a zone has entered the drive.
+    pub(crate) fn entered(&mut self, handle: Handle) {
+        let entering = &mut self.entering[handle.index()];
         assert!(*entering > 0, "a write enters once");
         *entering -= 1;
-        *entering
     }
 
-    /// Writes to a zone that were checked, and whose data has not entered the drive.
-    pub(crate) fn entering(&self, flow: FlowId, sector: u64) -> u32 {
-        let (at, _, _) = self.place(flow, sector);
-        self.zones[at].entering
+    /// Writes by a handle that were checked, and whose data has not entered the drive.
+    pub(crate) fn entering(&self, handle: Handle) -> u32 {
+        self.entering[handle.index()]
     }
 
     /// True if the data of a zone is still written by a handle. Otherwise the zone was reset since
@@ -276,9 +272,8 @@ impl Zones {
             _ => self.manage(flow, planned),
         };
         self.counts.refused += u64::from(admitted.is_err());
-        if let Ok(Planned { op: RequestOp::Write, sector, .. }) = admitted {
-            let (at, _, _) = self.place(flow, sector);
-            self.zones[at].entering += 1;
+        if let Ok(Planned { op: RequestOp::Write, directive, .. }) = admitted {
+            self.entering[directive.handle().index()] += 1;
         }
         admitted
     }
@@ -441,8 +436,7 @@ impl Zones {
             ZoneState::Full => (self.capacity, zone.data),
             _ => (0, Handle::NONE),
         };
-        let (handle, entering) = (Handle::NONE, zone.entering);
-        *zone = Zone { state, written, end: written, handle, data, random: false, entering };
+        *zone = Zone { state, written, end: written, handle: Handle::NONE, data, random: false };
     }
 
     /// A command that manages a zone. The rest of the drive sees the sectors of which it has to
