@@ -69,8 +69,8 @@ impl Device {
             chain: Chain::default(),
             cookie,
         });
-        if planned.op == RequestOp::Refused {
-            self.note_refusal(id);
+        if self.zones.is_some() {
+            self.note_zone_request(id);
         }
         if self.looks_up() {
             self.prefetch_upcoming(flow, upcoming.unwrap_or(planned.sector));

@@ -2,6 +2,7 @@
 //! gives up the pages of a zone and erases its superblock, and a finish fills what the zone has
 //! left.
 
+use flashlane_engine::place_of;
 use flashlane_units::{FlowId, Handle, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
@@ -33,6 +34,10 @@ pub(super) struct ZoneWork {
     refusals: Vec<(RequestId, ZoneRefusal)>,
     /// Why the command was refused that arrives now.
     arriving: Option<ZoneRefusal>,
+    /// The life of the zone of the command that arrives now.
+    arriving_life: u32,
+    /// The lives of the zones of requests under way, by place in the slab.
+    lives: Vec<u32>,
     /// True if a refusal is an answer, and not the end of the run.
     answers: bool,
 }
@@ -60,7 +65,10 @@ impl Device {
     pub(super) fn admit_to_zone(&mut self, flow: FlowId, planned: &mut Planned) {
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
         match zones.admit(flow, planned) {
-            Ok(admitted) => *planned = admitted,
+            Ok(admitted) => {
+                self.zone_work.arriving_life = zones.life_of(flow, &admitted);
+                *planned = admitted;
+            }
             Err(why) => {
                 self.zone_work.arriving = Some(why);
                 if !self.zone_work.answers {
@@ -74,12 +82,24 @@ impl Device {
         }
     }
 
-    /// The command that was refused has become this request.
+    /// The command that arrives has become this request.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_refusal(&mut self, id: RequestId) {
-        let why = self.zone_work.arriving.take().expect("a refusal has a reason");
-        self.zone_work.refusals.push((id, why));
+    pub(super) fn note_zone_request(&mut self, id: RequestId) {
+        let work = &mut self.zone_work;
+        let at = place_of(id);
+        if at >= work.lives.len() {
+            work.lives.resize((at + 1).next_power_of_two(), 0);
+        }
+        work.lives[at] = std::mem::take(&mut work.arriving_life);
+        if let Some(why) = work.arriving.take() {
+            work.refusals.push((id, why));
+        }
+    }
+
+    /// The life of the zone of a request.
+    fn life_of(&self, id: RequestId) -> u32 {
+        self.zone_work.lives[place_of(id)]
     }
 
     /// Why a complete request was refused.
@@ -115,15 +135,16 @@ impl Device {
     /// True if data of the zone of a finish has not entered the drive.
     fn waits_for_writes(&self, id: RequestId) -> bool {
         let zones = self.zones.as_ref().expect("only zones are finished");
-        zones.entering(self.context.requests[id].marks.handle()) > 0
+        zones.awaits(self.life_of(id))
     }
 
     /// The data of a write has entered the drive. Finishes of its zone may have waited for that.
     #[cold]
     #[inline(never)]
     pub(super) fn write_entered(&mut self, id: RequestId) {
+        let life = self.life_of(id);
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
-        zones.entered(self.context.requests[id].marks.handle());
+        zones.entered(life);
         for id in std::mem::take(&mut self.zone_work.waiting) {
             if self.waits_for_writes(id) {
                 self.zone_work.waiting.push(id);
@@ -169,9 +190,9 @@ impl Device {
     /// True if the zone of a command was reset since the command was checked, so that there is
     /// nothing left to do for it.
     pub(super) fn zone_was_reset(&self, id: RequestId) -> bool {
-        let Request { flow, sector, marks, .. } = self.context.requests[id];
+        let Request { flow, sector, .. } = self.context.requests[id];
         let zones = self.zones.as_ref().expect("asked only where flows have zones");
-        !zones.is_current(flow, sector, marks.handle())
+        !zones.is_current(flow, sector, self.life_of(id))
     }
 
     /// True if the pages of a write may be written again, so that they stay in the cache.
@@ -236,8 +257,11 @@ impl Device {
         let Some(at) = filling.iter().position(|one| one.request == id) else { return false };
         let Filling { next, parts, .. } = filling[at];
         if next >= parts || self.zone_was_reset(id) {
-            let filling = &mut self.zone_work.filling;
-            filling.swap_remove(at);
+            self.zone_work.filling.swap_remove(at);
+            // If other zones had to share its superblock, its last row is not full.
+            let Request { flow, marks, .. } = self.context.requests[id];
+            let lpa = self.page_part(id, parts - 1).lpa;
+            self.ask_ftl(|ftl, context| ftl.send_last_row(context, flow, lpa, marks.handle()));
             return false;
         }
         self.zone_work.filling[at].next += 1;

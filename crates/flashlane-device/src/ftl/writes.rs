@@ -130,6 +130,9 @@ impl Ftl {
         self.placed(ctx, id);
         if self.blocks.stripes().is_some() {
             self.placed_in_stripe(ctx, id, plane);
+            if self.ends_zone(flow, lpa) {
+                self.send_last_row_of(ctx, plane, lpa);
+            }
         }
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);

@@ -35,7 +35,7 @@ impl ZonedRun {
 
     /// The command as the drive sees it.
     pub(super) fn admit(&mut self, flow: FlowId, planned: &Planned) -> Result<Planned, Error> {
-        self.zones.admit(flow, planned).map_err(|why| {
+        self.zones.admit_at_once(flow, planned).map_err(|why| {
             let Planned { op, sector, sectors, .. } = *planned;
             let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
             Error::config(format!("flow[{flow}]"), format!("{command}: {why}"))

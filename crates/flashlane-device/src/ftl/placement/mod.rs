@@ -163,6 +163,11 @@ impl Handles {
         self.of_zones.as_ref().is_some_and(of)
     }
 
+    /// True for the last page of a zone.
+    fn ends_zone(&self, flow: FlowId, lpa: Lpa) -> bool {
+        self.begins_zone(flow, lpa.plus(1))
+    }
+
     /// A page of the host has its place, the first of a reclaim unit if it `opens` one.
     fn placed(&mut self, handle: Handle, opens: bool, fills: bool) {
         let counts = &mut self.counts[handle.index()];

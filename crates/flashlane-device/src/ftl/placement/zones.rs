@@ -136,6 +136,33 @@ impl Ftl {
         self.handles.as_mut().expect("zones have handles").zones = later;
     }
 
+    /// True for the last page of a zone.
+    #[inline]
+    pub(in crate::ftl) fn ends_zone(&self, flow: FlowId, lpa: Lpa) -> bool {
+        self.handles.as_ref().is_some_and(|handles| handles.ends_zone(flow, lpa))
+    }
+
+    /// The last page of a zone has its place. Its row is full, unless other zones had to share the
+    /// superblock of the zone.
+    #[cold]
+    pub(in crate::ftl) fn send_last_row_of(&mut self, ctx: &mut Context, plane: PlaneId, lpa: Lpa) {
+        let handles = self.handles.as_ref().expect("zones have handles");
+        let (_, stream) = handles.stream_of(lpa);
+        self.send_row_of(ctx, plane, stream);
+    }
+
+    /// Sends the row that a zone is filling. `lpa`: a page of the zone.
+    pub(crate) fn send_last_row(
+        &mut self,
+        ctx: &mut Context,
+        flow: FlowId,
+        lpa: Lpa,
+        handle: Handle,
+    ) {
+        let (plane, _) = self.allocator.home(flow, lpa);
+        self.send_row_of(ctx, plane, Stream::placed(handle, false));
+    }
+
     /// A page of a zone was given up while it waited for its place. True if it needs none: another
     /// zone would lack the page at its end.
     #[cold]

@@ -17,6 +17,7 @@
 //! Source: NVMe Zoned Namespace Command Set 1.1 (TP4053), and TP4076 for the random write area.
 
 mod config;
+mod lives;
 mod refusal;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use flashlane_units::{FlowId, Handle, Lpa, RequestOp};
 use crate::layout::{FlowSpace, Layout, SECTOR_BYTES};
 use crate::request::{Directive, Planned};
 pub use config::{FinishKind, ZonesConfig};
+use lives::Lives;
 pub use refusal::ZoneRefusal;
 
 /// Placement handles of a drive with zones: more than zones can be active, so that the last pages
@@ -119,9 +121,9 @@ struct Zone {
     end: u64,
     /// The handle of an active zone; `NONE` for others.
     handle: Handle,
-    /// The handle by which the data of the zone was written; `NONE` for an empty zone, and for one
-    /// that was full at the start.
-    data: Handle,
+    /// The life in which the data of the zone was written: the time from when it became active to
+    /// its reset. 0 for an empty zone, and for one that was full at the start.
+    life: u32,
     /// The zone has a random write area.
     random: bool,
 }
@@ -151,8 +153,7 @@ pub struct Zones {
     active: u32,
     /// Handles that no active zone has; the one that has been free for longest is first.
     free: VecDeque<Handle>,
-    /// By handle: writes that were checked, and whose data has not entered the drive.
-    entering: [u32; ZONE_HANDLES as usize],
+    lives: Lives,
     counts: ZoneCounts,
 }
 
@@ -171,14 +172,7 @@ impl Zones {
                     true => (ZoneState::Full, geometry.capacity),
                     false => (ZoneState::Empty, 0),
                 };
-                Zone {
-                    state,
-                    written,
-                    end: written,
-                    handle: Handle::NONE,
-                    data: Handle::NONE,
-                    random: false,
-                }
+                Zone { state, written, end: written, handle: Handle::NONE, life: 0, random: false }
             }));
             OfFlow { first, count }
         };
@@ -193,7 +187,7 @@ impl Zones {
             open: VecDeque::new(),
             active: 0,
             free: (0..ZONE_HANDLES as u8).map(Handle::new).collect(),
-            entering: [0; ZONE_HANDLES as usize],
+            lives: Lives::default(),
             counts: ZoneCounts::default(),
         })
     }
@@ -204,23 +198,30 @@ impl Zones {
         self.counts
     }
 
-    /// The data of a write to a zone has entered the drive.
-    pub(crate) fn entered(&mut self, handle: Handle) {
-        let entering = &mut self.entering[handle.index()];
-        assert!(*entering > 0, "a write enters once");
-        *entering -= 1;
+    /// The life of the zone of a command that was checked just now: the one that a finish ends. 0
+    /// where there is none.
+    pub(crate) fn life_of(&self, flow: FlowId, planned: &Planned) -> u32 {
+        if planned.sectors == 0 {
+            return 0;
+        }
+        let (at, _, _) = self.place(flow, planned.sector);
+        self.zones[at].life
     }
 
-    /// Writes by a handle that were checked, and whose data has not entered the drive.
-    pub(crate) fn entering(&self, handle: Handle) -> u32 {
-        self.entering[handle.index()]
+    /// The data of a write in a life has entered the drive.
+    pub(crate) fn entered(&mut self, life: u32) {
+        self.lives.entered(life);
     }
 
-    /// True if the data of a zone is still written by a handle. Otherwise the zone was reset since
-    /// the command was checked.
-    pub(crate) fn is_current(&self, flow: FlowId, sector: u64, handle: Handle) -> bool {
+    /// True if data of a life has not entered the drive.
+    pub(crate) fn awaits(&self, life: u32) -> bool {
+        self.lives.awaits(life)
+    }
+
+    /// True if a zone is still in a life. Otherwise it was reset since the command was checked.
+    pub(crate) fn is_current(&self, flow: FlowId, sector: u64, life: u32) -> bool {
         let (at, _, _) = self.place(flow, sector);
-        self.zones[at].data == handle
+        self.zones[at].life == life
     }
 
     /// The write pointer of a zone with a random write area, and the start of the zone. Unit:
@@ -272,10 +273,24 @@ impl Zones {
             _ => self.manage(flow, planned),
         };
         self.counts.refused += u64::from(admitted.is_err());
-        if let Ok(Planned { op: RequestOp::Write, directive, .. }) = admitted {
-            self.entering[directive.handle().index()] += 1;
-        }
         admitted
+    }
+
+    /// Checks a command as [`Zones::admit`] does, where data enters the drive at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Zones::admit`].
+    pub fn admit_at_once(
+        &mut self,
+        flow: FlowId,
+        planned: &Planned,
+    ) -> Result<Planned, ZoneRefusal> {
+        let admitted = self.admit(flow, planned)?;
+        if admitted.op == RequestOp::Write {
+            self.entered(self.life_of(flow, &admitted));
+        }
+        Ok(admitted)
     }
 
     /// The zone of a sector, among those of all flows and among those of the flow, and the place of
@@ -311,6 +326,7 @@ impl Zones {
         let refused = ZoneRefusal::Pointer { zone: nth, pointer: start + zone.written };
         let pointer = pointer.ok_or(refused)?;
         let handle = self.open_for(at, false)?;
+        self.lives.enters(self.zones[at].life);
         self.move_pointer(at, pointer, end);
         Ok(Planned { directive: Directive::place(handle), ..*planned })
     }
@@ -341,6 +357,7 @@ impl Zones {
         }
         let end = self.checked_end(at, nth, zone.written, planned.sectors)?;
         let handle = self.open_for(at, false)?;
+        self.lives.enters(self.zones[at].life);
         self.move_pointer(at, end, end);
         self.counts.appends += 1;
         Ok(Planned {
@@ -388,7 +405,7 @@ impl Zones {
             self.active += 1;
             self.counts.active_max = self.counts.active_max.max(self.active);
             zone.handle = self.free.pop_front().expect("there are more handles than active zones");
-            zone.data = zone.handle;
+            zone.life = self.lives.begin();
         }
         zone.state = match by_command || state == ZoneState::ExplicitlyOpen {
             true => ZoneState::ExplicitlyOpen,
@@ -431,12 +448,13 @@ impl Zones {
         if zone.state.is_active() {
             self.active -= 1;
             self.free.push_back(zone.handle);
+            self.lives.ended(zone.life);
         }
-        let (written, data) = match state {
-            ZoneState::Full => (self.capacity, zone.data),
-            _ => (0, Handle::NONE),
+        let (written, life) = match state {
+            ZoneState::Full => (self.capacity, zone.life),
+            _ => (0, 0),
         };
-        *zone = Zone { state, written, end: written, handle: Handle::NONE, data, random: false };
+        *zone = Zone { state, written, end: written, handle: Handle::NONE, life, random: false };
     }
 
     /// A command that manages a zone. The rest of the drive sees the sectors of which it has to

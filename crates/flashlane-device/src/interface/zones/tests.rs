@@ -103,10 +103,14 @@ fn resets_and_finishes_name_what_there_is_to_do() {
     assert_eq!(u64::from(reset.sectors), zones.capacity);
     assert_eq!(zones.state(0), (ZoneState::Empty, 0));
     let append = zones.run(RequestOp::ZoneAppend, 0, PAGE).expect("allowed");
-    let handle = append.directive.handle();
-    assert!(zones.is_current(FlowId::new(0), 0, handle));
+    let (flow, handle) = (FlowId::new(0), append.directive.handle());
+    let life = zones.life_of(flow, &append);
+    assert!(zones.is_current(flow, 0, life) && zones.awaits(life));
     zones.run(RequestOp::ZoneReset, 0, 0).expect("allowed");
-    assert!(!zones.is_current(FlowId::new(0), 0, handle), "what was on its way is given up");
+    assert!(!zones.is_current(flow, 0, life), "what was on its way is given up");
+    assert!(zones.awaits(life));
+    zones.entered(life);
+    assert!(!zones.awaits(life));
     let again = zones.run(RequestOp::ZoneAppend, 0, PAGE).expect("allowed");
     assert_ne!(again.directive.handle(), handle, "handles come back late");
     assert_eq!(zones.counts.resets, 2);
