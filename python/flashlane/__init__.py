@@ -24,7 +24,7 @@ from flashlane._flashlane import (
     __version__,
 )
 from flashlane.advise import Advice, Tried, advise
-from flashlane.drive import MS, US, Drive, S
+from flashlane.drive import MS, US, Drive, S, Zone
 from flashlane.errors import ConfigError, Error, OutputError, RefusedError, StuckError, TraceError
 from flashlane.papers import papers, reproduce
 from flashlane.plots import plot_compare
@@ -102,6 +102,7 @@ __all__ = [
     "VictimPolicy",
     "Work",
     "Workload",
+    "Zone",
     "__version__",
     "advise",
     "clone_names",

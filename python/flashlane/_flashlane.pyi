@@ -163,6 +163,9 @@ class Completion:
     def pages(self) -> int:
         """Flash pages that the command touches, in part or whole."""
     @property
+    def refusal(self) -> str | None:
+        """The rule of zones that the command broke; the drive then did nothing."""
+    @property
     def latency_ps(self) -> int:
         """From ``submit_ps`` to ``complete_ps``."""
     @property
@@ -226,6 +229,7 @@ class _Drive:
     @property
     def reports(self) -> int: ...
     def sectors(self, tenant: str | int) -> int: ...
+    def zones(self, tenant: str | int) -> list[tuple[int, int, str, int]]: ...
     def submit(
         self,
         tenant: str | int,

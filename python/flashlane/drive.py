@@ -5,11 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from flashlane import _flashlane
 from flashlane._flashlane import Completion, Device, Snapshot, Table
 from flashlane.workload import Flow
+
+
+class Zone(NamedTuple):
+    """A zone of a tenant, on a drive with zones."""
+
+    start: int
+    """First sector in the tenant's space."""
+    capacity: int
+    """Sectors that can be written."""
+    state: str
+    """``empty``, ``implicitly open``, ``explicitly open``, ``closed`` or ``full``."""
+    pointer: int
+    """The sector at which the next write begins."""
 
 
 class Drive:
@@ -86,6 +99,10 @@ class Drive:
     def sectors(self, tenant: str | int) -> int:
         """Sectors of a tenant's space, which are numbered from 0."""
         return self._native.sectors(tenant)
+
+    def zones(self, tenant: str | int) -> list[Zone]:
+        """The zones of a tenant, in order; none on a drive without zones."""
+        return [Zone(*row) for row in self._native.zones(tenant)]
 
     def submit(
         self,

@@ -153,7 +153,7 @@ def test_commands_that_a_drive_does_not_take_are_named() -> None:
         (("a", "read", last, 8), "range: found sector"),
         (("a", "read", 0, 0), "range: found sector 0 \\+ 0"),
         ((2, "read", 0, 8), "tenant: found 2, allowed: 0 to 1"),
-        (("a", "zone_append", 0, 8), "zones are not supported yet"),
+        (("a", "zone_append", 0, 8), "found a command of zones"),
     ]:
         with pytest.raises(fl.RefusedError, match=message):
             it.submit(*arguments)
@@ -365,3 +365,30 @@ def test_a_tenant_that_does_not_exist_has_no_sectors(tenant: int | str) -> None:
     assert drive.sectors(1) > 0
     with pytest.raises(ValueError, match="tenant: found"):
         drive.sectors(tenant)
+
+
+def test_zones_are_written_at_their_pointers() -> None:
+    device = {
+        "base": "tiny",
+        "placement": {"mode": "zones", "zones": {"max_open": 2, "max_active": 2}},
+        "ftl": {"superblock": "drive", "mapping": {"ideal": True}},
+    }
+    it = fl.Drive(device, ["a"], check=True)
+    first, second = it.zones("a")[:2]
+    assert first == fl.Zone(0, second.start, "empty", 0)
+    it.submit("a", "zone_append", 0, 8, cookie=1)
+    it.submit("a", "zone_append", 0, 8, cookie=2)
+    it.submit("a", "write", 8, 8, cookie=3)
+    it.submit("a", "zone_open", second.start, cookie=4)
+    it.submit("a", "zone_finish", 0, cookie=5)
+    it.submit("a", "zone_reset", 0, cookie=6)
+    done = []
+    while (step := it.step()) is not None:
+        done.extend(step[1])
+    found = {c.cookie: (c.op, c.offset_bytes, c.refusal) for c in done}
+    assert found[1] == ("write", 0, None)
+    assert found[2] == ("write", 4096, None)
+    assert found[3][0] == "refused"
+    assert "write pointer of zone 0 is at sector 16" in str(found[3][2])
+    assert [found[cookie][0] for cookie in (4, 5, 6)] == ["zone_open", "zone_finish", "zone_reset"]
+    assert [zone.state for zone in it.zones("a")[:2]] == ["empty", "explicitly open"]

@@ -221,17 +221,29 @@ enum flashlane_op
      */
     FLASHLANE_OP_FLUSH = 3,
     /**
-     * Writes to the end of a zone. Refused: no drive has zones yet.
+     * Writes at the write pointer of the zone that starts at `lba`. The completion has the place.
      */
     FLASHLANE_OP_ZONE_APPEND = 4,
     /**
-     * Resets a zone. Refused: no drive has zones yet.
+     * Empties the zone that starts at `lba`.
      */
     FLASHLANE_OP_ZONE_RESET = 5,
     /**
-     * Finishes a zone. Refused: no drive has zones yet.
+     * Makes the zone that starts at `lba` full.
      */
     FLASHLANE_OP_ZONE_FINISH = 6,
+    /**
+     * Opens the zone that starts at `lba`.
+     */
+    FLASHLANE_OP_ZONE_OPEN = 7,
+    /**
+     * Closes the zone that starts at `lba`.
+     */
+    FLASHLANE_OP_ZONE_CLOSE = 8,
+    /**
+     * Of completions: the command broke a rule of zones, and `result` has the status.
+     */
+    FLASHLANE_OP_REFUSED = 9,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -441,8 +453,9 @@ typedef struct flashlane_completion {
      */
     uint8_t counted;
     /**
-     * How the drive carried the command out: 0, as it was asked. Other values are kept for
-     * commands that fail on the drive. None does today.
+     * How the drive carried the command out: 0, as it was asked. Otherwise the command broke a rule
+     * of zones, and nothing was done: status code type times 256, and status code, as NVMe numbers
+     * them.
      */
     uint32_t result;
     /**

@@ -174,8 +174,8 @@ static void refusals(void) {
     command.nsid = 2;
     FAILS(flashlane_submit(drive, 0, &command), BAD_NAMESPACE, "found 2");
     command = read;
-    command.op = 7;
-    FAILS(flashlane_submit(drive, 0, &command), ARGUMENT, "op: found 7");
+    command.op = 9;
+    FAILS(flashlane_submit(drive, 0, &command), ARGUMENT, "op: found 9");
     command.op = FLASHLANE_OP_ZONE_RESET;
     FAILS(flashlane_submit(drive, 0, &command), UNSUPPORTED, "zones");
     command = read;

@@ -70,6 +70,11 @@ macro_rules! getters {
             }
 
             #[getter]
+            fn refusal(&self) -> Option<String> {
+                self.done.refusal.map(|refusal| refusal.to_string())
+            }
+
+            #[getter]
             fn latency_ps(&self) -> u64 {
                 self.done.record.complete_ps - self.done.record.submit_ps
             }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use flashlane::config::load::{self, Overrides};
-use flashlane::drive::{self, Command, DriveOptions, Refused, Report};
+use flashlane::drive::{self, Command, DriveOptions, Refused, Report, ZoneReport};
 use flashlane::observe::RequestBatch;
 use flashlane::{Error, Time, visible};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -244,6 +244,16 @@ impl Drive {
             return Err(PyValueError::new_err(message));
         }
         Ok(self.lock()?.drive.sectors(place))
+    }
+
+    /// Start, capacity, state and write pointer of each zone of a tenant.
+    fn zones(&self, tenant: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64, String, u64)>> {
+        self.sectors(tenant)?;
+        let zones = self.lock()?.drive.zones(self.tenant(tenant)?);
+        let row = |zone: &ZoneReport| {
+            (zone.start, zone.capacity, zone.state.to_string(), zone.pointer)
+        };
+        Ok(zones.iter().map(row).collect())
     }
 
     #[pyo3(signature = (
