@@ -87,6 +87,9 @@ pub struct FioConfig {
     /// Parts of the space that requests visit in turn (`zonemode=strided`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<FioZones>,
+    /// The job follows the rules of zones (`zonemode=zbd`). No effect on a drive without zones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zbd: Option<FioZbd>,
     /// Placement identifiers of writes (`plids`, where `fdp` or `dataplacement` is on). Default:
     /// the flow's `placement`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +145,7 @@ impl Default for FioConfig {
             think: None,
             poisson: false,
             zones: None,
+            zbd: None,
             placement: None,
             repeat: true,
             seed: None,
@@ -258,6 +262,8 @@ pub enum FioExtent {
     Bytes(ByteSize),
     /// Percent of the file. Range: 0..=100.
     Percent(u32),
+    /// Zones of the drive (`size=4z`), with `zbd` and on a drive with zones. Range: 0..=2^32.
+    Zones(u64),
 }
 
 impl Default for FioExtent {
@@ -267,7 +273,7 @@ impl Default for FioExtent {
 }
 
 impl FioExtent {
-    /// The length in bytes. `whole`: 100 percent.
+    /// The length in bytes. `whole`: 100 percent. Zones have no length before [`Self::in_zones`].
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
@@ -275,6 +281,16 @@ impl FioExtent {
             Self::Percent(percent) => {
                 (u128::from(whole) * u128::from(percent) / 100).try_into().unwrap_or(whole)
             }
+            Self::Zones(_) => 0,
+        }
+    }
+
+    /// The length on a drive whose zones have `zone` bytes.
+    #[must_use]
+    pub fn in_zones(self, zone: u64) -> Self {
+        match self {
+            Self::Zones(count) => Self::Bytes(ByteSize(count.saturating_mul(zone))),
+            _ => self,
         }
     }
 }
@@ -329,6 +345,45 @@ pub struct FioZones {
     /// Bytes between zones (`zoneskip`).
     #[serde(default)]
     pub skip: ByteSize,
+}
+
+/// A job on the zones of a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FioZbd {
+    /// Size of a zone (`zonesize`). Default: that of the drive, which it has to equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<ByteSize>,
+    /// Bytes that can be written of a zone (`zonecapacity`). Default: those of the drive, which it
+    /// has to equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<ByteSize>,
+    /// Zones that all copies of the job write at a time (`max_open_zones`). Range: at least one for
+    /// each file of each copy, and at most what the drive lets be open. Default: the equal share of
+    /// the flow of `placement.zones.max_open`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_open: Option<u32>,
+    /// Zones that each copy writes at a time (`job_max_open_zones`). Range: at least one for each
+    /// file. Default: no limit beside `max_open`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_open_each: Option<u32>,
+    /// `max_open` may be above the open zones of the drive, up to its active zones
+    /// (`ignore_zone_limits`).
+    pub ignore_limits: bool,
+    /// Reads go to the whole capacity of each zone (`read_beyond_wp`). Otherwise they go to what
+    /// is written, and to all of a zone that the job has not touched.
+    pub read_beyond: bool,
+}
+
+impl FioZbd {
+    /// Zones that a job writes at a time for each file of each copy. `share`: the zones of the flow
+    /// where the job names no number. Range: 1 and above.
+    #[must_use]
+    pub fn open_for_file(&self, share: u32, copies: u32, files: u32) -> u32 {
+        let (copies, files) = (copies.max(1), files.max(1));
+        let each = self.max_open.unwrap_or(share) / copies;
+        (each.min(self.max_open_each.unwrap_or(each)) / files).max(1)
+    }
 }
 
 /// Placement identifiers among which each write of a job takes one: handles of flexible data

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use fio::{
     FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioPlacement,
-    FioRw, FioSkew, FioThink, FioZones,
+    FioRw, FioSkew, FioThink, FioZbd, FioZones,
 };
 use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::config::Priority;

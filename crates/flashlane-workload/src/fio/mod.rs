@@ -10,7 +10,9 @@ mod job;
 mod map;
 mod place;
 mod plan;
+mod rates;
 mod skew;
+mod zbd;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -21,18 +23,24 @@ use super::footprint::{Footprint, PageSet};
 use super::pace::PassEnd;
 use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
 use crate::config::{FIO_SEED, FioConfig, SyntheticConfig};
-use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES, ZoneGeometry};
 use flashlane_reading::Error;
 use job::{Job, Next};
 use plan::{Plan, READ, Region};
+use zbd::Zbd;
 
 /// Jobs with more requests are not simulated in advance to find the pages that they touch.
 const LOOKED_AT_MAX: u64 = 1 << 20;
+
+/// Bits of the operation in the number of a request.
+const OP_BITS: u32 = 4;
 
 /// A job of fio and its copies.
 #[derive(Clone, Debug)]
 pub(crate) struct FioSource {
     plan: Plan,
+    /// The zones that requests go to, if the job knows zones.
+    zones: Option<Zbd>,
     jobs: Vec<Job>,
     /// Copies that may have something to do, in the order in which they are asked.
     ready: VecDeque<u32>,
@@ -64,7 +72,7 @@ impl FioSource {
         seed: u64,
         flow: u64,
     ) -> Self {
-        let plan = Plan::new(synthetic, config, space.sectors);
+        let plan = Plan::new(synthetic, config, space.sectors, space.zones);
         let seed = match synthetic.seed.or(config.seed) {
             Some(own) => own,
             None if config.repeat => FIO_SEED,
@@ -78,6 +86,7 @@ impl FioSource {
             waiting: BinaryHeap::new(),
             outstanding: 0,
             end: PassEnd::new(synthetic.requests, synthetic.duration.map(|span| span.0)),
+            zones: Zbd::new(config, space.zones, space.sectors),
             plan,
             space: space.clone(),
             past: false,
@@ -89,6 +98,11 @@ impl FioSource {
 
     /// The part of the space that the requests touch.
     pub(crate) fn footprint(&self, sectors_per_page: u64) -> Footprint {
+        if self.zones.is_some()
+            && let Some(zone) = self.space.zones
+        {
+            return self.zones_touched(zone);
+        }
         let config = &self.plan.config;
         let Region { start, length: bytes } = self.plan.region(0);
         let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
@@ -118,6 +132,23 @@ impl FioSource {
         Footprint::Pages(pages)
     }
 
+    /// The pages of all zones of the job.
+    fn zones_touched(&self, zone: ZoneGeometry) -> Footprint {
+        let mut pages = PageSet::new(self.space.pages);
+        let (size, pages_each) = (zone.size * SECTOR_BYTES, u64::from(zone.pages));
+        for copy in 0..self.plan.config.jobs.max(1) {
+            for file in 0..self.plan.config.files.max(1) {
+                let Region { start, length } = self.plan.region(copy);
+                let first = (self.plan.file_start(copy, file) + start).div_ceil(size);
+                let end = (first + length / size).min(self.space.sectors / zone.size);
+                if first < end {
+                    pages.insert_range(first * pages_each, end * pages_each - 1);
+                }
+            }
+        }
+        Footprint::Pages(pages)
+    }
+
     /// Most requests of all copies without flushes; time may end them earlier.
     fn requests_at_most(&self) -> u64 {
         let (plan, jobs) = (&self.plan, self.jobs.len() as u64);
@@ -132,7 +163,11 @@ impl FioSource {
     /// repeated in the past. The caches then start with the contents that such a pass leaves.
     fn pass_that_repeats(&self) -> Option<u64> {
         let config = &self.plan.config;
-        if !(config.random && config.repeat) || self.requests_at_most() > LOOKED_AT_MAX {
+        // A pass on zones depends on what the pass before it has left there.
+        if self.zones.is_some()
+            || !(config.random && config.repeat)
+            || self.requests_at_most() > LOOKED_AT_MAX
+        {
             return None;
         }
         let mut pass = Self { past: false, ..self.clone() };
@@ -148,6 +183,10 @@ impl FioSource {
             return Planned { arrival: now, op, ..Planned::default() };
         }
         let start = self.plan.file_start(copy, place.file) + place.start;
+        if op == RequestOp::ZoneReset || op == RequestOp::Trim && self.zones.is_some() {
+            let (op, sector) = (RequestOp::ZoneReset, start / SECTOR_BYTES);
+            return Planned { arrival: now, op, sector, ..Planned::default() };
+        }
         let (sector, sectors) = self.plan.sectors(start, place.bytes);
         let sectors = u32::try_from(sectors).unwrap_or(u32::MAX);
         let directive = self.jobs[copy as usize].directive(&self.plan, op, place);
@@ -185,12 +224,12 @@ impl FioSource {
             self.wake(copy);
         }
         while let Some(&copy) = self.ready.front() {
-            match self.jobs[copy as usize].step(&self.plan, now, is_late) {
+            match self.jobs[copy as usize].step(&self.plan, &mut self.zones, now, is_late) {
                 Next::Issue(op, place) => {
                     self.end.count();
                     self.outstanding += 1;
                     let planned = self.planned(copy, op, place, now);
-                    return JobStep::Submit(planned, u64::from(copy) << 2 | op as u64);
+                    return JobStep::Submit(planned, u64::from(copy) << OP_BITS | op as u64);
                 }
                 Next::Wait(until) => self.waiting.push(Reverse((until, copy))),
                 Next::Hold | Next::End => {}
@@ -211,9 +250,9 @@ impl JobSource for FioSource {
     }
 
     fn completed(&mut self, cookie: u64) {
-        let copy = (cookie >> 2) as u32;
-        let ops = [RequestOp::Read, RequestOp::Write, RequestOp::Trim, RequestOp::Flush];
-        let op = ops.into_iter().find(|one| *one as u64 == cookie & 3).unwrap_or_default();
+        let copy = (cookie >> OP_BITS) as u32;
+        let op = (cookie & ((1 << OP_BITS) - 1)) as usize;
+        let op = RequestOp::ALL.get(op).copied().unwrap_or_default();
         self.outstanding -= 1;
         self.jobs[copy as usize].complete(op);
         self.wake(copy);

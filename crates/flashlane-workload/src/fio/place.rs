@@ -50,6 +50,8 @@ pub(super) struct Places {
     /// Bytes transferred in the zone.
     zone_bytes: u64,
     copy: u32,
+    /// Requests go to zones of the drive.
+    on_zones: bool,
 }
 
 impl Places {
@@ -78,6 +80,7 @@ impl Places {
             row_left: 0,
             zone_bytes: 0,
             copy,
+            on_zones: plan.on_zones,
         };
         let file = places.open(plan);
         places.files = vec![file; config.files.max(1) as usize];
@@ -170,8 +173,13 @@ impl Places {
             return Some(Place { file, start, bytes });
         }
         let (start, marks) = self.start(plan, direction)?;
-        let mut bytes = self.length(plan, direction, start)?;
         let one = &plan.directions[direction];
+        let mut bytes = match self.length(plan, direction, start) {
+            Some(bytes) => bytes,
+            // Requests end with their zone, however little is left of it.
+            None if self.on_zones => one.smallest,
+            None => return None,
+        };
         let state = &mut self.files[self.file];
         if let Some(map) = state.map.as_mut().filter(|_| marks) {
             let block = (start - state.from) / one.smallest;
@@ -181,6 +189,13 @@ impl Places {
         (state.last[direction], state.next[direction]) = (Some(start), Some(start + bytes));
         self.zone_bytes += bytes;
         Some(Place { file, start, bytes })
+    }
+
+    /// Notes where the last request of an operation went instead.
+    pub(super) fn moved(&mut self, direction: usize, place: Place) {
+        let state = &mut self.files[self.file];
+        state.last[direction] = Some(place.start);
+        state.next[direction] = Some(place.start + place.bytes);
     }
 
     /// Start of the next request, and whether the map has to mark it.
