@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::values::{MICROSECOND_PS, SECOND_PS, bytes, directions, time_ps};
-use crate::{FioConfig, FioExtent, FioThink, FioZones, SyntheticConfig};
+use crate::{FioConfig, FioExtent, FioThink, FioZbd, FioZones, SyntheticConfig};
 use flashlane_reading::allowed;
 use flashlane_units::{ByteSize, Span};
 
@@ -126,11 +126,44 @@ pub(super) fn flushes(reader: &mut Reader<'_>, config: &mut FioConfig) -> bool {
     sync.unwrap_or(false) || reader.flag("writefua")
 }
 
-/// `zonemode=strided`.
+/// Keys that count only with `zonemode=zbd`.
+const ZBD_KEYS: [&str; 5] = [
+    "ignore_zone_limits",
+    "job_max_open_zones",
+    "max_open_zones",
+    "read_beyond_wp",
+    "zonecapacity",
+];
+
+/// `zonemode=zbd`. `size`: `zonesize`.
+fn zbd(reader: &mut Reader<'_>, size: Option<u64>) -> FioZbd {
+    // Zero is the limit of the drive.
+    let mut zones = |key: &str| {
+        let count = reader.number(key, 0..=u64::from(u32::MAX))?;
+        u32::try_from(count).ok().filter(|count| *count > 0)
+    };
+    let (max_open, max_open_each) = (zones("max_open_zones"), zones("job_max_open_zones"));
+    FioZbd {
+        size: size.map(ByteSize),
+        capacity: reader.size("zonecapacity").filter(|size| *size > 0).map(ByteSize),
+        max_open,
+        max_open_each,
+        ignore_limits: reader.flag("ignore_zone_limits"),
+        read_beyond: reader.flag("read_beyond_wp"),
+    }
+}
+
+/// `zonemode=strided` and `zbd`.
 pub(super) fn zones(reader: &mut Reader<'_>, config: &mut FioConfig) {
     let mode = reader.text("zonemode").unwrap_or_else(|| "none".to_owned());
     let (size, range) = (reader.size("zonesize"), reader.size("zonerange"));
     let skip = reader.size("zoneskip").unwrap_or(0);
+    for key in ZBD_KEYS.into_iter().filter(|_| mode != "zbd") {
+        if reader.has(key) {
+            let line = reader.line(key);
+            reader.notes.warn(line, key, "has no effect without zonemode=zbd");
+        }
+    }
     match (mode.as_str(), size.filter(|size| *size > 0)) {
         ("strided", Some(size)) => {
             let range = ByteSize(range.filter(|range| *range > 0).unwrap_or(size));
@@ -140,15 +173,11 @@ pub(super) fn zones(reader: &mut Reader<'_>, config: &mut FioConfig) {
             let message = "found without zonesize, allowed: beside it".to_owned();
             reader.refuse("zonemode", message);
         }
-        ("zbd", _) => {
-            let line = reader.line("zonemode");
-            let message = "is not modelled: the drive has no zones, and requests go where they would go without";
-            reader.notes.warn(line, "zonemode", message);
-        }
+        ("zbd", size) => config.zbd = Some(zbd(reader, size)),
         ("none", Some(_)) => {
             reader.refuse(
                 "zonesize",
-                "found without zonemode, allowed: beside zonemode=strided".to_owned(),
+                "found without zonemode, allowed: beside zonemode=strided or zbd".to_owned(),
             );
         }
         ("none", None) => {}

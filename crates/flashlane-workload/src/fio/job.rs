@@ -312,10 +312,7 @@ impl Job {
     ) -> Result<Place, Option<Next>> {
         let copy = self.places.copy();
         match zones.go(plan, Request { copy, direction, place }) {
-            Moved::To(moved) => {
-                self.places.moved(direction, moved);
-                return Ok(moved);
-            }
+            Moved::To(moved) => return Ok(self.places.moved(direction, moved)),
             Moved::Reset(zone) => {
                 (self.chosen, self.held) = (Some(direction), Some(place));
                 self.outstanding += 1;

@@ -347,9 +347,9 @@ mod tests {
     use crate::config::{FioExtent, FioPlacement, FioRw};
     use flashlane_units::ByteSize;
 
-    fn source(config: FioConfig) -> FioSource {
-        let synthetic = SyntheticConfig { queue_depth: Some(1), ..SyntheticConfig::default() };
-        let space = FlowSpace {
+    /// A space of 512 MiB without zones.
+    pub(super) fn space() -> FlowSpace {
+        FlowSpace {
             lists: [vec![0], vec![0], vec![0], vec![0]],
             chips: None,
             start_sector: 0,
@@ -362,8 +362,12 @@ mod tests {
             wraps_after: None,
             handle: flashlane_units::Handle::default(),
             first_lpa: 0,
-        };
-        FioSource::new(&synthetic, &config, &space, 7, 0)
+        }
+    }
+
+    fn source(config: FioConfig) -> FioSource {
+        let synthetic = SyntheticConfig { queue_depth: Some(1), ..SyntheticConfig::default() };
+        FioSource::new(&synthetic, &config, &space(), 7, 0)
     }
 
     fn starts(source: &mut FioSource, count: usize) -> Vec<u64> {

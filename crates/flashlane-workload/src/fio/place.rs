@@ -191,11 +191,12 @@ impl Places {
         Some(Place { file, start, bytes })
     }
 
-    /// Notes where the last request of an operation went instead.
-    pub(super) fn moved(&mut self, direction: usize, place: Place) {
+    /// Notes and returns the place to which the last request of an operation has moved.
+    pub(super) fn moved(&mut self, direction: usize, place: Place) -> Place {
         let state = &mut self.files[self.file];
         state.last[direction] = Some(place.start);
         state.next[direction] = Some(place.start + place.bytes);
+        place
     }
 
     /// Start of the next request, and whether the map has to mark it.

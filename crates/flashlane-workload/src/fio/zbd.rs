@@ -217,3 +217,225 @@ impl Zbd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use flashlane_device::layout::FlowSpace;
+    use flashlane_engine::Time;
+    use flashlane_units::{ByteSize, RequestOp};
+
+    use super::*;
+    use crate::config::{FioDirection, FioExtent, FioRw, SyntheticConfig};
+    use crate::fio::FioSource;
+    use crate::fio::tests::space;
+    use crate::{Planned, RequestSource};
+
+    /// Zones of 32 KiB, of which 24 KiB can be written. Unit: sectors.
+    const ZONES: ZoneGeometry =
+        ZoneGeometry { size: 64, capacity: 48, pages: 6, size_pages: 8, share: 3 };
+    /// Zones of the space.
+    const COUNT: u64 = 8;
+
+    fn source(config: FioConfig) -> FioSource {
+        let synthetic = SyntheticConfig { queue_depth: Some(4), ..SyntheticConfig::default() };
+        let (sectors, pages) = (COUNT * ZONES.size, COUNT * u64::from(ZONES.pages));
+        let space = FlowSpace { sectors, pages, zones: Some(ZONES), ..space() };
+        FioSource::new(&synthetic, &config, &space, 7, 0)
+    }
+
+    fn config(rw: FioRw, random: bool) -> FioConfig {
+        FioConfig { rw, random, zbd: Some(FioZbd::default()), ..FioConfig::default() }
+    }
+
+    fn bytes(bytes: u64) -> Option<FioExtent> {
+        Some(FioExtent::Bytes(ByteSize(bytes)))
+    }
+
+    fn zones(count: u64) -> Option<FioExtent> {
+        Some(FioExtent::Zones(count))
+    }
+
+    /// All requests of a pass, at most `most`, after a check against the rules of zones: a write
+    /// begins at the write pointer, in a zone that was reset or is not full. Returns the requests
+    /// and the most zones that were written in part at a time.
+    fn checked(source: &mut FioSource, most: usize) -> (Vec<Planned>, usize) {
+        let mut written: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut open = 0;
+        let mut all = Vec::new();
+        while all.len() < most
+            && let Some(planned) = source.next(Time::ZERO).expect("no trace")
+        {
+            let (zone, inside) = (planned.sector / ZONES.size, planned.sector % ZONES.size);
+            let end = inside + u64::from(planned.sectors);
+            assert!(end <= ZONES.capacity, "requests end with the capacity: {planned:?}");
+            match planned.op {
+                RequestOp::ZoneReset => {
+                    assert_eq!((inside, planned.sectors), (0, 0));
+                    written.insert(zone, 0);
+                }
+                RequestOp::Write => {
+                    assert_eq!(written.get(&zone), Some(&inside), "{planned:?} in {written:?}");
+                    written.insert(zone, end);
+                }
+                _ => {}
+            }
+            let in_part = |&&sectors: &&u64| sectors > 0 && sectors < ZONES.capacity;
+            open = open.max(written.values().filter(in_part).count());
+            all.push(planned);
+        }
+        (all, open)
+    }
+
+    fn starts(all: &[Planned], op: RequestOp) -> Vec<u64> {
+        all.iter().filter(|one| one.op == op).map(|one| one.sector).collect()
+    }
+
+    #[test]
+    fn a_stream_of_writes_goes_from_zone_to_zone() {
+        let write = FioDirection {
+            smallest: ByteSize(10 << 10),
+            largest: ByteSize(10 << 10),
+            ..FioDirection::default()
+        };
+        let job = FioConfig { write, size: zones(2), loops: 2, ..config(FioRw::Write, false) };
+        let mut job = source(FioConfig { offset: FioExtent::Zones(1), ..job });
+        let (all, open) = checked(&mut job, 1000);
+        let found: Vec<_> = all.iter().map(|one| (one.op, one.sector, one.sectors)).collect();
+        let of_zone = |start: u64| {
+            [
+                (RequestOp::ZoneReset, start, 0),
+                (RequestOp::Write, start, 20),
+                (RequestOp::Write, start + 20, 20),
+                (RequestOp::Write, start + 40, 8),
+            ]
+        };
+        let pass = [of_zone(64), of_zone(128)].concat();
+        assert_eq!(found, [pass.clone(), pass].concat());
+        assert_eq!(open, 1);
+    }
+
+    #[test]
+    fn lengths_are_rounded_to_whole_zones() {
+        let job = FioConfig {
+            offset: FioExtent::Bytes(ByteSize(4096)),
+            size: bytes(80 << 10),
+            ..config(FioRw::Write, false)
+        };
+        let (all, _) = checked(&mut source(job), 1000);
+        assert_eq!(starts(&all, RequestOp::ZoneReset), [64, 128], "from the next zone on");
+        let none = FioConfig { size: bytes(16 << 10), ..config(FioRw::Write, false) };
+        assert_eq!(checked(&mut source(none), 10).0, []);
+    }
+
+    #[test]
+    fn random_writes_go_to_as_many_zones_as_may_be_open() {
+        for (max, expected) in [(None, 3), (Some(1), 1), (Some(5), 5)] {
+            let zbd = Some(FioZbd { max_open: max, ..FioZbd::default() });
+            let job = FioConfig { zbd, loops: 20, ..config(FioRw::Write, true) };
+            let (all, open) = checked(&mut source(job), 100_000);
+            assert_eq!(open, expected);
+            assert_eq!(starts(&all, RequestOp::Write).len(), 20 * 48, "20 passes of 48 pages");
+            let zones: std::collections::BTreeSet<u64> =
+                all.iter().map(|one| one.sector / ZONES.size).collect();
+            assert_eq!(zones.len() as u64, COUNT, "each zone has its turn");
+        }
+        let each = Some(FioZbd { max_open_each: Some(2), max_open: Some(8), ..FioZbd::default() });
+        let job = FioConfig {
+            zbd: each,
+            jobs: 3,
+            own_files: false,
+            loops: 9,
+            ..config(FioRw::Write, true)
+        };
+        assert_eq!(checked(&mut source(job), 100_000).1, 6, "two for each copy");
+    }
+
+    #[test]
+    fn copies_share_the_write_pointers() {
+        for random in [false, true] {
+            let job = FioConfig { jobs: 3, own_files: false, ..config(FioRw::Write, random) };
+            let (all, _) = checked(&mut source(job), 100_000);
+            // Streams in the same zones go through them together.
+            let least = if random { 100 } else { 48 };
+            assert!(starts(&all, RequestOp::Write).len() >= least);
+            let own = FioConfig { jobs: 2, size: zones(3), ..config(FioRw::Write, random) };
+            let (all, _) = checked(&mut source(own), 100_000);
+            let behind = |start: &u64| *start >= 4 * ZONES.size;
+            let writes = starts(&all, RequestOp::Write);
+            assert_eq!((writes.iter().filter(|one| behind(one)).count(), writes.len()), (18, 36));
+        }
+    }
+
+    #[test]
+    fn reads_go_to_what_zones_hold() {
+        let (all, _) = checked(&mut source(config(FioRw::Read, false)), 1000);
+        let pages = (0..COUNT).flat_map(|zone| (0..6).map(move |page| zone * 64 + page * 8));
+        assert!(starts(&all, RequestOp::Read).into_iter().eq(pages), "all that zones may hold");
+        let (all, _) = checked(&mut source(config(FioRw::Read, true)), 1000);
+        assert_eq!(all.len(), 48);
+        let mut mix = source(FioConfig { loops: 50, ..config(FioRw::ReadWrite, true) });
+        let mut written = BTreeMap::new();
+        for one in checked(&mut mix, 100_000).0 {
+            let (zone, end) = (one.sector / 64, one.sector % 64 + u64::from(one.sectors));
+            match one.op {
+                RequestOp::Read => {
+                    assert!(end <= written.get(&zone).copied().unwrap_or(48), "{one:?}");
+                }
+                _ => drop(written.insert(zone, end)),
+            }
+        }
+        assert_eq!(written.len() as u64, COUNT);
+        let zbd = Some(FioZbd { read_beyond: true, ..FioZbd::default() });
+        let mut mix = source(FioConfig { zbd, size: zones(1), ..config(FioRw::ReadWrite, true) });
+        assert!(checked(&mut mix, 100_000).0.len() >= 6);
+    }
+
+    #[test]
+    fn a_mix_writes_where_nothing_can_be_read() {
+        let job = FioConfig { size: zones(1), ..config(FioRw::ReadWrite, true) };
+        let (all, _) = checked(&mut source(FioConfig { read_percent: 90, loops: 9, ..job }), 1000);
+        let bytes: u64 = all.iter().map(|one| u64::from(one.sectors)).sum();
+        assert_eq!(bytes, 9 * 48);
+    }
+
+    #[test]
+    fn trims_reset_whole_zones() {
+        let trim = FioDirection {
+            smallest: ByteSize(32 << 10),
+            largest: ByteSize(32 << 10),
+            ..FioDirection::default()
+        };
+        for random in [false, true] {
+            let job = FioConfig {
+                read: trim.clone(),
+                write: trim.clone(),
+                trim: trim.clone(),
+                ..config(FioRw::Trim, random)
+            };
+            let mut found = starts(&checked(&mut source(job.clone()), 100).0, RequestOp::ZoneReset);
+            found.sort_unstable();
+            assert!(found.into_iter().eq((0..COUNT).map(|zone| zone * 64)), "each zone once");
+            let both = FioConfig { rw: FioRw::TrimWrite, ..job };
+            let (all, _) = checked(&mut source(both), 100);
+            assert_eq!(all.len() as u64, 2 * COUNT, "a reset and a write of the whole zone");
+        }
+    }
+
+    #[test]
+    fn time_based_jobs_go_around_and_later_passes_reset_again() {
+        for (rw, random) in [(FioRw::Read, false), (FioRw::Write, false), (FioRw::Write, true)] {
+            let job = FioConfig { time_based: true, size: zones(1), ..config(rw, random) };
+            assert_eq!(checked(&mut source(job), 1000).0.len(), 1000);
+        }
+        let mut job = source(FioConfig { size: zones(1), ..config(FioRw::Write, false) });
+        let first = checked(&mut job, 1000).0;
+        job.restart(Time(1)).expect("no trace");
+        let again = checked(&mut job, 1000).0;
+        assert_eq!(starts(&again, RequestOp::ZoneReset), [0]);
+        assert_eq!(starts(&again, RequestOp::Write), starts(&first, RequestOp::Write));
+        job.diverge(20).expect("no trace");
+        assert_eq!(checked(&mut job, 500).0.len(), 500, "a past has no end");
+    }
+}
