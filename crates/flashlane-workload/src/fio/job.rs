@@ -17,6 +17,8 @@ use crate::config::FioRw;
 pub(super) enum Next {
     /// Issues a request.
     Issue(RequestOp, Place),
+    /// Issues a command to the zone that starts here in the space of the flow. Unit: bytes.
+    Manage(RequestOp, u64),
     /// Asks again at this time.
     Wait(Time),
     /// Asks again when one of its requests is complete.
@@ -57,9 +59,9 @@ pub(super) struct Job {
     seed: u64,
     state: State,
     outstanding: u32,
-    /// True while a flush or the reset of a zone is under way that the job waits for.
+    /// True while a flush or a command to a zone is under way that the job waits for.
     flushing: bool,
-    /// The request that a zone is being reset for.
+    /// The request that comes after a command to a zone.
     held: Option<Place>,
     /// A direction that was chosen before the job had to wait.
     chosen: Option<usize>,
@@ -147,7 +149,7 @@ impl Job {
     /// Notes that a request is complete.
     pub(super) fn complete(&mut self, op: RequestOp) {
         self.outstanding = self.outstanding.saturating_sub(1);
-        if matches!(op, RequestOp::Flush | RequestOp::ZoneReset) {
+        if op == RequestOp::Flush || op.manages_zone() {
             self.flushing = false;
         } else {
             self.completed += 1;
@@ -288,7 +290,7 @@ impl Job {
         };
         let place = match zones {
             None => place,
-            Some(zones) => match self.to_zone(plan, zones, direction, place) {
+            Some(zones) => match self.go_to_zone(plan, zones, direction, place) {
                 Ok(place) => place,
                 Err(instead) => return instead,
             },
@@ -303,7 +305,7 @@ impl Job {
     }
 
     /// The place of a request that moves to its zone; otherwise what the job does instead.
-    fn to_zone(
+    fn go_to_zone(
         &mut self,
         plan: &Plan,
         zones: &mut Zbd,
@@ -313,11 +315,11 @@ impl Job {
         let copy = self.places.copy();
         match zones.go(plan, Request { copy, direction, place }) {
             Moved::To(moved) => return Ok(self.places.moved(direction, moved)),
-            Moved::Reset(zone) => {
+            Moved::After(op, zone) => {
                 (self.chosen, self.held) = (Some(direction), Some(place));
                 self.outstanding += 1;
                 self.flushing = true;
-                return Err(Some(Next::Issue(RequestOp::ZoneReset, zone)));
+                return Err(Some(Next::Manage(op, zone)));
             }
             // A mix writes where it has nothing to read.
             Moved::Nowhere if direction == READ && plan.does(WRITE) => self.chosen = Some(WRITE),

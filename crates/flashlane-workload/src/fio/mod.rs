@@ -183,9 +183,8 @@ impl FioSource {
             return Planned { arrival: now, op, ..Planned::default() };
         }
         let start = self.plan.file_start(copy, place.file) + place.start;
-        if op == RequestOp::ZoneReset || op == RequestOp::Trim && self.zones.is_some() {
-            let (op, sector) = (RequestOp::ZoneReset, start / SECTOR_BYTES);
-            return Planned { arrival: now, op, sector, ..Planned::default() };
+        if op == RequestOp::Trim && self.zones.is_some() {
+            return to_zone(RequestOp::ZoneReset, start, now);
         }
         let (sector, sectors) = self.plan.sectors(start, place.bytes);
         let sectors = u32::try_from(sectors).unwrap_or(u32::MAX);
@@ -214,6 +213,13 @@ impl FioSource {
         (0..self.jobs.len() as u32).for_each(|copy| self.wake(copy));
     }
 
+    /// Submits a request of a copy, which was drawn as `op`.
+    fn submit(&mut self, copy: u32, op: RequestOp, planned: Planned) -> JobStep {
+        self.end.count();
+        self.outstanding += 1;
+        JobStep::Submit(planned, u64::from(copy) << OP_BITS | op as u64)
+    }
+
     /// The next step of the copies at `now`. `is_late`: their time is over.
     fn step_at(&mut self, now: Time, is_late: bool) -> JobStep {
         while let Some(Reverse((at, copy))) = self.waiting.peek().copied() {
@@ -226,11 +232,10 @@ impl FioSource {
         while let Some(&copy) = self.ready.front() {
             match self.jobs[copy as usize].step(&self.plan, &mut self.zones, now, is_late) {
                 Next::Issue(op, place) => {
-                    self.end.count();
-                    self.outstanding += 1;
                     let planned = self.planned(copy, op, place, now);
-                    return JobStep::Submit(planned, u64::from(copy) << OP_BITS | op as u64);
+                    return self.submit(copy, op, planned);
                 }
+                Next::Manage(op, zone) => return self.submit(copy, op, to_zone(op, zone, now)),
                 Next::Wait(until) => self.waiting.push(Reverse((until, copy))),
                 Next::Hold | Next::End => {}
             }
@@ -242,6 +247,11 @@ impl FioSource {
         }
         if self.outstanding > 0 { JobStep::Hold } else { JobStep::End }
     }
+}
+
+/// A command to the zone that starts at `start` in the space of the flow. Unit: bytes.
+fn to_zone(op: RequestOp, start: u64, now: Time) -> Planned {
+    Planned { arrival: now, op, sector: start / SECTOR_BYTES, ..Planned::default() }
 }
 
 impl JobSource for FioSource {

@@ -95,7 +95,7 @@ impl Places {
         // The unit counts all operations, even those that the job does not use.
         let unit = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
         let reach = plan.config.zones.map_or(self.region.length, |zones| zones.range.0);
-        let map = mapped.then(|| Map::new(reach.min(self.region.length).div_ceil(unit).max(1)));
+        let map = mapped.then(|| Map::new((reach.min(self.region.length) / unit).max(1)));
         File { from: self.region.start, next: [None; 3], last: [None; 3], map, done: false }
     }
 
@@ -176,8 +176,8 @@ impl Places {
         let one = &plan.directions[direction];
         let mut bytes = match self.length(plan, direction, start) {
             Some(bytes) => bytes,
-            // Requests end with their zone, however little is left of it.
-            None if self.on_zones => one.smallest,
+            // A stream goes on behind the end of its zone.
+            None if self.on_zones && !plan.config.random => one.smallest,
             None => return None,
         };
         let state = &mut self.files[self.file];

@@ -97,9 +97,7 @@ impl Plan {
         let offset = aligned(config.offset).min(file.saturating_sub(1));
         let rest = file - offset;
         let size = config.size.map_or(rest, |size| size.of(file)).min(rest) / zone * zone;
-        // Bytes of a zone that no data can have are not part of a pass.
-        let held = on_zones.map_or(size, |zones| size / zone * zones.capacity * SECTOR_BYTES);
-        let whole = held * u64::from(config.files.max(1));
+        let whole = size * u64::from(config.files.max(1));
         let pass = config.io_size.map_or(whole, |bytes| bytes.of(whole));
         let loops = config.loops.max(1);
         let reach = config.zones.map_or(size, |zones| zones.range.0.min(size));

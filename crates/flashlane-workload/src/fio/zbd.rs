@@ -3,14 +3,16 @@
 //! The job draws its requests as it does without zones; here each of them moves to a place that the
 //! rules of zones allow. A write goes to the write pointer of its zone, or of another zone that is
 //! being written, if the job may not begin one more. A zone is reset before it is written again.
-//! A read goes to what its zone holds, or to the next zone that holds something. A trim resets its
-//! zone. A request ends at the end of its zone. The copies of a job share the write pointers.
+//! A zone with less room than the smallest write is finished. A read goes to what its zone holds, or
+//! to the next zone that holds something. A trim resets its zone. A request ends at the end of its
+//! zone. The copies of a job share the write pointers.
 //!
 //! The job does not know what zones hold at the start of the run. It reads such a zone as if it
 //! were full, and resets it before it writes it, which does nothing to an empty zone. Source: fio's
-//! HOWTO.
+//! HOWTO, and the writes that fio 3.33 issues to zones that it emulates in a file.
 
 use flashlane_device::layout::{SECTOR_BYTES, ZoneGeometry};
+use flashlane_units::RequestOp;
 
 use super::place::Place;
 use super::plan::{Plan, READ, WRITE};
@@ -27,6 +29,8 @@ pub(super) struct Zbd {
     /// For each file of each copy: the zones that it began and that are not full, in the order in
     /// which it began them.
     open: Vec<Vec<usize>>,
+    /// A zone that must be finished before the next write.
+    to_finish: Option<usize>,
     read_beyond: bool,
 }
 
@@ -52,9 +56,9 @@ pub(super) struct Request {
 pub(super) enum Moved {
     /// It goes to this place.
     To(Place),
-    /// The zone that starts at this place has to be reset first; then the request is asked for
-    /// again.
-    Reset(Place),
+    /// A command to a zone comes first, and then the request is asked for again. The zone is named
+    /// by its start in the space of the flow. Unit: bytes.
+    After(RequestOp, u64),
     /// The file has no place for it.
     Nowhere,
 }
@@ -99,6 +103,7 @@ impl Zbd {
             zones: vec![Zone::default(); count as usize],
             each: each as usize,
             open: vec![Vec::new(); writers],
+            to_finish: None,
             read_beyond: zbd.read_beyond,
         })
     }
@@ -113,14 +118,18 @@ impl Zbd {
         let found = match direction {
             READ => self.read(plan.config.random, &reach, place.bytes),
             WRITE => {
+                if let Some(zone) = self.to_finish.take() {
+                    return Moved::After(RequestOp::ZoneFinish, zone as u64 * self.size);
+                }
                 let writer = (copy * plan.config.files.max(1) + place.file) as usize;
-                match self.to_write(writer, plan.config.random, &reach) {
+                match self.choose(writer, plan.config.random, &reach) {
                     None => None,
                     Some((zone, true)) => {
-                        let start = zone as u64 * self.size - reach.base;
-                        return Moved::Reset(Place { start, bytes: 0, ..place });
+                        return Moved::After(RequestOp::ZoneReset, zone as u64 * self.size);
                     }
-                    Some((zone, false)) => Some(self.write(zone, place.bytes)),
+                    Some((zone, false)) => {
+                        Some(self.write(zone, place.bytes, plan.directions[WRITE].smallest))
+                    }
                 }
             }
             _ => self.trim(&reach),
@@ -168,7 +177,7 @@ impl Zbd {
     }
 
     /// The zone of a write, and whether it has to be reset first.
-    fn to_write(&mut self, writer: usize, random: bool, reach: &Reach) -> Option<(usize, bool)> {
+    fn choose(&mut self, writer: usize, random: bool, reach: &Reach) -> Option<(usize, bool)> {
         // A stream leaves a zone that has become full.
         let is_behind = !random && reach.inside > 0 && reach.zone < reach.end && {
             !self.zones[reach.zone].is_open && self.zones[reach.zone].written != Some(0)
@@ -191,23 +200,28 @@ impl Zbd {
         Some((zone, was.written != Some(0)))
     }
 
-    /// Writes at the pointer of a zone. A full zone is no longer open.
-    fn write(&mut self, zone: usize, bytes: u64) -> (u64, u64) {
+    /// Writes at the pointer of a zone. A zone with less room than the `smallest` write is full.
+    fn write(&mut self, zone: usize, bytes: u64, smallest: u64) -> (u64, u64) {
         let written = self.zones[zone].written.unwrap_or(0);
         let bytes = bytes.min(self.capacity - written);
-        self.zones[zone].written = Some(written + bytes);
-        if written + bytes == self.capacity {
+        let end = written + bytes;
+        self.zones[zone].written = Some(end);
+        if end == self.capacity {
+            self.close(zone);
+        } else if self.capacity - end < smallest {
+            self.to_finish = Some(zone);
             self.close(zone);
         }
         (zone as u64 * self.size + written, bytes)
     }
 
-    /// Resets a zone. What a trim counts as its bytes is the capacity.
+    /// Resets a zone.
     fn trim(&mut self, reach: &Reach) -> Option<(u64, u64)> {
         let zone = reach.from(reach.zone + usize::from(reach.inside > 0)).next()?;
         self.close(zone);
         self.zones[zone].written = Some(0);
-        Some((zone as u64 * self.size, self.capacity))
+        self.to_finish = self.to_finish.filter(|&one| one != zone);
+        Some((zone as u64 * self.size, self.size))
     }
 
     /// Takes a zone from the list of its writer.
@@ -275,6 +289,10 @@ mod tests {
                     assert_eq!((inside, planned.sectors), (0, 0));
                     written.insert(zone, 0);
                 }
+                RequestOp::ZoneFinish => {
+                    assert_eq!((inside, planned.sectors), (0, 0));
+                    written.insert(zone, ZONES.capacity);
+                }
                 RequestOp::Write => {
                     assert_eq!(written.get(&zone), Some(&inside), "{planned:?} in {written:?}");
                     written.insert(zone, end);
@@ -303,16 +321,15 @@ mod tests {
         let mut job = source(FioConfig { offset: FioExtent::Zones(1), ..job });
         let (all, open) = checked(&mut job, 1000);
         let found: Vec<_> = all.iter().map(|one| (one.op, one.sector, one.sectors)).collect();
-        let of_zone = |start: u64| {
-            [
-                (RequestOp::ZoneReset, start, 0),
-                (RequestOp::Write, start, 20),
-                (RequestOp::Write, start + 20, 20),
-                (RequestOp::Write, start + 40, 8),
-            ]
-        };
-        let pass = [of_zone(64), of_zone(128)].concat();
-        assert_eq!(found, [pass.clone(), pass].concat());
+        let mut expected = Vec::new();
+        for zone in [64, 128, 64, 128] {
+            expected.push((RequestOp::ZoneReset, zone, 0));
+            expected.push((RequestOp::Write, zone, 20));
+            expected.push((RequestOp::Write, zone + 20, 20));
+            // The zone has room for 8 sectors, and no write is so small.
+            expected.push((RequestOp::ZoneFinish, zone, 0));
+        }
+        assert_eq!(found, expected);
         assert_eq!(open, 1);
     }
 
@@ -336,7 +353,7 @@ mod tests {
             let job = FioConfig { zbd, loops: 20, ..config(FioRw::Write, true) };
             let (all, open) = checked(&mut source(job), 100_000);
             assert_eq!(open, expected);
-            assert_eq!(starts(&all, RequestOp::Write).len(), 20 * 48, "20 passes of 48 pages");
+            assert_eq!(starts(&all, RequestOp::Write).len(), 20 * 64, "20 passes of 64 pages");
             let zones: std::collections::BTreeSet<u64> =
                 all.iter().map(|one| one.sector / ZONES.size).collect();
             assert_eq!(zones.len() as u64, COUNT, "each zone has its turn");
@@ -362,9 +379,14 @@ mod tests {
             assert!(starts(&all, RequestOp::Write).len() >= least);
             let own = FioConfig { jobs: 2, size: zones(3), ..config(FioRw::Write, random) };
             let (all, _) = checked(&mut source(own), 100_000);
+            // A random pass has as many bytes as the zones, and a stream as many as they hold.
+            let each = if random { 24 } else { 18 };
             let behind = |start: &u64| *start >= 4 * ZONES.size;
             let writes = starts(&all, RequestOp::Write);
-            assert_eq!((writes.iter().filter(|one| behind(one)).count(), writes.len()), (18, 36));
+            assert_eq!(
+                (writes.iter().filter(|one| behind(one)).count(), writes.len()),
+                (each, 2 * each)
+            );
         }
     }
 
@@ -374,7 +396,7 @@ mod tests {
         let pages = (0..COUNT).flat_map(|zone| (0..6).map(move |page| zone * 64 + page * 8));
         assert!(starts(&all, RequestOp::Read).into_iter().eq(pages), "all that zones may hold");
         let (all, _) = checked(&mut source(config(FioRw::Read, true)), 1000);
-        assert_eq!(all.len(), 48);
+        assert_eq!(all.len(), 64);
         let mut mix = source(FioConfig { loops: 50, ..config(FioRw::ReadWrite, true) });
         let mut written = BTreeMap::new();
         for one in checked(&mut mix, 100_000).0 {
@@ -397,7 +419,7 @@ mod tests {
         let job = FioConfig { size: zones(1), ..config(FioRw::ReadWrite, true) };
         let (all, _) = checked(&mut source(FioConfig { read_percent: 90, loops: 9, ..job }), 1000);
         let bytes: u64 = all.iter().map(|one| u64::from(one.sectors)).sum();
-        assert_eq!(bytes, 9 * 48);
+        assert_eq!(bytes, 9 * 64);
     }
 
     #[test]
@@ -437,5 +459,60 @@ mod tests {
         assert_eq!(starts(&again, RequestOp::Write), starts(&first, RequestOp::Write));
         job.diverge(20).expect("no trace");
         assert_eq!(checked(&mut job, 500).0.len(), 500, "a past has no end");
+    }
+
+    /// Zones and pages of the writes that fio 3.33 issues to eight zones of 64 KiB, which it
+    /// emulates in a file (`--size=512k --zonemode=zbd --zonesize=64k --rw=randwrite`).
+    #[test]
+    fn random_writes_are_those_of_fio() {
+        let cases = [
+            (
+                16,
+                1,
+                "0.0 0.4 0.8 0.12 3.0 3.4 3.8 3.12 7.0 7.4 7.8 7.12 7.0 7.4 7.8 7.12 4.0 4.4 4.8 \
+                 4.12 0.0 0.4 0.8 0.12 7.0 7.4 7.8 7.12 2.0 2.4 2.8 2.12",
+            ),
+            (
+                16,
+                2,
+                "0.0 5.0 5.4 0.4 0.8 5.8 0.12 2.0 2.4 5.12 7.0 7.4 7.8 2.8 2.12 4.0 4.4 4.8 4.12 \
+                 4.0 7.12 5.0 4.4 5.4 5.8 4.8 4.12 2.0 2.4 5.12 1.0 1.4",
+            ),
+            (
+                16,
+                3,
+                "0.0 5.0 6.0 5.4 5.8 6.4 5.12 2.0 2.4 0.4 2.8 6.8 2.12 1.0 6.12 4.0 4.4 4.8 4.12 \
+                 4.0 0.8 1.4 0.12 5.0 5.4 1.8 1.12 2.0 2.4 4.4 4.8 2.8",
+            ),
+            (
+                16,
+                8,
+                "0.0 5.0 6.0 3.0 3.4 6.4 3.8 2.0 7.0 0.4 7.4 5.4 7.8 1.0 3.12 4.0 4.4 6.8 4.8 4.12 \
+                 0.8 5.8 2.4 5.12 7.12 0.12 1.4 2.8 2.12 1.8 1.12 6.12",
+            ),
+            (
+                24,
+                8,
+                "0.0 5.0 6.0 3.0 3.6 6.6 2.0 3.0 7.0 0.6 7.6 4.0 0.0 1.0 4.6 4.0 5.6 6.0 1.6 1.0 \
+                 2.6",
+            ),
+        ];
+        let zones = ZoneGeometry { size: 128, capacity: 128, pages: 16, size_pages: 16, share: 8 };
+        let space = FlowSpace { sectors: 1024, pages: 128, zones: Some(zones), ..space() };
+        for (kib, max_open, expected) in cases {
+            let bytes = ByteSize(kib << 10);
+            let one = FioDirection { smallest: bytes, largest: bytes, ..FioDirection::default() };
+            let zbd = Some(FioZbd { max_open: Some(max_open), ..FioZbd::default() });
+            let (read, trim) = (one.clone(), one.clone());
+            let job = FioConfig { read, trim, write: one, zbd, ..config(FioRw::Write, true) };
+            let mut source = FioSource::new(&SyntheticConfig::default(), &job, &space, 7, 0);
+            let mut found = Vec::new();
+            while let Some(planned) = source.next(Time::ZERO).expect("no trace") {
+                if planned.op == RequestOp::Write {
+                    found.push(format!("{}.{}", planned.sector / 128, planned.sector % 128 / 8));
+                }
+            }
+            assert_eq!(found.join(" "), expected, "{kib} KiB, {max_open} zones");
+        }
     }
 }
