@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use super::addresses::{self, addresses, pattern};
 use super::files::{Copies, files};
 use super::keys::{BUFFERED, NOT_MODELLED, REFUSED, is_without_effect};
-use super::pace::{depth, end, flushes, rates, span, think, zones};
+use super::pace::{depth, end, flushes, rates, span, think};
 use super::placement::placement;
 use super::reader::Reader;
 use super::sections::Section;
 use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
+use super::zones::zones;
 use super::{FLOWS_MAX, Notes};
 use crate::{
     DecreasingTimes, FioConfig, FioExtent, FioPlacement, FioRw, FlowConfig, OnEnd, SyntheticConfig,

@@ -2,9 +2,9 @@
 
 use super::reader::Reader;
 use super::values::{MICROSECOND_PS, SECOND_PS, bytes, directions, time_ps};
-use crate::{FioConfig, FioExtent, FioThink, FioZbd, FioZones, SyntheticConfig};
+use crate::{FioConfig, FioExtent, FioThink, SyntheticConfig};
 use flashlane_reading::allowed;
-use flashlane_units::{ByteSize, Span};
+use flashlane_units::Span;
 
 /// Engines that wait for every request: the depth is 1.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "posix_sync"];
@@ -124,68 +124,6 @@ pub(super) fn flushes(reader: &mut Reader<'_>, config: &mut FioConfig) -> bool {
         _ => None,
     });
     sync.unwrap_or(false) || reader.flag("writefua")
-}
-
-/// Keys that count only with `zonemode=zbd`.
-const ZBD_KEYS: [&str; 5] = [
-    "ignore_zone_limits",
-    "job_max_open_zones",
-    "max_open_zones",
-    "read_beyond_wp",
-    "zonecapacity",
-];
-
-/// `zonemode=zbd`. `size`: `zonesize`.
-fn zbd(reader: &mut Reader<'_>, size: Option<u64>) -> FioZbd {
-    // Zero is the limit of the drive.
-    let mut zones = |key: &str| {
-        let count = reader.number(key, 0..=u64::from(u32::MAX))?;
-        u32::try_from(count).ok().filter(|count| *count > 0)
-    };
-    let (max_open, max_open_each) = (zones("max_open_zones"), zones("job_max_open_zones"));
-    FioZbd {
-        size: size.map(ByteSize),
-        capacity: reader.size("zonecapacity").filter(|size| *size > 0).map(ByteSize),
-        max_open,
-        max_open_each,
-        ignore_limits: reader.flag("ignore_zone_limits"),
-        read_beyond: reader.flag("read_beyond_wp"),
-    }
-}
-
-/// `zonemode=strided` and `zbd`.
-pub(super) fn zones(reader: &mut Reader<'_>, config: &mut FioConfig) {
-    let mode = reader.text("zonemode").unwrap_or_else(|| "none".to_owned());
-    let (size, range) = (reader.size("zonesize"), reader.size("zonerange"));
-    let skip = reader.size("zoneskip").unwrap_or(0);
-    for key in ZBD_KEYS.into_iter().filter(|_| mode != "zbd") {
-        if reader.has(key) {
-            let line = reader.line(key);
-            reader.notes.warn(line, key, "has no effect without zonemode=zbd");
-        }
-    }
-    match (mode.as_str(), size.filter(|size| *size > 0)) {
-        ("strided", Some(size)) => {
-            let range = ByteSize(range.filter(|range| *range > 0).unwrap_or(size));
-            config.zones = Some(FioZones { size: ByteSize(size), range, skip: ByteSize(skip) });
-        }
-        ("strided", None) => {
-            let message = "found without zonesize, allowed: beside it".to_owned();
-            reader.refuse("zonemode", message);
-        }
-        ("zbd", size) => config.zbd = Some(zbd(reader, size)),
-        ("none", Some(_)) => {
-            reader.refuse(
-                "zonesize",
-                "found without zonemode, allowed: beside zonemode=strided or zbd".to_owned(),
-            );
-        }
-        ("none", None) => {}
-        _ => {
-            let message = format!("found {mode:?}, allowed: none, strided, zbd");
-            reader.refuse("zonemode", message);
-        }
-    }
 }
 
 /// Reads the end of the job: bytes, requests or time, whichever comes first.

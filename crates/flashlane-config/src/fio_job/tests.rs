@@ -30,7 +30,7 @@ fn one(keys: &str) -> SyntheticConfig {
 }
 
 /// The only job, in fio's terms.
-fn job(keys: &str) -> FioConfig {
+pub(super) fn job(keys: &str) -> FioConfig {
     *one(keys).fio.expect("a job")
 }
 
@@ -486,43 +486,4 @@ fn everything_unknown_or_out_of_range_is_refused_with_its_line() {
     }
     let all = problems("[a]\nbs=x\niodepth=x\nsize=1m\nwhat=5\n");
     assert_eq!(all.lines().count(), 3, "{all}");
-}
-
-#[test]
-fn jobs_on_zones_have_their_keys() {
-    use crate::FioZbd;
-    let of = |keys: &str| job(&format!("zonemode=zbd number_ios=5 {keys}"));
-    assert_eq!(of("").zbd, Some(FioZbd::default()));
-    assert_eq!(warned("zonemode=zbd number_ios=5"), [""; 0], "the drive may have zones");
-    let keys = "zonesize=2g zonecapacity=1m max_open_zones=8 job_max_open_zones=2 \
-                ignore_zone_limits=1 read_beyond_wp=1";
-    let all = FioZbd {
-        size: Some(ByteSize(2 << 30)),
-        capacity: Some(ByteSize(1 << 20)),
-        max_open: Some(8),
-        max_open_each: Some(2),
-        ignore_limits: true,
-        read_beyond: true,
-    };
-    assert_eq!(of(keys).zbd, Some(all));
-    let none = of("max_open_zones=0 job_max_open_zones=0 zonesize=0");
-    assert_eq!(none.zbd, Some(FioZbd::default()), "0 stands for the limits of the drive");
-    let lengths = of("size=4z offset=1z io_size=9z offset_increment=2z");
-    assert_eq!((lengths.size, lengths.offset), (Some(FioExtent::Zones(4)), FioExtent::Zones(1)));
-    let rest = (lengths.io_size, lengths.offset_increment);
-    assert_eq!(rest, (Some(FioExtent::Zones(9)), FioExtent::Zones(2)));
-    let known = of("size=4z zonesize=1m").size;
-    assert_eq!(known, Some(FioExtent::Bytes(ByteSize(4 << 20))), "a zone of known size");
-    let (copies, ..) = parsed("[a]\nzonemode=zbd\nnumber_ios=5\nnumjobs=3\nmax_open_zones=7");
-    let max = |flow: &crate::FlowConfig| {
-        let job = flow.synthetic.as_ref().and_then(|one| one.fio.as_ref()).expect("a job");
-        job.zbd.expect("zones").max_open
-    };
-    let each: Vec<_> = copies.flows.iter().map(max).collect();
-    assert_eq!(each, [Some(2); 3], "the limit of all copies");
-    let unused = warned("max_open_zones=4 number_ios=5");
-    assert_eq!(unused, ["job.fio:2: max_open_zones: has no effect without zonemode=zbd"]);
-    let resets = warned("zonemode=zbd zone_reset_frequency=0.5 number_ios=5");
-    assert!(resets[0].contains("zone_reset_frequency: is not modelled: a zone is reset only"));
-    assert!(problems("[a]\nsize=4z").contains("job.fio:2: size: found \"4z\", allowed: bytes"));
 }

@@ -2,8 +2,8 @@
 //!
 //! The job draws its requests as it does without zones; here each of them moves to a place that the
 //! rules of zones allow. A write goes to the write pointer of its zone, or of another zone that is
-//! being written, if the job may not begin one more. A zone is reset before it is written again.
-//! A zone with less room than the smallest write is finished. A read goes to what its zone holds, or
+//! being written, if the job may not begin one more. A zone is reset before it is written again. A
+//! zone with less room than the smallest write is finished. A read goes to what its zone holds, or
 //! to the next zone that holds something. A trim resets its zone. A request ends at the end of its
 //! zone. The copies of a job share the write pointers.
 //!
