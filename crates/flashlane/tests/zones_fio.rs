@@ -62,7 +62,8 @@ fn zbd(keys: &str) -> String {
 }
 
 /// Kinds of jobs, each on a part of the drive.
-const JOBS: [&str; 12] = [
+const JOBS: [&str; 13] = [
+    "rw=randwrite size=8z max_open_zones=3 loops=6",
     "rw=write size=6z offset=1z",
     "rw=write size=4z loops=3 bs=20k",
     "rw=randwrite size=6z loops=2",

@@ -8,46 +8,10 @@ use super::draw::{Draw, Stream};
 use super::place::{Place, Places};
 use super::plan::{DIRECTIONS, Plan, READ, TRIM, WRITE};
 use super::rates::{Rates, first_resumed};
+use super::state::{Next, State};
 use super::zbd::{Moved, Request, Zbd};
 use crate::Directive;
 use crate::config::FioRw;
-
-/// The next step of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// Issues a request.
-    Issue(RequestOp, Place),
-    /// Issues a command to the zone that starts here in the space of the flow. Unit: bytes.
-    Manage(RequestOp, u64),
-    /// Asks again at this time.
-    Wait(Time),
-    /// Asks again when one of its requests is complete.
-    Hold,
-    /// The job has ended.
-    End,
-}
-
-/// Activity of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Issues requests.
-    Running,
-    /// Waits for its requests, and then pauses. The times of paced requests move if that is asked
-    /// for.
-    Pausing,
-    /// Pauses until this time.
-    Paused(Time),
-    /// Waits for its requests, and for the time of the next one.
-    Paced {
-        until: Time,
-        direction: usize,
-    },
-    /// Waits for its requests; then `flushes` files are flushed.
-    PassEnds {
-        flushes: u32,
-    },
-    Over,
-}
 
 /// A copy of the job.
 #[derive(Clone, Debug)]
@@ -312,14 +276,18 @@ impl Job {
         direction: usize,
         place: Place,
     ) -> Result<Place, Option<Next>> {
-        let copy = self.places.copy();
-        match zones.go(plan, Request { copy, direction, place }) {
+        let (copy, is_alone) = (self.places.copy(), self.outstanding == 0);
+        match zones.go(plan, Request { copy, direction, place, is_alone }) {
             Moved::To(moved) => return Ok(self.places.moved(direction, moved)),
             Moved::After(op, zone) => {
                 (self.chosen, self.held) = (Some(direction), Some(place));
                 self.outstanding += 1;
                 self.flushing = true;
                 return Err(Some(Next::Manage(op, zone)));
+            }
+            Moved::Later => {
+                (self.chosen, self.held) = (Some(direction), Some(place));
+                return Err(Some(Next::Hold));
             }
             // A mix writes where it has nothing to read.
             Moved::Nowhere if direction == READ && plan.does(WRITE) => self.chosen = Some(WRITE),

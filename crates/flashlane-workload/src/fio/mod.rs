@@ -12,6 +12,7 @@ mod place;
 mod plan;
 mod rates;
 mod skew;
+mod state;
 mod zbd;
 
 use std::cmp::Reverse;
@@ -25,8 +26,9 @@ use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
 use crate::config::{FIO_SEED, FioConfig, SyntheticConfig};
 use flashlane_device::layout::{FlowSpace, SECTOR_BYTES, ZoneGeometry};
 use flashlane_reading::Error;
-use job::{Job, Next};
+use job::Job;
 use plan::{Plan, READ, Region};
+use state::Next;
 use zbd::Zbd;
 
 /// Jobs with more requests are not simulated in advance to find the pages that they touch.

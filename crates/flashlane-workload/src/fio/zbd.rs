@@ -49,6 +49,8 @@ pub(super) struct Request {
     pub(super) copy: u32,
     pub(super) direction: usize,
     pub(super) place: Place,
+    /// No other request of the copy is under way.
+    pub(super) is_alone: bool,
 }
 
 /// What becomes of a request.
@@ -59,6 +61,9 @@ pub(super) enum Moved {
     /// A command to a zone comes first, and then the request is asked for again. The zone is named
     /// by its start in the space of the flow. Unit: bytes.
     After(RequestOp, u64),
+    /// It is asked for again when another request of the copy is complete: no zone is reset while
+    /// the copy may still be writing to it.
+    Later,
     /// The file has no place for it.
     Nowhere,
 }
@@ -110,7 +115,7 @@ impl Zbd {
 
     /// Moves a request to a place that the drive accepts, and notes what it does to its zone.
     pub(super) fn go(&mut self, plan: &Plan, request: Request) -> Moved {
-        let Request { copy, direction, place } = request;
+        let Request { copy, direction, place, is_alone } = request;
         let reach = self.reach(plan, request);
         if reach.first >= reach.end {
             return Moved::Nowhere;
@@ -124,10 +129,13 @@ impl Zbd {
                 let writer = (copy * plan.config.files.max(1) + place.file) as usize;
                 match self.choose(writer, plan.config.random, &reach) {
                     None => None,
+                    Some((_, true)) if !is_alone => return Moved::Later,
                     Some((zone, true)) => {
+                        self.begin(writer, zone);
                         return Moved::After(RequestOp::ZoneReset, zone as u64 * self.size);
                     }
                     Some((zone, false)) => {
+                        self.begin(writer, zone);
                         Some(self.write(zone, place.bytes, plan.directions[WRITE].smallest))
                     }
                 }
@@ -177,7 +185,7 @@ impl Zbd {
     }
 
     /// The zone of a write, and whether it has to be reset first.
-    fn choose(&mut self, writer: usize, random: bool, reach: &Reach) -> Option<(usize, bool)> {
+    fn choose(&self, writer: usize, random: bool, reach: &Reach) -> Option<(usize, bool)> {
         // A stream leaves a zone that has become full.
         let is_behind = !random && reach.inside > 0 && reach.zone < reach.end && {
             !self.zones[reach.zone].is_open && self.zones[reach.zone].written != Some(0)
@@ -186,7 +194,7 @@ impl Zbd {
         if self.zones[zone].is_open {
             return Some((zone, false));
         }
-        let own = &mut self.open[writer];
+        let own = &self.open[writer];
         let is_within = |zone: &&usize| (reach.first..reach.end).contains(*zone);
         let within: Vec<usize> = own.iter().filter(is_within).copied().collect();
         if own.len() >= self.each && !within.is_empty() {
@@ -194,10 +202,15 @@ impl Zbd {
             let nth = (zone - reach.first) * within.len() / (reach.end - reach.first);
             return Some((within[nth], false));
         }
-        own.push(zone);
-        let was =
-            std::mem::replace(&mut self.zones[zone], Zone { written: Some(0), is_open: true });
-        Some((zone, was.written != Some(0)))
+        Some((zone, self.zones[zone].written != Some(0)))
+    }
+
+    /// Opens a zone that is not open, as one that is empty.
+    fn begin(&mut self, writer: usize, zone: usize) {
+        if !self.zones[zone].is_open {
+            self.open[writer].push(zone);
+            self.zones[zone] = Zone { written: Some(0), is_open: true };
+        }
     }
 
     /// Writes at the pointer of a zone. A zone with less room than the `smallest` write is full.
