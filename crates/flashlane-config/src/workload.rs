@@ -12,11 +12,11 @@ use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::limits::RateLimit;
 pub use flashlane_workload::config::{
     AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig, FioDirection,
-    FioDistribution, FioExtent, FioFileOrder, FioPlacement, FioRw, FioSkew, FioThink, FioZones,
-    FlowConfig, GroupConfig, HotColdConfig, LimitConfig, LimitPlace, MixedConfig, MqsimAddress,
-    MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd, OutOfRange,
-    RatesConfig, SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig, WarpsConfig,
-    ZipfConfig, ZoneUse, ZoneUseConfig,
+    FioDistribution, FioExtent, FioFileOrder, FioPlacement, FioRw, FioSkew, FioThink, FioZbd,
+    FioZones, FlowConfig, GroupConfig, HotColdConfig, LimitConfig, LimitPlace, MixedConfig,
+    MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd,
+    OutOfRange, RatesConfig, SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig,
+    WarpsConfig, ZipfConfig, ZoneUse, ZoneUseConfig,
 };
 
 /// A workload: one or more flows.

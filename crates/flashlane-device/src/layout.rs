@@ -211,6 +211,9 @@ pub struct ZoneGeometry {
     pub pages: u32,
     /// From the start of a zone to that of the next. Unit: pages.
     pub size_pages: u32,
+    /// Zones that each flow may write at a time: its equal share of those that may be open and
+    /// active (`placement.zones`). Range: 1 and above.
+    pub share: u32,
 }
 
 /// The start of a flow in the stream of a SATA drive.

@@ -100,7 +100,8 @@ mod tests {
     use super::*;
     use flashlane_units::ByteSize;
 
-    const GEOMETRY: ZoneGeometry = ZoneGeometry { size: 64, capacity: 40, pages: 5, size_pages: 8 };
+    const GEOMETRY: ZoneGeometry =
+        ZoneGeometry { size: 64, capacity: 40, pages: 5, size_pages: 8, share: 2 };
 
     fn commands(config: &ZoneUseConfig, count: usize) -> Vec<ZoneCommand> {
         let mut writer = ZoneWriter::new(config, GEOMETRY, 4);

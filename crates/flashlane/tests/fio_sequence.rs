@@ -74,7 +74,7 @@ fn ours(flow: &FlowConfig) -> Vec<(Time, u64, Request)> {
                     other => unreachable!("{other:?} is no request of this job"),
                 };
                 let bytes = u64::from(planned.sectors) * 512;
-                issued.push((now, cookie >> 2, (op, planned.sector * 512, bytes)));
+                issued.push((now, cookie >> 4, (op, planned.sector * 512, bytes)));
                 job.completed(cookie);
             }
             JobStep::Wait(until) => now = until,

@@ -63,6 +63,7 @@ mod workload_clone_day;
 mod workload_synthetic;
 mod workload_trace;
 mod zones;
+mod zones_fio;
 
 // The random runs.
 #[allow(dead_code, reason = "the swarm uses all of it")]

@@ -139,6 +139,7 @@ fn sizes(reader: &mut Reader<'_>, is_device: bool, copies: u32, config: &mut Fio
     config.offset_increment = reader.extent("offset_increment").unwrap_or_default();
     let per_file = match whole {
         Some(FioExtent::Bytes(bytes)) => Some(FioExtent::Bytes(ByteSize(bytes.0 / files))),
+        Some(FioExtent::Zones(count)) => Some(FioExtent::Zones(count / files)),
         Some(share) => Some(share),
         None => None,
     };
@@ -148,7 +149,7 @@ fn sizes(reader: &mut Reader<'_>, is_device: bool, copies: u32, config: &mut Fio
     };
     let bytes_of = |extent: FioExtent| match extent {
         FioExtent::Bytes(bytes) => Some(bytes.0),
-        FioExtent::Percent(_) => None,
+        _ => None,
     };
     let size = config.size.and_then(bytes_of);
     // The last copy begins later by this much.

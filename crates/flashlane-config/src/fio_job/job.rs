@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use super::addresses::{self, addresses, pattern};
 use super::files::{Copies, files};
 use super::keys::{BUFFERED, NOT_MODELLED, REFUSED, is_without_effect};
-use super::pace::{depth, end, flushes, rates, span, think, zones};
+use super::pace::{depth, end, flushes, rates, span, think};
 use super::placement::placement;
 use super::reader::Reader;
 use super::sections::Section;
 use super::sizes::{self, check_sectors, sizes};
 use super::values::{SECOND_PS, time_ps};
+use super::zones::zones;
 use super::{FLOWS_MAX, Notes};
 use crate::{
     DecreasingTimes, FioConfig, FioExtent, FioPlacement, FioRw, FlowConfig, OnEnd, SyntheticConfig,
@@ -134,6 +135,11 @@ impl Jobs {
             ("random_distribution", "synthetic.fio.read.distribution"),
             ("number_ios", "synthetic.fio.number_ios"),
             ("runtime", "synthetic.duration"),
+            ("zonemode", "synthetic.fio.zbd"),
+            ("zonesize", "synthetic.fio.zbd.size"),
+            ("zonecapacity", "synthetic.fio.zbd.capacity"),
+            ("max_open_zones", "synthetic.fio.zbd.max_open"),
+            ("job_max_open_zones", "synthetic.fio.zbd.max_open_each"),
             ("startdelay", "starts_after"),
             ("plids", "placement"),
             ("plids", "synthetic.fio.placement.ids"),
@@ -299,6 +305,12 @@ fn job(reader: &mut Reader<'_>, ramp: u64, placement: Option<FioPlacement>) -> J
         (fio.fdatasync, fio.queued_flushes, on_flash) = (1, false, false);
     }
     let copies = files(reader, FLOWS_MAX, &mut fio, &mut synthetic);
+    if let Some(zbd) = &mut fio.zbd
+        && !copies.together
+    {
+        // The limit is that of all copies, each of which is a tenant.
+        zbd.max_open = zbd.max_open.map(|max| (max / copies.count).max(1));
+    }
     end(reader, ramp, &mut fio, &mut synthetic);
     let used = match fio.rw {
         FioRw::Read => [true, false, false],

@@ -18,11 +18,14 @@ const EXACT: &[&str] = &[
     "fsync",
     "fsync_on_close",
     "group_reporting",
+    "ignore_zone_limits",
     "include",
     "io_size",
     "iodepth",
     "ioengine",
+    "job_max_open_zones",
     "loops",
+    "max_open_zones",
     "name",
     "norandommap",
     "nrfiles",
@@ -45,6 +48,7 @@ const EXACT: &[&str] = &[
     "rate_ignore_thinktime",
     "rate_iops",
     "rate_process",
+    "read_beyond_wp",
     "read_iolog",
     "replay_no_stall",
     "replay_redirect",
@@ -67,6 +71,7 @@ const EXACT: &[&str] = &[
     "time_based",
     "wait_for",
     "writefua",
+    "zonecapacity",
     "zonemode",
     "zonerange",
     "zonesize",
@@ -152,7 +157,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "hipri_percentage",
     "hugepage-size",
     "ignore_error",
-    "ignore_zone_limits",
     "invalidate",
     "io_submit_mode",
     "iopsavgtime",
@@ -208,8 +212,8 @@ const LOGS: &str =
     "has no effect; --series-window writes the run in windows, --requests every request";
 const VERIFY: &str =
     "has no effect: there is no data to verify, and the reads that verify it are left out";
-const ZONES: &str =
-    "is not modelled: the drive has no zones, and requests go where they would go without";
+const ZONE_RESETS: &str =
+    "is not modelled: a zone is reset only before it is written again, or by a trim";
 const PRIORITY: &str =
     "is not modelled: all requests of a job have its class (prioclass and prio, or `priority`)";
 const STEADY: &str = "has no effect; --until-steady runs until the drive is steady";
@@ -247,7 +251,6 @@ pub(super) const NOT_MODELLED: &[(&str, &str)] = &[
     ("iodepth_batch_complete_max", BATCHES),
     ("iodepth_batch_complete_min", BATCHES),
     ("iodepth_low", BATCHES),
-    ("job_max_open_zones", ZONES),
     ("latency_percentile", DEPTH_SEARCH),
     ("latency_run", DEPTH_SEARCH),
     ("latency_target", DEPTH_SEARCH),
@@ -265,12 +268,10 @@ pub(super) const NOT_MODELLED: &[(&str, &str)] = &[
     ("log_store_compressed", LOGS),
     ("log_unix_epoch", LOGS),
     ("max_latency", "has no effect; `slo = { max }` judges the longest response time"),
-    ("max_open_zones", ZONES),
     ("per_job_logs", LOGS),
     ("pre_read", SETUP),
     ("rate_iops_min", LEAST_RATE),
     ("rate_min", LEAST_RATE),
-    ("read_beyond_wp", ZONES),
     ("readfua", "has no effect: a read is answered from the data cache where that has the data"),
     ("sg_write_mode", "is not modelled: such a command counts as a write"),
     ("steadystate", STEADY),
@@ -300,9 +301,8 @@ pub(super) const NOT_MODELLED: &[(&str, &str)] = &[
     ("write_iolog", LOGS),
     ("write_iops_log", LOGS),
     ("write_lat_log", LOGS),
-    ("zone_reset_frequency", ZONES),
-    ("zone_reset_threshold", ZONES),
-    ("zonecapacity", ZONES),
+    ("zone_reset_frequency", ZONE_RESETS),
+    ("zone_reset_threshold", ZONE_RESETS),
 ];
 
 const MERGE: &str = "merge the traces with blkparse first, and replay the result (read_iolog)";

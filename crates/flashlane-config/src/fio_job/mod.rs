@@ -19,6 +19,7 @@ mod reader;
 mod sections;
 mod sizes;
 mod values;
+mod zones;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -2,9 +2,9 @@
 
 use super::reader::Reader;
 use super::values::{MICROSECOND_PS, SECOND_PS, bytes, directions, time_ps};
-use crate::{FioConfig, FioExtent, FioThink, FioZones, SyntheticConfig};
+use crate::{FioConfig, FioExtent, FioThink, SyntheticConfig};
 use flashlane_reading::allowed;
-use flashlane_units::{ByteSize, Span};
+use flashlane_units::Span;
 
 /// Engines that wait for every request: the depth is 1.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "posix_sync"];
@@ -124,39 +124,6 @@ pub(super) fn flushes(reader: &mut Reader<'_>, config: &mut FioConfig) -> bool {
         _ => None,
     });
     sync.unwrap_or(false) || reader.flag("writefua")
-}
-
-/// `zonemode=strided`.
-pub(super) fn zones(reader: &mut Reader<'_>, config: &mut FioConfig) {
-    let mode = reader.text("zonemode").unwrap_or_else(|| "none".to_owned());
-    let (size, range) = (reader.size("zonesize"), reader.size("zonerange"));
-    let skip = reader.size("zoneskip").unwrap_or(0);
-    match (mode.as_str(), size.filter(|size| *size > 0)) {
-        ("strided", Some(size)) => {
-            let range = ByteSize(range.filter(|range| *range > 0).unwrap_or(size));
-            config.zones = Some(FioZones { size: ByteSize(size), range, skip: ByteSize(skip) });
-        }
-        ("strided", None) => {
-            let message = "found without zonesize, allowed: beside it".to_owned();
-            reader.refuse("zonemode", message);
-        }
-        ("zbd", _) => {
-            let line = reader.line("zonemode");
-            let message = "is not modelled: the drive has no zones, and requests go where they would go without";
-            reader.notes.warn(line, "zonemode", message);
-        }
-        ("none", Some(_)) => {
-            reader.refuse(
-                "zonesize",
-                "found without zonemode, allowed: beside zonemode=strided".to_owned(),
-            );
-        }
-        ("none", None) => {}
-        _ => {
-            let message = format!("found {mode:?}, allowed: none, strided, zbd");
-            reader.refuse("zonemode", message);
-        }
-    }
 }
 
 /// Reads the end of the job: bytes, requests or time, whichever comes first.

@@ -70,12 +70,21 @@ impl Reader<'_> {
         self.value(key, &text, |text| text.parse().ok().filter(|number| range.contains(number)))
     }
 
-    /// A size in bytes or in percent of the file.
+    /// A size in bytes, in percent of the file, or in zones.
     pub(super) fn extent(&mut self, key: &str) -> Option<FioExtent> {
-        let allowed = "bytes, such as 4096, 4k, 1m or 2g (powers of 1024), or a share, such as 40%";
-        self.value(key, allowed, |text| match text.contains('%') {
-            true => percent(text).map(FioExtent::Percent),
-            false => bytes(text).map(|bytes| FioExtent::Bytes(ByteSize(bytes))),
+        let allowed = "bytes, such as 4096, 4k, 1m or 2g (powers of 1024), a share, such as 40%, or zones, such as \
+                       4z, beside zonesize or zonemode=zbd";
+        let zone = self.text("zonesize").and_then(|size| bytes(&size));
+        let is_zoned = self.text("zonemode").as_deref() == Some("zbd");
+        let zones = |count: u64| match zone {
+            Some(zone) => FioExtent::Zones(count).in_zones(zone),
+            None => FioExtent::Zones(count),
+        };
+        self.value(key, allowed, |text| match text.trim().strip_suffix(['z', 'Z']) {
+            Some(count) if zone.is_some() || is_zoned => count.parse().ok().map(zones),
+            Some(_) => None,
+            None if text.contains('%') => percent(text).map(FioExtent::Percent),
+            None => bytes(text).map(|bytes| FioExtent::Bytes(ByteSize(bytes))),
         })
     }
 

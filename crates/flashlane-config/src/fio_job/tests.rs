@@ -30,7 +30,7 @@ fn one(keys: &str) -> SyntheticConfig {
 }
 
 /// The only job, in fio's terms.
-fn job(keys: &str) -> FioConfig {
+pub(super) fn job(keys: &str) -> FioConfig {
     *one(keys).fio.expect("a job")
 }
 

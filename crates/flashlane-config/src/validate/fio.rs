@@ -54,9 +54,13 @@ fn check_extent(rules: &mut Rules, key: &str, extent: FioExtent, least: u64) {
     let within = match extent {
         FioExtent::Bytes(bytes) => (least..=1 << 60).contains(&bytes.0),
         FioExtent::Percent(percent) => u64::from(percent) >= least && percent <= 100,
+        FioExtent::Zones(count) => (least..=1 << 32).contains(&count),
     };
     rules.require(within, key, || {
-        format!("found {extent:?}, allowed: {least} to 2^60 bytes, or {least} to 100 percent")
+        format!(
+            "found {extent:?}, allowed: {least} to 2^60 bytes, {least} to 100 percent, or {least} \
+             to 2^32 zones"
+        )
     });
 }
 

@@ -23,6 +23,7 @@ mod units;
 mod warps;
 mod word_lines;
 mod workload;
+mod zbd;
 mod zones;
 
 use std::ops::RangeInclusive;
@@ -146,7 +147,9 @@ fn check_together(
 #[must_use]
 pub fn warnings(device: &DeviceConfig, workload: &WorkloadConfig) -> Vec<String> {
     let small = flow::small_cache(device, workload);
-    small.into_iter().chain(budget::may_fill_warning(device, workload)).collect()
+    let without_zones = zbd::without_zones(device, workload);
+    let full = budget::may_fill_warning(device, workload);
+    small.into_iter().chain(full).chain(without_zones).collect()
 }
 
 /// [`validate`] with file and line in every place.

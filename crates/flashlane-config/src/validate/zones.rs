@@ -92,7 +92,9 @@ pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &W
 /// Checks what depends on the size of zones. The rest of both configurations must be valid.
 pub(super) fn check_sizes(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
     let layout = workload.layout(device);
-    let Some(zone) = layout.zones else { return };
+    let Some(zone) = layout.zones else {
+        return super::zbd::check(rules, device, workload, &layout);
+    };
     let (unit, zones) = (device.unit().0, &device.placement.zones);
     let capacity = zone.capacity * SECTOR_BYTES;
     if let Some(size) = zones.size {
@@ -117,6 +119,9 @@ pub(super) fn check_sizes(rules: &mut Rules, device: &DeviceConfig, workload: &W
         });
     }
     check_rows(rules, device, workload, &layout, zone);
+    if rules.problems.is_empty() {
+        super::zbd::check(rules, device, workload, &layout);
+    }
 }
 
 /// Checks the random write area.

@@ -96,7 +96,10 @@ fn zones(device: &DeviceConfig, geometry: Geometry, flows: &[FlowSpace]) -> Opti
     let size = device.placement.zones.size.map_or(capacity, |size| size.0 / SECTOR_BYTES);
     let size = size.max(capacity);
     let size_pages = u32::try_from(size / u64::from(geometry.sectors_per_page)).unwrap_or(u32::MAX);
-    Some(ZoneGeometry { size, capacity, pages, size_pages })
+    let config = &device.placement.zones;
+    let flows = u32::try_from(flows.len()).unwrap_or(u32::MAX).max(1);
+    let share = (config.max_open.min(config.max_active) / flows).max(1);
+    Some(ZoneGeometry { size, capacity, pages, size_pages, share })
 }
 
 /// The lists of a tenant, sorted, each number once.

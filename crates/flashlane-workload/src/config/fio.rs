@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fio_zbd::FioZbd;
 use flashlane_units::{ByteSize, Span};
 
 /// Seed of the draws of a job without a seed, as in fio 3.33 (`fio --cmdhelp=randseed`).
@@ -87,6 +88,9 @@ pub struct FioConfig {
     /// Parts of the space that requests visit in turn (`zonemode=strided`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<FioZones>,
+    /// The job follows the rules of zones (`zonemode=zbd`). No effect on a drive without zones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zbd: Option<FioZbd>,
     /// Placement identifiers of writes (`plids`, where `fdp` or `dataplacement` is on). Default:
     /// the flow's `placement`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +146,7 @@ impl Default for FioConfig {
             think: None,
             poisson: false,
             zones: None,
+            zbd: None,
             placement: None,
             repeat: true,
             seed: None,
@@ -258,6 +263,8 @@ pub enum FioExtent {
     Bytes(ByteSize),
     /// Percent of the file. Range: 0..=100.
     Percent(u32),
+    /// Zones of the drive (`size=4z`), with `zbd` and on a drive with zones. Range: 0..=2^32.
+    Zones(u64),
 }
 
 impl Default for FioExtent {
@@ -267,7 +274,7 @@ impl Default for FioExtent {
 }
 
 impl FioExtent {
-    /// The length in bytes. `whole`: 100 percent.
+    /// The length in bytes. `whole`: 100 percent. Zones have no length before [`Self::in_zones`].
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
@@ -275,6 +282,16 @@ impl FioExtent {
             Self::Percent(percent) => {
                 (u128::from(whole) * u128::from(percent) / 100).try_into().unwrap_or(whole)
             }
+            Self::Zones(_) => 0,
+        }
+    }
+
+    /// The length on a drive whose zones have `zone` bytes.
+    #[must_use]
+    pub fn in_zones(self, zone: u64) -> Self {
+        match self {
+            Self::Zones(count) => Self::Bytes(ByteSize(count.saturating_mul(zone))),
+            _ => self,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Configuration of a flow: one tenant with its own queue pair and its own logical space.
 
 mod fio;
+mod fio_zbd;
 mod limit;
 mod load;
 mod mqsim;
@@ -18,6 +19,7 @@ pub use fio::{
     FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioPlacement,
     FioRw, FioSkew, FioThink, FioZones,
 };
+pub use fio_zbd::FioZbd;
 use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::config::Priority;
 use flashlane_engine::Time;

@@ -7,59 +7,26 @@ use super::choice::Choice;
 use super::draw::{Draw, Stream};
 use super::place::{Place, Places};
 use super::plan::{DIRECTIONS, Plan, READ, TRIM, WRITE};
+use super::rates::{Rates, first_resumed};
+use super::state::{Next, State};
+use super::zbd::{Moved, Request, Zbd};
 use crate::Directive;
 use crate::config::FioRw;
-
-/// A microsecond, fio's unit of time. Unit: picoseconds.
-const MICROSECOND: u64 = 1_000_000;
-
-/// The next step of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// Issues a request.
-    Issue(RequestOp, Place),
-    /// Asks again at this time.
-    Wait(Time),
-    /// Asks again when one of its requests is complete.
-    Hold,
-    /// The job has ended.
-    End,
-}
-
-/// Activity of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Issues requests.
-    Running,
-    /// Waits for its requests, and then pauses. The times of paced requests move if that is asked
-    /// for.
-    Pausing,
-    /// Pauses until this time.
-    Paused(Time),
-    /// Waits for its requests, and for the time of the next one.
-    Paced {
-        until: Time,
-        direction: usize,
-    },
-    /// Waits for its requests; then `flushes` files are flushed.
-    PassEnds {
-        flushes: u32,
-    },
-    Over,
-}
 
 /// A copy of the job.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     places: Places,
     mix: Draw,
-    gaps: [Draw; 3],
+    rates: Rates,
     choice: Choice,
     seed: u64,
     state: State,
     outstanding: u32,
-    /// True while a flush is under way that the job waits for.
+    /// True while a flush or a command to a zone is under way that the job waits for.
     flushing: bool,
+    /// The request that comes after a command to a zone.
+    held: Option<Place>,
     /// A direction that was chosen before the job had to wait.
     chosen: Option<usize>,
     /// Requests issued and complete, without flushes.
@@ -72,18 +39,8 @@ pub(super) struct Job {
     start: Time,
     /// Time at which the last pause ended; see [`first_resumed`].
     resumed: Time,
-    /// For each direction: time at which its next request is due, from the start.
-    due: [u64; 3],
-    /// Time by which pauses have shifted those times.
-    shift: u64,
     /// True if a pause must be considered when the current request is complete.
     pause_due: bool,
-}
-
-/// Start of the time to the first pause of `thinktime_iotime`. fio 3.33 lets a job run longer
-/// before the first pause, by the length of a pause.
-fn first_resumed(plan: &Plan, start: Time) -> Time {
-    start + Time(plan.config.think.map_or(0, |think| think.time.0))
 }
 
 impl Job {
@@ -91,12 +48,13 @@ impl Job {
         let mut job = Self {
             places: Places::new(plan, seed, copy),
             mix: Draw::new(0),
-            gaps: [0, 1, 2].map(Draw::new),
+            rates: Rates::default(),
             choice: Choice::new(plan),
             seed,
             state: State::Running,
             outstanding: 0,
             flushing: false,
+            held: None,
             chosen: None,
             issued: [0; 3],
             completed: 0,
@@ -105,8 +63,6 @@ impl Job {
             loops: plan.config.loops.max(1) - 1,
             start: Time::ZERO,
             resumed: first_resumed(plan, Time::ZERO),
-            due: [0; 3],
-            shift: 0,
             pause_due: false,
         };
         job.seed_draws(plan);
@@ -119,11 +75,10 @@ impl Job {
         if plan.config.repeat {
             *self = Self::new(plan, seed, copy);
         } else {
-            let (mut places, mix, gaps) =
-                (self.places.clone(), self.mix.clone(), self.gaps.clone());
-            let choice = self.choice.clone();
+            let (mut places, mix) = (self.places.clone(), self.mix.clone());
+            let (rates, choice) = (self.rates.restarted(), self.choice.clone());
             places.restart(plan);
-            *self = Self { places, mix, gaps, choice, ..Self::new(plan, seed, copy) };
+            *self = Self { places, mix, rates, choice, ..Self::new(plan, seed, copy) };
         }
         (self.outstanding, self.start) = (outstanding, now);
         self.resumed = first_resumed(plan, now);
@@ -132,8 +87,8 @@ impl Job {
     fn seed_draws(&mut self, plan: &Plan) {
         let number = plan.config.first_job + self.places.copy();
         let of = |stream| Draw::stream(self.seed, number, plan.config.repeat, stream);
-        let gaps = [Stream::ReadGap, Stream::WriteGap, Stream::TrimGap].map(of);
-        (self.mix, self.gaps) = (of(Stream::Mix), gaps);
+        self.mix = of(Stream::Mix);
+        self.rates.seed([Stream::ReadGap, Stream::WriteGap, Stream::TrimGap].map(of));
         self.choice.seed(of(Stream::Placement));
     }
 
@@ -158,7 +113,7 @@ impl Job {
     /// Notes that a request is complete.
     pub(super) fn complete(&mut self, op: RequestOp) {
         self.outstanding = self.outstanding.saturating_sub(1);
-        if op == RequestOp::Flush {
+        if op == RequestOp::Flush || op.manages_zone() {
             self.flushing = false;
         } else {
             self.completed += 1;
@@ -170,8 +125,15 @@ impl Job {
         self.bytes.iter().sum()
     }
 
-    /// The next step of the job at `now`. `is_late`: the time of the job is over.
-    pub(super) fn step(&mut self, plan: &Plan, now: Time, is_late: bool) -> Next {
+    /// The next step of the job at `now`. `is_late`: the time of the job is over. `zones`: those
+    /// that requests go to, if the job knows zones.
+    pub(super) fn step(
+        &mut self,
+        plan: &Plan,
+        zones: &mut Option<Zbd>,
+        now: Time,
+        is_late: bool,
+    ) -> Next {
         loop {
             if self.flushing {
                 return Next::Hold;
@@ -192,7 +154,7 @@ impl Job {
                 State::Pausing => {
                     let time = plan.config.think.map_or(0, |think| think.time.0);
                     if plan.config.think.is_some_and(|think| think.shifts_rate) {
-                        self.shift += time;
+                        self.rates.shift(time);
                     }
                     self.state = State::Paused(now + Time(time));
                 }
@@ -216,7 +178,7 @@ impl Job {
                 State::Running => {
                     if is_late || !plan.config.time_based && self.is_through(plan) {
                         self.wind_up(plan);
-                    } else if let Some(next) = self.next(plan, now) {
+                    } else if let Some(next) = self.next(plan, zones, now) {
                         return next;
                     }
                 }
@@ -256,7 +218,7 @@ impl Job {
             return;
         }
         self.state = State::Running;
-        self.chosen = None;
+        (self.chosen, self.held) = (None, None);
         self.after_flush = false;
         if plan.config.repeat {
             self.places = Places::new(plan, self.seed, self.places.copy());
@@ -267,7 +229,7 @@ impl Job {
     }
 
     /// The next request; `None` if the job has changed state and must be asked again.
-    fn next(&mut self, plan: &Plan, now: Time) -> Option<Next> {
+    fn next(&mut self, plan: &Plan, zones: &mut Option<Zbd>, now: Time) -> Option<Next> {
         let file = if self.chosen.is_none() { self.places.pick_file(plan) } else { Some(0) };
         let Some(file) = file else {
             self.wind_up(plan);
@@ -286,17 +248,52 @@ impl Job {
                 }
             },
         };
-        let Some(place) = self.places.next(plan, direction) else {
+        let Some(place) = self.held.take().or_else(|| self.places.next(plan, direction)) else {
             self.places.finish_file();
             return None;
+        };
+        let place = match zones {
+            None => place,
+            Some(zones) => match self.go_to_zone(plan, zones, direction, place) {
+                Ok(place) => place,
+                Err(instead) => return instead,
+            },
         };
         self.issued[direction] += 1;
         self.bytes[direction] += place.bytes;
         self.after_flush = false;
         self.outstanding += 1;
-        self.pace(plan, direction);
+        self.rates.pace(plan, direction, self.bytes[direction]);
         self.pause_due = plan.config.think.is_some();
         Some(Next::Issue(DIRECTIONS[direction], place))
+    }
+
+    /// The place of a request that moves to its zone; otherwise what the job does instead.
+    fn go_to_zone(
+        &mut self,
+        plan: &Plan,
+        zones: &mut Zbd,
+        direction: usize,
+        place: Place,
+    ) -> Result<Place, Option<Next>> {
+        let (copy, is_alone) = (self.places.copy(), self.outstanding == 0);
+        match zones.go(plan, Request { copy, direction, place, is_alone }) {
+            Moved::To(moved) => return Ok(self.places.moved(direction, moved)),
+            Moved::After(op, zone) => {
+                (self.chosen, self.held) = (Some(direction), Some(place));
+                self.outstanding += 1;
+                self.flushing = true;
+                return Err(Some(Next::Manage(op, zone)));
+            }
+            Moved::Later => {
+                (self.chosen, self.held) = (Some(direction), Some(place));
+                return Err(Some(Next::Hold));
+            }
+            // A mix writes where it has nothing to read.
+            Moved::Nowhere if direction == READ && plan.does(WRITE) => self.chosen = Some(WRITE),
+            Moved::Nowhere => self.places.finish_file(),
+        }
+        Err(None)
     }
 
     fn issue_flush(&mut self, plan: &Plan, place: Place) -> Next {
@@ -326,10 +323,7 @@ impl Job {
             FioRw::TrimWrite if self.issued[TRIM] == self.issued[WRITE] => TRIM,
             FioRw::TrimWrite => WRITE,
         };
-        let time = |direction: usize| match plan.directions[direction].rate {
-            Some(_) => Time((self.start.0 + self.shift).saturating_add(self.due[direction])),
-            None => Time::ZERO,
-        };
+        let time = |direction: usize| self.rates.time(plan, direction, self.start);
         if time(wanted) <= now {
             return Ok(wanted);
         }
@@ -354,21 +348,6 @@ impl Job {
     fn may_switch(&self, plan: &Plan, other: usize) -> bool {
         let reads = plan.config.read_percent;
         if other == READ { reads > 0 } else { reads < 100 }
-    }
-
-    /// Sets the time of the next request of a direction with a limited rate.
-    fn pace(&mut self, plan: &Plan, direction: usize) {
-        let one = &plan.directions[direction];
-        let Some(rate) = one.rate else { return };
-        let due = &mut self.due[direction];
-        if plan.config.poisson {
-            let per_second = (rate / one.smallest).max(1);
-            let mean = (MICROSECOND / per_second * MICROSECOND) as f64;
-            *due = due.saturating_add((mean * self.gaps[direction].exponential()) as u64);
-        } else {
-            let time = u128::from(self.bytes[direction]) * 1_000_000_000_000 / u128::from(rate);
-            *due = u64::try_from(time).unwrap_or(u64::MAX);
-        }
     }
 
     /// True if a pause is due.

@@ -10,7 +10,10 @@ mod job;
 mod map;
 mod place;
 mod plan;
+mod rates;
 mod skew;
+mod state;
+mod zbd;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -21,18 +24,25 @@ use super::footprint::{Footprint, PageSet};
 use super::pace::PassEnd;
 use super::{JobSource, JobStep, Planned, RequestOp, RequestSource};
 use crate::config::{FIO_SEED, FioConfig, SyntheticConfig};
-use flashlane_device::layout::{FlowSpace, SECTOR_BYTES};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES, ZoneGeometry};
 use flashlane_reading::Error;
-use job::{Job, Next};
+use job::Job;
 use plan::{Plan, READ, Region};
+use state::Next;
+use zbd::Zbd;
 
 /// Jobs with more requests are not simulated in advance to find the pages that they touch.
 const LOOKED_AT_MAX: u64 = 1 << 20;
+
+/// Bits of the operation in the number of a request.
+const OP_BITS: u32 = 4;
 
 /// A job of fio and its copies.
 #[derive(Clone, Debug)]
 pub(crate) struct FioSource {
     plan: Plan,
+    /// The zones that requests go to, if the job knows zones.
+    zones: Option<Zbd>,
     jobs: Vec<Job>,
     /// Copies that may have something to do, in the order in which they are asked.
     ready: VecDeque<u32>,
@@ -64,7 +74,7 @@ impl FioSource {
         seed: u64,
         flow: u64,
     ) -> Self {
-        let plan = Plan::new(synthetic, config, space.sectors);
+        let plan = Plan::new(synthetic, config, space.sectors, space.zones);
         let seed = match synthetic.seed.or(config.seed) {
             Some(own) => own,
             None if config.repeat => FIO_SEED,
@@ -78,6 +88,7 @@ impl FioSource {
             waiting: BinaryHeap::new(),
             outstanding: 0,
             end: PassEnd::new(synthetic.requests, synthetic.duration.map(|span| span.0)),
+            zones: Zbd::new(config, space.zones, space.sectors),
             plan,
             space: space.clone(),
             past: false,
@@ -89,6 +100,11 @@ impl FioSource {
 
     /// The part of the space that the requests touch.
     pub(crate) fn footprint(&self, sectors_per_page: u64) -> Footprint {
+        if self.zones.is_some()
+            && let Some(zone) = self.space.zones
+        {
+            return self.zones_touched(zone);
+        }
         let config = &self.plan.config;
         let Region { start, length: bytes } = self.plan.region(0);
         let alone = config.files <= 1 && (config.jobs <= 1 || !config.own_files);
@@ -118,6 +134,23 @@ impl FioSource {
         Footprint::Pages(pages)
     }
 
+    /// The pages of all zones of the job.
+    fn zones_touched(&self, zone: ZoneGeometry) -> Footprint {
+        let mut pages = PageSet::new(self.space.pages);
+        let (size, pages_each) = (zone.size * SECTOR_BYTES, u64::from(zone.pages));
+        for copy in 0..self.plan.config.jobs.max(1) {
+            for file in 0..self.plan.config.files.max(1) {
+                let Region { start, length } = self.plan.region(copy);
+                let first = (self.plan.file_start(copy, file) + start).div_ceil(size);
+                let end = (first + length / size).min(self.space.sectors / zone.size);
+                if first < end {
+                    pages.insert_range(first * pages_each, end * pages_each - 1);
+                }
+            }
+        }
+        Footprint::Pages(pages)
+    }
+
     /// Most requests of all copies without flushes; time may end them earlier.
     fn requests_at_most(&self) -> u64 {
         let (plan, jobs) = (&self.plan, self.jobs.len() as u64);
@@ -132,7 +165,11 @@ impl FioSource {
     /// repeated in the past. The caches then start with the contents that such a pass leaves.
     fn pass_that_repeats(&self) -> Option<u64> {
         let config = &self.plan.config;
-        if !(config.random && config.repeat) || self.requests_at_most() > LOOKED_AT_MAX {
+        // A pass on zones depends on what the pass before it has left there.
+        if self.zones.is_some()
+            || !(config.random && config.repeat)
+            || self.requests_at_most() > LOOKED_AT_MAX
+        {
             return None;
         }
         let mut pass = Self { past: false, ..self.clone() };
@@ -148,6 +185,9 @@ impl FioSource {
             return Planned { arrival: now, op, ..Planned::default() };
         }
         let start = self.plan.file_start(copy, place.file) + place.start;
+        if op == RequestOp::Trim && self.zones.is_some() {
+            return to_zone(RequestOp::ZoneReset, start, now);
+        }
         let (sector, sectors) = self.plan.sectors(start, place.bytes);
         let sectors = u32::try_from(sectors).unwrap_or(u32::MAX);
         let directive = self.jobs[copy as usize].directive(&self.plan, op, place);
@@ -175,6 +215,13 @@ impl FioSource {
         (0..self.jobs.len() as u32).for_each(|copy| self.wake(copy));
     }
 
+    /// Submits a request of a copy, which was drawn as `op`.
+    fn submit(&mut self, copy: u32, op: RequestOp, planned: Planned) -> JobStep {
+        self.end.count();
+        self.outstanding += 1;
+        JobStep::Submit(planned, u64::from(copy) << OP_BITS | op as u64)
+    }
+
     /// The next step of the copies at `now`. `is_late`: their time is over.
     fn step_at(&mut self, now: Time, is_late: bool) -> JobStep {
         while let Some(Reverse((at, copy))) = self.waiting.peek().copied() {
@@ -185,13 +232,12 @@ impl FioSource {
             self.wake(copy);
         }
         while let Some(&copy) = self.ready.front() {
-            match self.jobs[copy as usize].step(&self.plan, now, is_late) {
+            match self.jobs[copy as usize].step(&self.plan, &mut self.zones, now, is_late) {
                 Next::Issue(op, place) => {
-                    self.end.count();
-                    self.outstanding += 1;
                     let planned = self.planned(copy, op, place, now);
-                    return JobStep::Submit(planned, u64::from(copy) << 2 | op as u64);
+                    return self.submit(copy, op, planned);
                 }
+                Next::Manage(op, zone) => return self.submit(copy, op, to_zone(op, zone, now)),
                 Next::Wait(until) => self.waiting.push(Reverse((until, copy))),
                 Next::Hold | Next::End => {}
             }
@@ -205,15 +251,20 @@ impl FioSource {
     }
 }
 
+/// A command to the zone that starts at `start` in the space of the flow. Unit: bytes.
+fn to_zone(op: RequestOp, start: u64, now: Time) -> Planned {
+    Planned { arrival: now, op, sector: start / SECTOR_BYTES, ..Planned::default() }
+}
+
 impl JobSource for FioSource {
     fn step(&mut self, now: Time) -> JobStep {
         self.step_at(now, self.end.is_late(now) || self.end.is_exhausted())
     }
 
     fn completed(&mut self, cookie: u64) {
-        let copy = (cookie >> 2) as u32;
-        let ops = [RequestOp::Read, RequestOp::Write, RequestOp::Trim, RequestOp::Flush];
-        let op = ops.into_iter().find(|one| *one as u64 == cookie & 3).unwrap_or_default();
+        let copy = (cookie >> OP_BITS) as u32;
+        let op = (cookie & ((1 << OP_BITS) - 1)) as usize;
+        let op = RequestOp::ALL.get(op).copied().unwrap_or_default();
         self.outstanding -= 1;
         self.jobs[copy as usize].complete(op);
         self.wake(copy);
@@ -308,9 +359,9 @@ mod tests {
     use crate::config::{FioExtent, FioPlacement, FioRw};
     use flashlane_units::ByteSize;
 
-    fn source(config: FioConfig) -> FioSource {
-        let synthetic = SyntheticConfig { queue_depth: Some(1), ..SyntheticConfig::default() };
-        let space = FlowSpace {
+    /// A space of 512 MiB without zones.
+    pub(super) fn space() -> FlowSpace {
+        FlowSpace {
             lists: [vec![0], vec![0], vec![0], vec![0]],
             chips: None,
             start_sector: 0,
@@ -323,8 +374,12 @@ mod tests {
             wraps_after: None,
             handle: flashlane_units::Handle::default(),
             first_lpa: 0,
-        };
-        FioSource::new(&synthetic, &config, &space, 7, 0)
+        }
+    }
+
+    fn source(config: FioConfig) -> FioSource {
+        let synthetic = SyntheticConfig { queue_depth: Some(1), ..SyntheticConfig::default() };
+        FioSource::new(&synthetic, &config, &space(), 7, 0)
     }
 
     fn starts(source: &mut FioSource, count: usize) -> Vec<u64> {

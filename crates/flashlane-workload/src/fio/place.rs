@@ -50,6 +50,8 @@ pub(super) struct Places {
     /// Bytes transferred in the zone.
     zone_bytes: u64,
     copy: u32,
+    /// Requests go to zones of the drive.
+    on_zones: bool,
 }
 
 impl Places {
@@ -78,6 +80,7 @@ impl Places {
             row_left: 0,
             zone_bytes: 0,
             copy,
+            on_zones: plan.on_zones,
         };
         let file = places.open(plan);
         places.files = vec![file; config.files.max(1) as usize];
@@ -92,7 +95,7 @@ impl Places {
         // The unit counts all operations, even those that the job does not use.
         let unit = plan.directions.iter().map(|one| one.smallest).min().unwrap_or(1);
         let reach = plan.config.zones.map_or(self.region.length, |zones| zones.range.0);
-        let map = mapped.then(|| Map::new(reach.min(self.region.length).div_ceil(unit).max(1)));
+        let map = mapped.then(|| Map::new((reach.min(self.region.length) / unit).max(1)));
         File { from: self.region.start, next: [None; 3], last: [None; 3], map, done: false }
     }
 
@@ -170,8 +173,13 @@ impl Places {
             return Some(Place { file, start, bytes });
         }
         let (start, marks) = self.start(plan, direction)?;
-        let mut bytes = self.length(plan, direction, start)?;
         let one = &plan.directions[direction];
+        let mut bytes = match self.length(plan, direction, start) {
+            Some(bytes) => bytes,
+            // A stream goes on behind the end of its zone.
+            None if self.on_zones && !plan.config.random => one.smallest,
+            None => return None,
+        };
         let state = &mut self.files[self.file];
         if let Some(map) = state.map.as_mut().filter(|_| marks) {
             let block = (start - state.from) / one.smallest;
@@ -181,6 +189,14 @@ impl Places {
         (state.last[direction], state.next[direction]) = (Some(start), Some(start + bytes));
         self.zone_bytes += bytes;
         Some(Place { file, start, bytes })
+    }
+
+    /// Notes and returns the place to which the last request of an operation has moved.
+    pub(super) fn moved(&mut self, direction: usize, place: Place) -> Place {
+        let state = &mut self.files[self.file];
+        state.last[direction] = Some(place.start);
+        state.next[direction] = Some(place.start + place.bytes);
+        place
     }
 
     /// Start of the next request, and whether the map has to mark it.

@@ -5,7 +5,7 @@ use flashlane_units::RequestOp;
 use crate::config::{
     FioConfig, FioDirection, FioDistribution, FioExtent, FioRw, FioSkew, SyntheticConfig,
 };
-use flashlane_device::layout::SECTOR_BYTES;
+use flashlane_device::layout::{SECTOR_BYTES, ZoneGeometry};
 
 /// Operations with sizes of their own, in fio's order.
 pub(super) const DIRECTIONS: [RequestOp; 3] = [RequestOp::Read, RequestOp::Write, RequestOp::Trim];
@@ -36,6 +36,8 @@ pub(super) struct Plan {
     pub(super) pass: u64,
     /// Requests after which the job ends, over all passes. Unit: requests.
     pub(super) requests: u64,
+    /// Requests go to zones of the drive (`zonemode=zbd`).
+    pub(super) on_zones: bool,
 }
 
 /// An operation of a job.
@@ -71,27 +73,30 @@ pub(super) struct Region {
 }
 
 impl Plan {
-    /// The job in a space of `sectors` sectors.
-    pub(super) fn new(synthetic: &SyntheticConfig, config: &FioConfig, sectors: u64) -> Self {
+    /// The job in a space of `sectors` sectors. `zones`: those of the drive.
+    pub(super) fn new(
+        synthetic: &SyntheticConfig,
+        config: &FioConfig,
+        sectors: u64,
+        zones: Option<ZoneGeometry>,
+    ) -> Self {
         let space = sectors * SECTOR_BYTES;
+        let config = &in_zones(config, zones);
+        let on_zones = zones.filter(|_| config.zbd.is_some());
+        // Files, offsets and sizes are in whole zones.
+        let zone = on_zones.map_or(1, |zones| zones.size * SECTOR_BYTES);
         let directions = [&config.read, &config.write, &config.trim];
         let smallest = directions.iter().map(|one| one.smallest.0).min().unwrap_or(1).max(1);
-        let copies = if config.own_files { u64::from(config.jobs.max(1)) } else { 1 };
-        let files = u64::from(config.files.max(1)) * copies;
-        let stride = match config.file_size {
-            Some(size) => size.0.next_multiple_of(config.file_block.0.max(SECTOR_BYTES)),
-            None if files == 1 => space,
-            None => (space / files / SECTOR_BYTES * SECTOR_BYTES).max(SECTOR_BYTES),
-        };
-        let file = config.file_size.map_or(stride, |size| size.0).min(space);
+        let (stride, file) = files(config, space, zone);
         let align = config.offset_align.map_or(smallest, |align| align.0).max(1);
         let aligned = |extent: FioExtent| match extent {
-            FioExtent::Bytes(bytes) => bytes.0,
             FioExtent::Percent(_) => extent.of(file).next_multiple_of(align),
+            _ => extent.of(file),
         };
+        let aligned = |extent: FioExtent| aligned(extent).next_multiple_of(zone);
         let offset = aligned(config.offset).min(file.saturating_sub(1));
         let rest = file - offset;
-        let size = config.size.map_or(rest, |size| size.of(file)).min(rest);
+        let size = config.size.map_or(rest, |size| size.of(file)).min(rest) / zone * zone;
         let whole = size * u64::from(config.files.max(1));
         let pass = config.io_size.map_or(whole, |bytes| bytes.of(whole));
         let loops = config.loops.max(1);
@@ -108,6 +113,7 @@ impl Plan {
             limit: pass.saturating_mul(loops),
             pass,
             requests: config.number_ios.map_or(u64::MAX, |count| count.saturating_mul(loops)),
+            on_zones: on_zones.is_some(),
             config: config.clone(),
         }
     }
@@ -178,6 +184,36 @@ impl Direction {
     }
 }
 
+/// The distance between the files of a job and the size of each, both in whole zones of `zone`
+/// bytes. Unit: bytes.
+fn files(config: &FioConfig, space: u64, zone: u64) -> (u64, u64) {
+    let copies = if config.own_files { u64::from(config.jobs.max(1)) } else { 1 };
+    let files = u64::from(config.files.max(1)) * copies;
+    let stride = match config.file_size {
+        Some(size) => size.0.next_multiple_of(config.file_block.0.max(SECTOR_BYTES)),
+        None if files == 1 => space,
+        None => (space / files / SECTOR_BYTES * SECTOR_BYTES).max(SECTOR_BYTES),
+    };
+    let stride = match config.file_size {
+        Some(_) => stride.next_multiple_of(zone),
+        None => (stride / zone * zone).max(zone),
+    };
+    let file = config.file_size.map_or(stride, |size| size.0).min(space);
+    (stride, file / zone * zone)
+}
+
+/// The configuration with the lengths of zones of this drive.
+fn in_zones(config: &FioConfig, zones: Option<ZoneGeometry>) -> FioConfig {
+    let zone = zones.map_or(0, |zones| zones.size * SECTOR_BYTES);
+    FioConfig {
+        offset: config.offset.in_zones(zone),
+        offset_increment: config.offset_increment.in_zones(zone),
+        size: config.size.map(|size| size.in_zones(zone)),
+        io_size: config.io_size.map(|size| size.in_zones(zone)),
+        ..config.clone()
+    }
+}
+
 /// Number of aligned places at which a request may start.
 pub(super) fn blocks(reach: u64, smallest: u64, align: u64) -> u64 {
     reach.saturating_sub(smallest.saturating_sub(align)) / align
@@ -189,7 +225,7 @@ fn zoned(zones: &[(u32, FioExtent)], blocks: u64, align: u64, size: u64) -> Box<
     let (mut share, mut from) = (0_usize, FioExtent::Percent(0));
     let block = |extent: FioExtent| match extent {
         FioExtent::Percent(percent) => blocks * u64::from(percent) / 100,
-        FioExtent::Bytes(bytes) => (bytes.0.min(size) / align).min(blocks),
+        _ => (extent.of(size).min(size) / align).min(blocks),
     };
     for &(percent, to) in zones {
         let first = block(from);
