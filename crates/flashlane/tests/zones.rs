@@ -474,3 +474,40 @@ fn what_breaks_a_rule_of_zones_is_refused() {
         refused(&device, &flows("active = 1"), "ftl.superblock", name);
     }
 }
+
+/// Both tenants hold all that they may. Zones are reset and filled again at any time, while earlier
+/// commands to them are under way.
+#[test]
+fn a_full_drive_goes_on_whatever_is_reset() {
+    for toml in [PAGES, WORD_LINES] {
+        let tenant = |name| Tenant { occupancy: Some(Ratio(1.0)), ..Tenant::named(name) };
+        let tenants = [tenant("a"), tenant("b")];
+        let options = DriveOptions { check: true, blame: true };
+        let mut drive =
+            Drive::with_options(&device(toml), &tenants, 1, &options).expect("a valid drive");
+        assert!(drive.zones(1).iter().all(|zone| zone.state == ZoneState::Full));
+        let count = drive.zones(0).len() as u64;
+        let size = drive.sectors(0) / count;
+        let mut rng = Rng::stream(9, "test.zones", 0);
+        let (mut done, mut submitted) = (Vec::new(), 0_u64);
+        while submitted < 30_000 || drive.outstanding() > 0 {
+            while submitted < 30_000 && drive.outstanding() < 64 {
+                let zone = rng.below(count.min(6)) * size;
+                let command = match rng.below(12) {
+                    0 => Command::new(Operation::ZoneReset, zone, 0),
+                    1 => Command::new(Operation::ZoneFinish, zone, 0),
+                    2 => Command::read(zone + rng.below(64) * 8, 8),
+                    _ => Command::new(Operation::ZoneAppend, zone, 8 * (1 + rng.below(64)) as u32),
+                };
+                let (now, tenant) = (drive.now(), rng.below(2) as usize);
+                drive.submit(now, tenant, command, submitted).expect("a command in the space");
+                submitted += 1;
+            }
+            drive.step(&mut done).expect("the drive goes on");
+        }
+        let seen = done.iter().filter(|done| done.refusal.is_none()).count();
+        assert_eq!(done.len(), 30_000);
+        assert!(seen > 10_000, "{seen} commands had an effect");
+        assert_eq!(drive.summary().expect("a summary").flash.gc_reads, 0);
+    }
+}

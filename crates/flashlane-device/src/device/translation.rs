@@ -169,8 +169,10 @@ impl Device {
     #[cold]
     fn write_given_up(&mut self, id: TransactionId) {
         let tr = self.context.transactions[id];
-        if let Some(observer) = &mut self.observer {
-            observer.end(id);
+        if tr.source == Source::User {
+            self.observe_part(id);
+        } else if let Some(observer) = &mut self.observer {
+            observer.write_back(id, &tr, self.cache.pool_of(tr.flow));
         }
         self.context.transactions.remove(id);
         match tr.source {

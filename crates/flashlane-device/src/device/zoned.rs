@@ -3,7 +3,7 @@
 //! left.
 
 use flashlane_engine::place_of;
-use flashlane_units::{FlowId, Handle, Ppa, RequestId, RequestOp, TransactionId};
+use flashlane_units::{FlowId, Handle, Lpa, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
 use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport};
@@ -21,6 +21,8 @@ pub(super) struct Filling {
     /// The next part of the request to be written, and the number of its parts.
     next: u32,
     parts: u32,
+    /// The page of its first part.
+    first: Lpa,
 }
 
 /// What a drive with zones keeps of commands under way.
@@ -175,15 +177,14 @@ impl Device {
             transactions.iter().filter(|(_, tr)| unplaced(tr)).map(|(id, _)| id).collect();
         given_up.into_iter().for_each(|id| transactions[id].set_part(0, 0));
         // A finish may still fill the zone by the handle that the zone had.
-        let fills = |filling: &&Filling| {
-            let lpa = self.page_part(filling.request, 0).lpa;
-            self.context.requests[filling.request].flow == flow
-                && (first..first.plus(count)).contains(&lpa)
+        let requests = &self.context.requests;
+        let inside = |filling: &mut Filling| {
+            requests[filling.request].flow == flow
+                && (first..first.plus(count)).contains(&filling.first)
         };
-        let handle = match self.zone_work.filling.iter().find(fills) {
-            Some(filling) => self.context.requests[filling.request].marks.handle(),
-            None => marks.handle(),
-        };
+        let filling = self.zone_work.filling.extract_if(.., inside).next();
+        let handle =
+            filling.map_or(marks.handle(), |filling| requests[filling.request].marks.handle());
         self.ask_ftl(|ftl, context| ftl.reset_zone(context, flow, (first, count), handle));
     }
 
@@ -241,7 +242,8 @@ impl Device {
             self.ask_ftl(|ftl, context| ftl.leave_zone(context, flow, lpa, handle));
             return;
         }
-        self.zone_work.filling.push(Filling { request: id, next: u32::from(begun), parts });
+        let next = u32::from(begun);
+        self.zone_work.filling.push(Filling { request: id, next, parts, first: first.lpa });
         let geometry = self.layout.geometry;
         let row = geometry.units_per_program();
         for _ in 0..row.saturating_mul(ROWS_UNDER_WAY * geometry.planes()) {

@@ -250,9 +250,8 @@ impl Drive {
     fn zones(&self, tenant: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64, String, u64)>> {
         self.sectors(tenant)?;
         let zones = self.lock()?.drive.zones(self.tenant(tenant)?);
-        let row = |zone: &ZoneReport| {
-            (zone.start, zone.capacity, zone.state.to_string(), zone.pointer)
-        };
+        let row =
+            |zone: &ZoneReport| (zone.start, zone.capacity, zone.state.to_string(), zone.pointer);
         Ok(zones.iter().map(row).collect())
     }
 

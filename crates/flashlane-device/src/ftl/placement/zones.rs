@@ -9,10 +9,10 @@ use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa, TransactionId}
 
 use crate::context::Context;
 use crate::ftl::Ftl;
-use crate::ftl::Outcome;
 use crate::ftl::blocks::{BlockState, Stream};
 use crate::ftl::gc::JobKind;
-use crate::transaction::Source;
+use crate::ftl::{Outcome, Seen};
+use crate::transaction::{Place, Source};
 
 /// Superblocks that zones have left behind, until they are erased.
 #[derive(Clone, Debug, Default)]
@@ -53,14 +53,18 @@ impl Ftl {
         let handles = self.handles.as_mut().expect("zones have handles");
         handles.zones.reset.extend(blocks);
         self.collect(ctx, plane);
-        self.leave_zone(ctx, flow, first, handle);
+        if handle != Handle::NONE {
+            // What has no place yet needs none.
+            self.leave_superblock(ctx, plane, handle);
+        }
+        self.look_after_zones(ctx, plane);
     }
 
-    /// A zone is no longer active, and its superblock may not be full. What of the zone waits for a
-    /// free block gets its place first.
+    /// A zone is no longer active, and its superblock may not be full. A zone whose first page waits
+    /// for a free block is left when the page has its place.
     pub(crate) fn leave_zone(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, handle: Handle) {
         let (plane, _) = self.allocator.home(flow, lpa);
-        if handle != Handle::NONE {
+        if handle != Handle::NONE && !self.leave_superblock(ctx, plane, handle) {
             let handles = self.handles.as_mut().expect("zones have handles");
             handles.zones.leaving.push((plane, handle));
         }
@@ -68,7 +72,19 @@ impl Ftl {
         self.look_after_zones(ctx, plane);
     }
 
-    /// Closes the last rows of zones that are left, where no write waits for a free block.
+    /// Sends the last row of a zone, and takes its superblock away from its handle. False if the
+    /// zone has none.
+    fn leave_superblock(&mut self, ctx: &mut Context, plane: PlaneId, handle: Handle) -> bool {
+        let stream = Stream::placed(handle, false);
+        let begun = self.blocks.next_page(plane, FlowId::new(0), stream) > 0;
+        if begun {
+            self.send_row_of(ctx, plane, stream);
+            self.detach_superblock(plane, handle);
+        }
+        begun
+    }
+
+    /// Leaves the zones whose pages waited for a free block, where no write waits any more.
     #[cold]
     pub(in crate::ftl) fn leave_placed(&mut self, ctx: &mut Context, plane: PlaneId) {
         let Some(handles) = &mut self.handles else { return };
@@ -78,8 +94,7 @@ impl Ftl {
         let of_plane = |&mut (of, _): &mut (PlaneId, Handle)| of == plane;
         let placed: Vec<_> = handles.zones.leaving.extract_if(.., of_plane).collect();
         for (plane, handle) in placed {
-            self.send_row_of(ctx, plane, Stream::placed(handle, false));
-            self.detach_superblock(plane, handle);
+            self.leave_superblock(ctx, plane, handle);
         }
     }
 
@@ -173,6 +188,9 @@ impl Ftl {
         }
         let waited = tr.lap(ctx.now);
         tr.chain.mapping += waited;
+        if waited > 0 && tr.place == Place::FreeBlock {
+            self.tell(Seen::WaitedForBlock { transaction: id, since: ctx.now.0 - waited });
+        }
         self.outcomes.push(Outcome::GivenUp { transaction: id });
         true
     }
@@ -180,11 +198,7 @@ impl Ftl {
     /// A zone begins to write by a handle, in a superblock of its own.
     pub(super) fn begin_zone(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, handle: Handle) {
         let (plane, _) = self.allocator.home(flow, lpa);
-        let stream = Stream::placed(handle, false);
-        if self.blocks.next_page(plane, flow, stream) > 0 {
-            self.send_row_of(ctx, plane, stream);
-            self.detach_superblock(plane, handle);
-        }
+        self.leave_superblock(ctx, plane, handle);
     }
 
     /// A page that the host did not write was programmed: it filled a zone.
