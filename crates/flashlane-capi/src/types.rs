@@ -136,9 +136,9 @@ pub struct Completion {
     pub op: u8,
     /// 1: part of the summary. Always so today.
     pub counted: u8,
-    /// How the drive carried the command out: 0, as it was asked. Otherwise the command broke a rule
-    /// of zones, and nothing was done: status code type times 256, and status code, as NVMe numbers
-    /// them.
+    /// How the drive carried the command out: 0, as it was asked. Otherwise the command broke a
+    /// rule of zones, and nothing was done: status code type times 256, and status code, as NVMe
+    /// has them.
     pub result: u32,
     /// 0.
     pub reserved: u32,

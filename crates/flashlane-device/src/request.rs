@@ -4,8 +4,6 @@ use flashlane_engine::{Sequence, Slab, Time};
 
 use flashlane_units::{FlowId, Handle, QueueId, RequestId, RequestOp};
 
-use crate::interface::zones::ZoneRefusal;
-
 /// A request as its source describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
@@ -192,8 +190,6 @@ pub struct RequestPlace {
     pub sector: u64,
     /// Number of pages that the request touches.
     pub pages: u32,
-    /// The rule of zones that the request broke, if it did.
-    pub refusal: Option<ZoneRefusal>,
 }
 
 impl Request {

@@ -117,8 +117,8 @@ impl SyntheticSource {
     }
 }
 
-/// Where a request lies that was drawn among the sectors that zones can hold. It does not reach over
-/// the end of its zone.
+/// Where a request lies that was drawn among the sectors that zones can hold. It does not reach
+/// over the end of its zone.
 fn past_holes(zone: ZoneGeometry, sector: u64, sectors: u64) -> u64 {
     let inside = (sector % zone.capacity).min(zone.capacity.saturating_sub(sectors));
     sector / zone.capacity * zone.size + inside

@@ -64,6 +64,7 @@ mod workload_synthetic;
 mod workload_trace;
 mod zones;
 mod zones_fio;
+mod zones_flows;
 
 // The random runs.
 #[allow(dead_code, reason = "the swarm uses all of it")]

@@ -374,7 +374,6 @@ fn check_records(case: &Case, summary: &Summary) {
 
 fn check_flash(case: &Case, summary: &Summary) {
     let units = summary.units.is_some();
-    // Programs that finish zones are not the host's.
     if !units && summary.zones.is_none() {
         check_amplification(&summary.flash);
     }

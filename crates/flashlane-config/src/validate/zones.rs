@@ -74,7 +74,8 @@ pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &W
                 format!("found {size}, allowed: a multiple of {} (the mapping unit)", device.unit())
             });
         }
-        rules.require(synthetic.alignment().is_multiple_of(unit), format!("flow[{index}].synthetic"), || {
+        let whole = synthetic.alignment().is_multiple_of(unit);
+        rules.require(whole, format!("flow[{index}].synthetic"), || {
             let found = ByteSize(synthetic.alignment());
             format!(
                 "found writes at multiples of {found}, allowed: of {} (the mapping unit, which is \

@@ -182,11 +182,7 @@ impl Device {
         let Request { flow, sector, .. } = *self.completed();
         let in_stream = self.layout.flows[flow.index()].in_stream;
         let before = in_stream.map_or(0, |start| u64::from(start.sectors));
-        RequestPlace {
-            sector: sector - before,
-            pages: self.page_count(self.completed),
-            refusal: self.refusal_of(self.completed),
-        }
+        RequestPlace { sector: sector - before, pages: self.page_count(self.completed) }
     }
 
     /// Lets the complete request go.

@@ -6,7 +6,7 @@ use flashlane_engine::place_of;
 use flashlane_units::{FlowId, Handle, Lpa, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
-use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport};
+use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport, ZonesConfig};
 use crate::request::{Chain, Directive, Planned, Request};
 use crate::transaction::{Op, Source, Transaction};
 use flashlane_reading::Error;
@@ -42,6 +42,15 @@ pub(super) struct ZoneWork {
     lives: Vec<u32>,
     /// True if a refusal is an answer, and not the end of the run.
     answers: bool,
+    /// What a finish does to the rest of its zone.
+    finish: FinishKind,
+}
+
+impl ZoneWork {
+    /// Nothing is under way.
+    pub(super) fn new(config: &ZonesConfig) -> Self {
+        Self { finish: config.finish, ..Self::default() }
+    }
 }
 
 impl Device {
@@ -88,7 +97,9 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn note_zone_request(&mut self, id: RequestId) {
+        let refused = self.context.requests[id].op == RequestOp::Refused;
         let work = &mut self.zone_work;
+        assert_eq!(work.arriving.is_some(), refused, "a refusal has a reason");
         let at = place_of(id);
         if at >= work.lives.len() {
             work.lives.resize((at + 1).next_power_of_two(), 0);
@@ -104,8 +115,9 @@ impl Device {
         self.zone_work.lives[place_of(id)]
     }
 
-    /// Why a complete request was refused.
-    pub(super) fn refusal_of(&self, id: RequestId) -> Option<ZoneRefusal> {
+    /// Why the complete request was refused, if it was.
+    pub fn completed_refusal(&self) -> Option<ZoneRefusal> {
+        let id = self.completed;
         let of = |(refused, _): &&(RequestId, ZoneRefusal)| *refused == id;
         self.zone_work.refusals.iter().find(of).map(|&(_, why)| why)
     }
@@ -114,7 +126,11 @@ impl Device {
     #[cold]
     #[inline(never)]
     pub(super) fn forget_refusal(&mut self, id: RequestId) {
-        self.zone_work.refusals.retain(|&(refused, _)| refused != id);
+        let refused = self.context.requests[id].op == RequestOp::Refused;
+        let refusals = &mut self.zone_work.refusals;
+        let before = refusals.len();
+        refusals.retain(|&(of, _)| of != id);
+        assert_eq!(before - refusals.len(), usize::from(refused), "a refusal has one reason");
     }
 
     /// The device work of a command that manages a zone.
@@ -162,6 +178,8 @@ impl Device {
     fn reset_zone(&mut self, id: RequestId) {
         let Request { flow, marks, .. } = self.context.requests[id];
         let count = self.page_count(id);
+        let zone = self.layout.zones.expect("only zones are reset").pages;
+        assert_eq!(count, zone, "a reset names all pages of its zone");
         let first = self.page_part(id, 0).lpa;
         for index in 0..count {
             let part = self.page_part(id, index);
@@ -224,7 +242,8 @@ impl Device {
         }
         let Request { flow, marks, sector, .. } = self.context.requests[id];
         let first = self.page_part(id, 0);
-        let fills = self.zone_finish == FinishKind::Fill;
+        let fills = self.zone_work.finish == FinishKind::Fill;
+        assert!(marks.handle() != Handle::NONE, "a zone with data has a handle");
         // A page that was begun belongs to what was written.
         let begun = !sector.is_multiple_of(u64::from(self.page_sectors.get()));
         let parts = self.page_count(id);
@@ -266,6 +285,7 @@ impl Device {
             self.ask_ftl(|ftl, context| ftl.send_last_row(context, flow, lpa, marks.handle()));
             return false;
         }
+        assert!(parts > 0, "a finish that fills has something to fill");
         self.zone_work.filling[at].next += 1;
         let part = self.page_part(id, next);
         let Request { flow, marks, begun, .. } = self.context.requests[id];

@@ -27,7 +27,7 @@ impl Ftl {
     /// Gives a write its page, or parks it until a block is free.
     pub(super) fn place_write(&mut self, ctx: &mut Context, id: TransactionId) {
         debug_assert_eq!(ctx.transactions[id].op, Op::Program, "only programs take a page");
-        if let Err(plane) = self.try_place(ctx, id) {
+        if let Err(plane) = self.place_or_give_up(ctx, id) {
             ctx.transactions[id].place = Place::FreeBlock;
             ctx.transactions[id].plane = self.first_plane(plane);
             self.blocks.planes[plane].parked.push_back(id, &mut ctx.transactions);
@@ -80,15 +80,20 @@ impl Ftl {
         }
     }
 
+    /// Gives a write its page as [`Self::try_place`] does, unless it needs none any more.
+    fn place_or_give_up(&mut self, ctx: &mut Context, id: TransactionId) -> Result<(), PlaneId> {
+        if ctx.transactions[id].mask() == 0 && self.is_given_up(ctx, id) {
+            return Ok(());
+        }
+        self.try_place(ctx, id)
+    }
+
     /// Allocates a page for a host, cache or translation write; `Err` with the plane that has no
     /// room.
     fn try_place(&mut self, ctx: &mut Context, id: TransactionId) -> Result<(), PlaneId> {
         let now = ctx.now;
         let tr = &ctx.transactions[id];
         let (flow, lpa, mask, source) = (tr.flow, tr.lpa, tr.mask(), tr.source);
-        if mask == 0 && self.is_given_up(ctx, id) {
-            return Ok(());
-        }
         let (plane, stream) = self.plane_of_write(flow, lpa, source);
         let first = ctx.transactions[id].place != Place::FreeBlock;
         let hybrid = self.layer.hybrid().is_some();
@@ -130,9 +135,6 @@ impl Ftl {
         self.placed(ctx, id);
         if self.blocks.stripes().is_some() {
             self.placed_in_stripe(ctx, id, plane);
-            if self.ends_zone(flow, lpa) {
-                self.send_last_row_of(ctx, plane, lpa);
-            }
         }
         if merge != TransactionId::NONE {
             self.read_physical(ctx, merge);
@@ -213,7 +215,7 @@ impl Ftl {
             if id == TransactionId::NONE {
                 return;
             }
-            if let Err(other) = self.try_place(ctx, id) {
+            if let Err(other) = self.place_or_give_up(ctx, id) {
                 ctx.transactions[id].plane = self.first_plane(other);
                 let parked = &mut self.blocks.planes[other].parked;
                 if other == plane {

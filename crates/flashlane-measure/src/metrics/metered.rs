@@ -172,7 +172,10 @@ impl Meters {
     /// Keeps data of a completed request.
     fn keep_completion(&mut self, device: &mut Device) {
         let Some(completions) = &mut self.completions else { return };
-        let kept = completions.add(device.completed(), || device.completed_place(), device.now());
+        let kept = {
+            let place = (|| device.completed_place(), device.completed_refusal());
+            completions.add(device.completed(), place, device.now())
+        };
         if let Err(error) = kept {
             device.fail(error);
         }

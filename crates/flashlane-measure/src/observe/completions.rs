@@ -8,6 +8,7 @@ use super::{Observe, Observed, SeriesOptions};
 use crate::command::Completion;
 use crate::metrics::windows::Windows;
 use flashlane_device::device::reading::Counters;
+use flashlane_device::interface::zones::ZoneRefusal;
 use flashlane_device::layout::Geometry;
 use flashlane_device::request::{Request, RequestPlace};
 use flashlane_reading::Error;
@@ -61,7 +62,7 @@ impl Completions {
     pub fn into_alone(self) -> Option<Windows> {
         self.alone
     }
-    /// Adds a completed request. `place`: where it is.
+    /// Adds a completed request. `place`: where it is. `refusal`: the rule of zones that it broke.
     ///
     /// # Errors
     ///
@@ -70,16 +71,15 @@ impl Completions {
     pub(crate) fn add(
         &mut self,
         request: &Request,
-        place: impl Fn() -> RequestPlace,
+        (place, refusal): (impl Fn() -> RequestPlace, Option<ZoneRefusal>),
         now: Time,
     ) -> Result<(), Error> {
         if let Some(records) = &mut self.records {
             records.add(request, place(), now)?;
         }
         if let Some(returned) = &mut self.returned {
-            let place = place();
-            let record = RequestRecord::of(request, place, now);
-            returned.push(Completion { cookie: request.cookie, record, refusal: place.refusal });
+            let record = RequestRecord::of(request, place(), now);
+            returned.push(Completion { cookie: request.cookie, record, refusal });
         }
         if let Some(alone) = self.alone.as_mut().filter(|_| request.marks.counted()) {
             alone.record(request.arrival, now);

@@ -15,7 +15,7 @@ use flashlane_measure::metrics::span::amplification;
 use flashlane_measure::metrics::summary::{
     CacheSummary, ChannelSummary, ChipSummary, CmtSummary, EraseSummary, FlashSummary, FlowSummary,
     HitCounts, MemorySummary, OutsideWindow, PlacementSummary, SCHEMA, TransactionSummary,
-    UnitSummary, WafOnlyFlow, WafOnlySummary,
+    UnitSummary, WafOnlyFlow, WafOnlySummary, ZonesSummary,
 };
 
 pub(super) fn summarise(
@@ -70,16 +70,18 @@ pub(super) fn summarise(
         units: ftl_units(run),
         separation: counted.separation.map(Into::into),
         placement: counted.placement.as_ref().map(|counts| PlacementSummary::of(counts, device)),
-        zones: run
-            .zones
-            .as_ref()
-            .zip(all.zones)
-            .map(|(zones, to)| zones.summary(run.warmed_up.zones.unwrap_or_default(), to)),
+        zones: zones(run, &all),
         waf_only: Some(waf_only(run, &all, &counted, wall_s)),
         ..Summary::default()
     };
     summary.verdict = summary.verdict();
     summary
+}
+
+/// Commands to zones in the window; `None` where the drive has none.
+fn zones(run: &WafRun<'_>, all: &WorkSoFar) -> Option<ZonesSummary> {
+    let from = run.warmed_up.zones.unwrap_or_default();
+    run.zones.as_ref().zip(all.zones).map(|(zones, to)| zones.summary(from, to))
 }
 
 /// Mapping units of the whole run; `None` where every page is mapped and programmed by itself.

@@ -60,8 +60,8 @@ impl Ftl {
         self.look_after_zones(ctx, plane);
     }
 
-    /// A zone is no longer active, and its superblock may not be full. A zone whose first page waits
-    /// for a free block is left when the page has its place.
+    /// A zone is no longer active, and its superblock may not be full. A zone whose first page
+    /// waits for a free block is left when the page has its place. `lpa`: a page of the zone.
     pub(crate) fn leave_zone(&mut self, ctx: &mut Context, flow: FlowId, lpa: Lpa, handle: Handle) {
         let (plane, _) = self.allocator.home(flow, lpa);
         if handle != Handle::NONE && !self.leave_superblock(ctx, plane, handle) {

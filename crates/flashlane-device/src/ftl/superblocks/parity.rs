@@ -60,9 +60,12 @@ impl Ftl {
         pool: PlaneId,
     ) {
         let tr = &mut ctx.transactions[id];
-        let (flow, ppa) = (tr.flow, tr.ppa);
+        let (flow, lpa, ppa) = (tr.flow, tr.lpa, tr.ppa);
         tr.plane = self.blocks.plane_in_pool(pool, ppa);
         self.complete_stripe(ctx, pool, flow, ppa);
+        if self.ends_zone(flow, lpa) {
+            self.send_last_row_of(ctx, pool, lpa);
+        }
     }
 
     /// A plane of the flash for a pool, where any of its planes will do.

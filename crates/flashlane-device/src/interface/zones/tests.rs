@@ -2,7 +2,8 @@ use super::*;
 use crate::config::sample::small_drive;
 use crate::config::{PlacementMode, TenantShape};
 use crate::ftl::superblocks::Superblock;
-use flashlane_units::ByteSize;
+use crate::request::Directive;
+use flashlane_units::{ByteSize, RequestOp};
 
 const PAGE: u64 = 8;
 

@@ -35,8 +35,26 @@ pub(super) fn zones(seed: u64, device: &mut DeviceConfig, workload: &mut Workloa
     with.power_loss_protection = true;
     with.cache.write_back_pages_per_plane = with.cache.write_back_pages_per_plane.max(24);
     with.cache.capacity = ByteSize(with.cache.capacity.0.max(32 << 20));
-    for flow in &mut flows.flows {
-        let unit = with.unit().0;
+    use_zones(&mut draw, with.unit().0, &mut flows);
+    let refused = |device: &DeviceConfig, key: &str| {
+        validate(device, &flows).iter().any(|problem| problem.place.starts_with(key))
+    };
+    for _ in 0..20 {
+        if refused(&with, "ftl.over_provisioning") {
+            let ratio = &mut with.ftl.over_provisioning.0;
+            *ratio = (*ratio * 1.3 + 0.05).min(10.0);
+        }
+    }
+    let keys = ["ftl", "placement", "cache", "flow", "device", "interface"];
+    if keys.iter().any(|key| refused(&with, key)) {
+        return;
+    }
+    (*device, *workload) = (with, flows);
+}
+
+/// Makes every flow read, or use zones. `unit`: the logical block of the drive. Unit: bytes.
+fn use_zones(draw: &mut Draw, unit: u64, workload: &mut WorkloadConfig) {
+    for flow in &mut workload.flows {
         let kinds = [ZoneUse::Append, ZoneUse::Append, ZoneUse::Write, ZoneUse::Reset];
         let use_of_zones = ZoneUseConfig {
             kind: draw.pick(&kinds),
@@ -65,18 +83,4 @@ pub(super) fn zones(seed: u64, device: &mut DeviceConfig, workload: &mut Workloa
             ..before
         });
     }
-    let refused = |device: &DeviceConfig, key: &str| {
-        validate(device, &flows).iter().any(|problem| problem.place.starts_with(key))
-    };
-    for _ in 0..20 {
-        if refused(&with, "ftl.over_provisioning") {
-            let ratio = &mut with.ftl.over_provisioning.0;
-            *ratio = (*ratio * 1.3 + 0.05).min(10.0);
-        }
-    }
-    let keys = ["ftl", "placement", "cache", "flow", "device", "interface"];
-    if keys.iter().any(|key| refused(&with, key)) {
-        return;
-    }
-    (*device, *workload) = (with, flows);
 }
