@@ -87,6 +87,9 @@ class RequestCounts(TypedDict):
     flush: int
     """Flushes."""
 
+    zone: NotRequired[int]
+    """Commands that manage zones. Left out where there are none."""
+
 
 class ByteCounts(TypedDict):
     """Bytes by direction."""
@@ -416,6 +419,10 @@ class FlowSummary(TypedDict):
 
     flush_response_time_us: NotRequired[Latency]
     """Response times of flushes. Summaries before ``flashlane.summary/3`` have none."""
+
+    zone_response_time_us: NotRequired[Latency | None]
+    """Response times of commands that manage zones, and of commands that break a rule of zones. Left out
+    where there are none."""
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""
@@ -1054,7 +1061,7 @@ class SeparationSummary(TypedDict):
     """Pages that went to frontiers for cold pages."""
 
 
-PlacementMode: TypeAlias = Literal["none", "fdp", "streams"]
+PlacementMode: TypeAlias = Literal["none", "fdp", "streams", "zones"]
 """What a drive offers to hosts that know which of their data belongs together."""
 
 HandleIsolation: TypeAlias = Literal["initially", "persistently"]
@@ -1120,6 +1127,34 @@ class PlacementSummary(TypedDict):
 
     handles: list[HandleSummary]
     """By handle."""
+
+
+class ZonesSummary(TypedDict):
+    """Commands to zones."""
+
+    capacity_bytes: int
+    """Data that a zone holds."""
+
+    size_bytes: int
+    """From the start of a zone to that of the next."""
+
+    zones: int
+    """Zones of all flows."""
+
+    appends: int
+    """Appends."""
+
+    resets: int
+    """Resets of zones that were not empty."""
+
+    finishes: int
+    """Finishes of zones that were neither empty nor full."""
+
+    left_bytes: int
+    """What those zones had left. The drive fills it, unless ``placement.zones.finish`` leaves it."""
+
+    active_max: int
+    """Most zones that were active, since the start of the run."""
 
 
 class AdmissionSummary(TypedDict):
@@ -1365,6 +1400,9 @@ class Summary(TypedDict):
     placement: NotRequired[PlacementSummary | None]
     """Data by placement handle inside the window; left out where hosts place nothing (``placement.mode``)."""
 
+    zones: NotRequired[ZonesSummary | None]
+    """Commands to zones inside the window; left out where the drive has none (``placement.mode``)."""
+
     admission: NotRequired[AdmissionSummary | None]
     """Admission of writes to the data cache inside the window; left out unless that is by rate
     (``cache.admission``), or there are pauses (``cache.pause``)."""
@@ -1461,6 +1499,10 @@ class FlowFigures:
 
     flush_response_time_us: Latency
     """Response times of flushes. Summaries before ``flashlane.summary/3`` have none."""
+
+    zone_response_time_us: Latency | None
+    """Response times of commands that manage zones, and of commands that break a rule of zones. Left out
+    where there are none."""
 
     end_to_end_us: Latency
     """Arrival to completion seen by the host."""

@@ -1186,11 +1186,21 @@ class SlcCacheConfig(TypedDict, total=False):
     are folded only where a plane is short of free blocks. Range: 1 us..=1000 s."""
 
 
-PlacementMode: TypeAlias = Literal["none", "fdp", "streams"]
+PlacementMode: TypeAlias = Literal["none", "fdp", "streams", "zones"]
 """What a drive offers to hosts that know which of their data belongs together."""
 
 HandleIsolation: TypeAlias = Literal["initially", "persistently"]
 """Type of a reclaim unit handle. Source: NVMe 2.1, FDP configuration descriptor."""
+
+
+class ZonesConfig(TypedDict, total=False):
+    """Zones with streams."""
+
+    active: Required[int]
+    """Zones that are written at a time. A request goes to one of them, chosen at random. Range: 1..=65536."""
+
+    size: Required[ByteSize]
+    """Size of a zone, rounded up to a multiple of ``align``. A full zone gives its turn to any other one."""
 
 
 class PlacementConfig(TypedDict, total=False):
@@ -1208,6 +1218,12 @@ class PlacementConfig(TypedDict, total=False):
     """What collection does with the data of different handles, with ``fdp``. Default: initially. Default:
     ``initially``."""
 
+    zones: ZonesConfig
+    """The zones, with ``zones``."""
+
+
+FinishKind: TypeAlias = Literal["fill", "leave"]
+"""What finishing a zone does to the pages that it has left."""
 
 ErrorModel: TypeAlias = Literal["mlc-3x", "mlc-2y", "tlc-3d", "custom"]
 """Presets of the raw bit error rate. Source: Kim, Choi and Min, 'Design Tradeoffs for SSD Reliability'
@@ -1691,16 +1707,6 @@ class MixedConfig(TypedDict, total=False):
     span. Default: every request draws its kind."""
 
 
-class ZonesConfig(TypedDict, total=False):
-    """Zones with streams."""
-
-    active: Required[int]
-    """Zones that are written at a time. A request goes to one of them, chosen at random. Range: 1..=65536."""
-
-    size: Required[ByteSize]
-    """Size of a zone, rounded up to a multiple of ``align``. A full zone gives its turn to any other one."""
-
-
 AddressConfigTable = TypedDict(
     "AddressConfigTable",
     {"hot-cold": HotColdConfig, "zipf": ZipfConfig, "mixed": MixedConfig, "zones": ZonesConfig},
@@ -1769,6 +1775,25 @@ class PartConfig(TypedDict, total=False):
     """Request addresses are multiples of this, from the start of the part. Default: as for a flow."""
 
 
+ZoneUse: TypeAlias = Literal["append", "write", "reset"]
+"""The commands of a flow to zones."""
+
+
+class ZoneUseConfig(TypedDict, total=False):
+    """The use of zones. The flow's writes become commands to zones, which take turns: every zone of the
+    space has one before the first one has its second. Reads keep the addresses of the flow."""
+
+    kind: ZoneUse
+    """The commands. Default: ``append``."""
+
+    active: int
+    """Zones that are written at a time, in turn. Range: 1..=64, and no more than the drive allows
+    (``placement.zones.max_active``) together with those of other flows. Default: ``1``."""
+
+    finish_after: ByteSize
+    """A zone is finished when this much is written to it. Default: zones are filled."""
+
+
 FioRw: TypeAlias = Literal["read", "write", "trim", "readwrite", "trimwrite"]
 """Operations of a job (``rw``, without ``rand``)."""
 
@@ -1789,6 +1814,7 @@ class FioExtentTable(TypedDict, total=False):
 
     bytes: ByteSize
     percent: int
+    zones: int
 
 
 FioExtent: TypeAlias = FioExtentTable
@@ -1870,6 +1896,34 @@ class FioZones(TypedDict, total=False):
 
     skip: ByteSize
     """Bytes between zones (``zoneskip``). Default: ``0B``."""
+
+
+class FioZbd(TypedDict, total=False):
+    """A job on the zones of a drive."""
+
+    size: ByteSize
+    """Size of a zone (``zonesize``). Default: that of the drive, which it has to equal."""
+
+    capacity: ByteSize
+    """Bytes that can be written of a zone (``zonecapacity``). Default: those of the drive, which it has to
+    equal."""
+
+    max_open: int
+    """Zones that all copies of the job write at a time (``max_open_zones``). Range: at least one for each
+    file of each copy, and at most what the drive lets be open. Default: the equal share of the flow of
+    ``placement.zones.max_open``."""
+
+    max_open_each: int
+    """Zones that each copy writes at a time (``job_max_open_zones``). Range: at least one for each file.
+    Default: no limit beside ``max_open``."""
+
+    ignore_limits: bool
+    """``max_open`` may be above the open zones of the drive, up to its active zones
+    (``ignore_zone_limits``)."""
+
+    read_beyond: bool
+    """Reads go to the whole capacity of each zone (``read_beyond_wp``). Otherwise they go to what is
+    written, and to all of a zone that the job has not touched."""
 
 
 class FioPlacement(TypedDict, total=False):
@@ -1987,6 +2041,9 @@ class FioConfig(TypedDict, total=False):
 
     zones: FioZones
     """Parts of the space that requests visit in turn (``zonemode=strided``)."""
+
+    zbd: FioZbd
+    """The job follows the rules of zones (``zonemode=zbd``). No effect on a drive without zones."""
 
     placement: FioPlacement
     """Placement identifiers of writes (``plids``, where ``fdp`` or ``dataplacement`` is on). Default: the
@@ -2196,6 +2253,9 @@ class SyntheticFlow(FlowKeys, total=False):
     parts: list[PartConfig]
     """Parts of the requests, each with addresses, sizes and placement of its own. Operations, addresses
     and sizes of the flow itself then have no effect, and are not allowed."""
+
+    zones: ZoneUseConfig
+    """How the writes of the flow use zones, on a drive that has some (``placement.mode = 'zones'``)."""
 
     fio: FioConfig
     """A job of fio, which issues the requests that fio would issue."""

@@ -241,7 +241,7 @@ enum flashlane_op
      */
     FLASHLANE_OP_ZONE_CLOSE = 8,
     /**
-     * Of completions: the command broke a rule of zones, and `result` has the status.
+     * In completions: the command broke a rule of zones, and `result` has the status.
      */
     FLASHLANE_OP_REFUSED = 9,
 };
@@ -453,9 +453,9 @@ typedef struct flashlane_completion {
      */
     uint8_t counted;
     /**
-     * How the drive carried the command out: 0, as it was asked. Otherwise the command broke a rule
-     * of zones, and nothing was done: status code type times 256, and status code, as NVMe numbers
-     * them.
+     * How the drive carried the command out: 0, as it was asked. Otherwise the command broke a
+     * rule of zones, and nothing was done: status code type times 256, and status code, as NVMe
+     * has them.
      */
     uint32_t result;
     /**

@@ -49,7 +49,7 @@ pub enum Op {
     ZoneOpen = 7,
     /// Closes the zone that starts at `lba`.
     ZoneClose = 8,
-    /// Of completions: the command broke a rule of zones, and `result` has the status.
+    /// In completions: the command broke a rule of zones, and `result` has the status.
     Refused = 9,
 }
 

@@ -205,9 +205,9 @@ pub struct FlowSpace {
 pub struct ZoneGeometry {
     /// From the start of a zone to that of the next. Unit: sectors.
     pub size: u64,
-    /// What can be written of a zone. Unit: sectors.
+    /// Sectors of a zone that can be written.
     pub capacity: u64,
-    /// The same. Unit: pages.
+    /// Pages of a zone that can be written.
     pub pages: u32,
     /// From the start of a zone to that of the next. Unit: pages.
     pub size_pages: u32,

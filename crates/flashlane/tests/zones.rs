@@ -152,7 +152,7 @@ impl Model {
         let (state, written) = self.zones[tenant][zone];
         let sectors = u64::from(command.sectors);
         let writes = matches!(command.operation, Operation::Write | Operation::ZoneAppend);
-        if writes && (command.sector % 8 != 0 || sectors % 8 != 0) {
+        if writes && !(command.sector.is_multiple_of(8) && sectors.is_multiple_of(8)) {
             return Err("block");
         }
         match command.operation {

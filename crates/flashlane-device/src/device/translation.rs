@@ -277,7 +277,7 @@ impl Device {
             at += 1;
         }
         self.ftl.0.outcomes_over();
-        // Their ends let other writes go on, which have outcomes of their own.
+        // The ends of these writes let others go on, which have outcomes of their own.
         given_up.into_iter().for_each(|transaction| self.write_given_up(transaction));
     }
 

@@ -294,7 +294,7 @@ impl Device {
         let mut write = self.ftl.transaction(now, (Source::User, Op::Program), flow, part.lpa);
         write.set_part(part.mask, part.sectors);
         write.request = id;
-        // It waited for the pages before it.
+        // The write waited for the pages before it.
         write.chain.mapping = (now - begun).0;
         let write = self.context.transactions.insert(write);
         self.context.requests[id].pending += 1;

@@ -56,13 +56,13 @@ pub(super) struct Request {
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// It goes to this place.
+    /// The request goes to this place.
     To(Place),
     /// A command to a zone comes first, and then the request is asked for again. The zone is named
     /// by its start in the space of the flow. Unit: bytes.
     After(RequestOp, u64),
-    /// It is asked for again when another request of the copy is complete: no zone is reset while
-    /// the copy may still be writing to it.
+    /// The request is asked for again when another one of the copy is complete: no zone is reset
+    /// while the copy may still be writing to it.
     Later,
     /// The file has no place for it.
     Nowhere,
@@ -205,7 +205,7 @@ impl Zbd {
         Some((zone, self.zones[zone].written != Some(0)))
     }
 
-    /// Opens a zone that is not open, as one that is empty.
+    /// Opens an empty zone, unless the zone is open already.
     fn begin(&mut self, writer: usize, zone: usize) {
         if !self.zones[zone].is_open {
             self.open[writer].push(zone);

@@ -54,7 +54,7 @@ impl Ftl {
         handles.zones.reset.extend(blocks);
         self.collect(ctx, plane);
         if handle != Handle::NONE {
-            // What has no place yet needs none.
+            // Pages that have no place yet need none.
             self.leave_superblock(ctx, plane, handle);
         }
         self.look_after_zones(ctx, plane);
@@ -143,7 +143,7 @@ impl Ftl {
                     self.start_job(ctx, self.blocks.plane_of(block), block, JobKind::Collection);
                 }
                 BlockState::Full | BlockState::Open if state.valid == 0 => later.reset.push(block),
-                // It has data of another zone, or is being erased.
+                // The block has data of another zone, or is being erased.
                 _ => {}
             }
         }

@@ -54,7 +54,7 @@ impl ZonesConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishKind {
-    /// They are filled with data that nobody asked for, so that no word line stays open. The
+    /// The drive fills them with data that nobody asked for, so that no word line stays open. The
     /// command is complete when the last page is on flash. Source: "Exploring I/O Management
     /// Performance in ZNS with ConfZNS++" (SYSTOR'24), of a drive on the market.
     #[default]

@@ -30,7 +30,7 @@ pub enum ZoneRefusal {
     Start {
         /// The zone.
         zone: u32,
-        /// Its start.
+        /// Start of the zone.
         start: u64,
     },
     /// As many zones are active as may be. NVMe: too many active zones.
