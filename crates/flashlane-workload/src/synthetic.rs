@@ -31,10 +31,16 @@ pub struct SyntheticSource {
     sectors_per_page: u64,
     /// Pause between a completion and the next request.
     think_time: Time,
-    /// The zones that writes go to; `None` where addresses are drawn.
-    zones: Option<Box<ZoneWriter>>,
-    /// The zones of the space, if sectors lie behind their capacity; addresses leave those out.
-    holes: Option<ZoneGeometry>,
+    /// The zones of the space, on a drive with zones.
+    zoned: Option<Box<ZonedSpace>>,
+}
+
+/// A space with zones.
+#[derive(Clone, Debug)]
+struct ZonedSpace {
+    geometry: ZoneGeometry,
+    /// The zones that writes go to; `None` where there are no writes.
+    writer: Option<ZoneWriter>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,13 +91,29 @@ impl SyntheticSource {
             first_sector,
             sectors_per_page: (page_bytes / SECTOR_BYTES).max(1),
             think_time: Time(config.think_time.map_or(0, |span| span.0)),
-            zones: (config.zones.as_ref().zip(space.zones))
-                .map(|(zones, geometry)| {
-                    ZoneWriter::new(zones, geometry, limit / geometry.capacity)
-                })
-                .map(Box::new),
-            holes: space.zones.filter(|zone| zone.size > zone.capacity),
+            zoned: space.zones.map(|geometry| {
+                let zones = limit / geometry.capacity;
+                let writer =
+                    config.zones.map(|zones_of| ZoneWriter::new(&zones_of, geometry, zones));
+                Box::new(ZonedSpace { geometry, writer })
+            }),
         }
+    }
+
+    /// The request of this operation and size, on a drive with zones.
+    #[cold]
+    #[inline(never)]
+    fn next_in_zones(&mut self, arrival: Time, op: RequestOp, sectors: u64) -> Planned {
+        let zoned = self.zoned.as_mut().expect("asked only where the space has zones");
+        let (op, sector, sectors) = match &mut zoned.writer {
+            Some(writer) if op == RequestOp::Write => writer.draw(sectors),
+            _ => {
+                let drawn = self.address.draw(sectors, arrival, &mut self.address_rng);
+                let (sector, sectors) = drawn;
+                (op, past_holes(zoned.geometry, self.first_sector + sector, sectors), sectors)
+            }
+        };
+        Planned { arrival, op, sector, sectors: sectors as u32, ..Planned::default() }
     }
 
     /// True if the pass has no request at `now` or later.
@@ -222,18 +244,11 @@ impl RequestSource for SyntheticSource {
             return Ok(Some(Planned { arrival, op, ..Planned::default() }));
         }
         let sectors = self.size.draw(&mut self.size_rng);
-        if op == RequestOp::Write
-            && let Some(zones) = &mut self.zones
-        {
-            let (op, sector, sectors) = zones.draw(sectors);
-            let sectors = sectors as u32;
-            return Ok(Some(Planned { arrival, op, sector, sectors, ..Planned::default() }));
+        if self.zoned.is_some() {
+            return Ok(Some(self.next_in_zones(arrival, op, sectors)));
         }
         let (sector, sectors) = self.address.draw(sectors, arrival, &mut self.address_rng);
-        let mut sector = self.first_sector + sector;
-        if let Some(zone) = self.holes {
-            sector = past_holes(zone, sector, sectors);
-        }
+        let sector = self.first_sector + sector;
         Ok(Some(Planned {
             arrival,
             op,
@@ -247,7 +262,7 @@ impl RequestSource for SyntheticSource {
     fn upcoming(&self) -> Option<u64> {
         let SizeDraw::Fixed(sectors) = self.size else { return None };
         self.ops.only?;
-        if self.zones.is_some() || self.holes.is_some() {
+        if self.zoned.is_some() {
             return None;
         }
         Some(self.first_sector + self.address.foresee(sectors, &self.address_rng)?)

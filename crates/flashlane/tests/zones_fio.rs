@@ -25,7 +25,7 @@ fn device(toml: &str) -> DeviceConfig {
     device_from_toml(toml, "device", &Overrides::default()).expect("a device").config
 }
 
-/// That drive with zones that are larger than their capacity.
+/// A drive with zones that are larger than their capacity.
 fn with_holes() -> DeviceConfig {
     device(&PAGES.replace("max_active = 5", "max_active = 5, size = \"2MiB\""))
 }

@@ -163,11 +163,11 @@ impl Device {
     fn accept_pages(&mut self, id: RequestId) -> bool {
         let (flow, now) = (self.context.requests[id].flow, self.context.now);
         let count = self.page_count(id);
-        let gated = self.cache.is_gated();
-        if self.zones.is_some() && self.zone_was_reset(id) {
+        let (gated, zoned) = (self.cache.is_gated(), self.zones.is_some());
+        if zoned && self.zone_was_reset(id) {
             return true;
         }
-        let held = self.zones.is_some() && self.stays_in_area(id);
+        let held = zoned && self.stays_in_area(id);
         self.cache.writes_begin(flow, self.context.requests[id].begun);
         while u32::from(self.context.requests[id].next_page) < count && self.cache.is_open(flow) {
             let part = self.page_part(id, self.context.requests[id].next_page.into());

@@ -43,12 +43,25 @@ impl Device {
         cookie: u64,
         counted: bool,
     ) {
+        if self.zones.is_some() {
+            return self.submit_to_zone(flow, *planned, upcoming, cookie, counted);
+        }
+        self.submit_admitted::<false>(flow, planned, upcoming, cookie, counted);
+    }
+
+    /// Enters a request that keeps the rules of the drive, as [`Device::submit`] does. `ZONED`: the
+    /// drive has zones.
+    #[inline(always)]
+    pub(super) fn submit_admitted<const ZONED: bool>(
+        &mut self,
+        flow: FlowId,
+        planned: &Planned,
+        upcoming: Option<u64>,
+        cookie: u64,
+        counted: bool,
+    ) {
         let now = self.context.now;
         self.leave_idle();
-        let mut planned = *planned;
-        if self.zones.is_some() {
-            self.admit_to_zone(flow, &mut planned);
-        }
         let queue = self.host.queue_of(flow, planned.queue);
         let id = self.context.requests.insert(Request {
             flow,
@@ -69,7 +82,7 @@ impl Device {
             chain: Chain::default(),
             cookie,
         });
-        if self.zones.is_some() {
+        if ZONED {
             self.note_zone_request(id);
         }
         if self.looks_up() {

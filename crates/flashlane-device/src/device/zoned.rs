@@ -69,28 +69,39 @@ impl Device {
         self.zones.as_ref().map(|zones| zones.counts())
     }
 
-    /// Checks a command that arrives against the rules of zones, and makes it what the rest of the
+    /// Enters a command to a drive with zones. It is checked first, and becomes what the rest of the
     /// drive sees.
     #[cold]
     #[inline(never)]
-    pub(super) fn admit_to_zone(&mut self, flow: FlowId, planned: &mut Planned) {
+    pub(super) fn submit_to_zone(
+        &mut self,
+        flow: FlowId,
+        planned: Planned,
+        upcoming: Option<u64>,
+        cookie: u64,
+        counted: bool,
+    ) {
+        let admitted = self.admit_to_zone(flow, planned);
+        self.submit_admitted::<true>(flow, &admitted, upcoming, cookie, counted);
+    }
+
+    /// The command that a command to a zone becomes.
+    fn admit_to_zone(&mut self, flow: FlowId, planned: Planned) -> Planned {
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
-        match zones.admit(flow, planned) {
+        let why = match zones.admit(flow, &planned) {
             Ok(admitted) => {
                 self.zone_work.arriving_life = zones.life_of(flow, &admitted);
-                *planned = admitted;
+                return admitted;
             }
-            Err(why) => {
-                self.zone_work.arriving = Some(why);
-                if !self.zone_work.answers {
-                    let Planned { op, sector, sectors, .. } = *planned;
-                    let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
-                    self.fail(Error::config(format!("flow[{flow}]"), format!("{command}: {why}")));
-                }
-                let directive = Directive::NONE;
-                *planned = Planned { op: RequestOp::Refused, sectors: 0, directive, ..*planned };
-            }
+            Err(why) => why,
+        };
+        self.zone_work.arriving = Some(why);
+        if !self.zone_work.answers {
+            let Planned { op, sector, sectors, .. } = planned;
+            let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
+            self.fail(Error::config(format!("flow[{flow}]"), format!("{command}: {why}")));
         }
+        Planned { op: RequestOp::Refused, sectors: 0, directive: Directive::NONE, ..planned }
     }
 
     /// The command that arrives has become this request.

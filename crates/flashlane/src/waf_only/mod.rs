@@ -205,19 +205,33 @@ impl WafRun<'_> {
     /// Carries out a request page by page. Returns the time when all of it is done.
     #[inline]
     fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
+        if self.zones.is_some() {
+            return self.carry_out_in_zone(flow, planned);
+        }
+        self.carry_out_pages(flow, planned)
+    }
+
+    /// Carries out a request to a drive with zones.
+    #[cold]
+    #[inline(never)]
+    fn carry_out_in_zone(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
+        let zones = self.zones.as_mut().expect("asked only where flows have zones");
+        let admitted = zones.admit(flow, planned)?;
+        if !admitted.op.manages_zone() {
+            return self.carry_out_pages(flow, &admitted);
+        }
+        let (at, space) = (self.flows.now, &self.layout.flows[flow.index()]);
+        let whole = self.grain.covering(0, self.sectors_per_page as u32);
+        zones.manage(&mut self.drive, (flow, space), &admitted, (at, whole))
+    }
+
+    /// Carries out a request page by page, as [`Self::carry_out`] does.
+    #[inline(always)]
+    fn carry_out_pages(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
         let at = self.flows.now;
-        let planned = &match &mut self.zones {
-            Some(zones) => zones.admit(flow, planned)?,
-            None => *planned,
-        };
         let &Planned { op, sector, sectors, directive, .. } = planned;
         if op == RequestOp::Flush {
             return self.drive.flush(flow, at);
-        }
-        if let Some(zones) = self.zones.as_ref().filter(|_| op.manages_zone()) {
-            let space = &self.layout.flows[flow.index()];
-            let whole = self.grain.covering(0, self.sectors_per_page as u32);
-            return zones.manage(&mut self.drive, (flow, space), planned, (at, whole));
         }
         let (spp, end) = (self.sectors_per_page, sector + u64::from(sectors));
         let (space, grain) = (&self.layout.flows[flow.index()], self.grain);
