@@ -69,8 +69,8 @@ impl Device {
         self.zones.as_ref().map(|zones| zones.counts())
     }
 
-    /// Enters a command to a drive with zones. It is checked first, and becomes what the rest of the
-    /// drive sees.
+    /// Enters a command to a drive with zones. It is checked first, and becomes what the rest of
+    /// the drive sees.
     #[cold]
     #[inline(never)]
     pub(super) fn submit_to_zone(

@@ -164,9 +164,9 @@ pub(crate) fn case(seed: u64) -> Case {
     workload::requests(&mut draw, &device, &mut workload);
     workload::regions(seed, &device, &mut workload);
     placement::placement(seed, &mut device, &mut workload);
-    zones::zones(seed, &mut device, &mut workload);
     warps::warps(seed, &mut device, &mut workload);
     shares::shares(seed, &mut device, &mut workload);
+    zones::zones(seed, &mut device, &mut workload);
     let warmup = match draw.between(0, 7) {
         0 => Warmup::Time(draw.scale(US, MS)),
         1 => Warmup::Requests(draw.scale(1, 100)),
