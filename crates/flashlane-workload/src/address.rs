@@ -181,6 +181,7 @@ impl AddressDraw {
 
     /// Start of a request that arrives at `now`, and the part of its size that fits there. Unit:
     /// sectors.
+    #[inline(always)]
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
         if let Shape::Permutation(permutation) = &mut self.shape {

@@ -67,6 +67,14 @@ pub(crate) struct WafRun<'a> {
     grain: Grain,
 }
 
+/// What becomes of a request to a drive with zones.
+enum InZone {
+    /// The request is carried out. Time when it is done.
+    Done(u64),
+    /// The pages of the request are still to be carried out.
+    Admitted(Planned),
+}
+
 /// A device and its flows.
 #[derive(Clone, Copy)]
 pub(crate) struct Scenario<'a> {
@@ -202,32 +210,34 @@ impl WafRun<'_> {
         }
     }
 
-    /// Carries out a request page by page. Returns the time when all of it is done.
-    #[inline]
-    fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
-        if self.zones.is_some() {
-            return self.carry_out_in_zone(flow, planned);
-        }
-        self.carry_out_pages(flow, planned)
-    }
-
-    /// Carries out a request to a drive with zones.
+    /// Checks a request to a drive with zones, and carries it out if it manages a zone.
     #[cold]
     #[inline(never)]
-    fn carry_out_in_zone(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
+    fn carry_out_in_zone(&mut self, flow: FlowId, planned: &Planned) -> Result<InZone, Error> {
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
         let admitted = zones.admit(flow, planned)?;
         if !admitted.op.manages_zone() {
-            return self.carry_out_pages(flow, &admitted);
+            return Ok(InZone::Admitted(admitted));
         }
         let (at, space) = (self.flows.now, &self.layout.flows[flow.index()]);
         let whole = self.grain.covering(0, self.sectors_per_page as u32);
-        zones.manage(&mut self.drive, (flow, space), &admitted, (at, whole))
+        let done = zones.manage(&mut self.drive, (flow, space), &admitted, (at, whole))?;
+        Ok(InZone::Done(done))
     }
 
-    /// Carries out a request page by page, as [`Self::carry_out`] does.
-    #[inline(always)]
-    fn carry_out_pages(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
+    /// Carries out a request page by page. Returns the time when all of it is done.
+    #[inline]
+    fn carry_out(&mut self, flow: FlowId, planned: &Planned) -> Result<u64, Error> {
+        let admitted;
+        let planned = if self.zones.is_some() {
+            match self.carry_out_in_zone(flow, planned)? {
+                InZone::Done(at) => return Ok(at),
+                InZone::Admitted(planned) => admitted = planned,
+            }
+            &admitted
+        } else {
+            planned
+        };
         let at = self.flows.now;
         let &Planned { op, sector, sectors, directive, .. } = planned;
         if op == RequestOp::Flush {

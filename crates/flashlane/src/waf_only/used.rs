@@ -105,7 +105,7 @@ fn fill(
             Some(zone) => ZonedRun::handle_at_start(zone, page),
         };
         let (flow, lpa) = (FlowId::at(flow), Lpa::new((space.first_lpa + page) as u32));
-        drive.write(&HostPage { flow, lpa, mask: whole, at: 0, directive })?;
+        drive.write_seldom(&HostPage { flow, lpa, mask: whole, at: 0, directive })?;
     }
     drive.flush(FlowId::at(flow), 0)?;
     Ok(())

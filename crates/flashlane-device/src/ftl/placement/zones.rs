@@ -1,17 +1,18 @@
 //! The superblocks of zones.
 //!
 //! A zone writes by the handle that it has while it is active, so that its pages fill a superblock
-//! of their own, in order. The superblock is erased after a reset: when no page of it is valid and
-//! no program under way. Until then it keeps its handle busy only if the zone was not full; the
-//! frontier is closed before another zone writes by the same handle.
+//! of their own, in order. A zone that is reset, or finished without being filled, leaves its
+//! superblock before that is full: the superblock is taken from its handle, and closed when no
+//! program of it is under way. The erase follows a reset as soon as no page of the superblock is
+//! valid and all programs are over. So another zone that gets the handle begins in a superblock of
+//! its own.
 
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa, TransactionId};
 
 use crate::context::Context;
-use crate::ftl::Ftl;
 use crate::ftl::blocks::{BlockState, Stream};
 use crate::ftl::gc::JobKind;
-use crate::ftl::{Outcome, Seen};
+use crate::ftl::{Ftl, Outcome, Seen};
 use crate::transaction::{Place, Source};
 
 /// Superblocks that zones have left behind, until they are erased.
@@ -115,6 +116,7 @@ impl Ftl {
         self.handles.as_ref().is_some_and(|handles| some(&handles.zones))
     }
 
+    /// Takes the superblock of a handle away; nothing is written to it any more.
     pub(in crate::ftl) fn detach_superblock(&mut self, plane: PlaneId, handle: Handle) {
         let block = self.blocks.detach(plane, Stream::placed(handle, false));
         let handles = self.handles.as_mut().expect("zones have handles");

@@ -111,10 +111,10 @@ impl Zones {
             return Err(ZoneRefusal::Start { zone: nth, start });
         }
         let zone = self.zones[at];
+        let end = self.checked_end(at, nth, zone.written, planned.sectors)?;
         if zone.random {
             return Err(ZoneRefusal::State { zone: nth, state: zone.state });
         }
-        let end = self.checked_end(at, nth, zone.written, planned.sectors)?;
         let handle = self.open_for(at, false)?;
         self.lives.enters(self.zones[at].life);
         self.move_pointer(at, end, end);
@@ -209,11 +209,12 @@ impl Zones {
             self.free.push_back(zone.handle);
             self.lives.ended(zone.life);
         }
-        let (written, life) = match state {
-            ZoneState::Full => (self.capacity, zone.life),
-            _ => (0, 0),
+        // The last writes to a random write area are committed after the zone has become full.
+        let (written, life, random) = match state {
+            ZoneState::Full => (self.capacity, zone.life, zone.random),
+            _ => (0, 0, false),
         };
-        *zone = Zone { state, written, end: written, handle: Handle::NONE, life, random: false };
+        *zone = Zone { state, written, end: written, handle: Handle::NONE, life, random };
     }
 
     /// A command that manages a zone. The rest of the drive sees the sectors of which it has to

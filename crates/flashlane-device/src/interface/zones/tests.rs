@@ -140,4 +140,8 @@ fn sectors_of_a_random_write_area_are_written_in_any_order() {
     assert_eq!(refused, Err(ZoneRefusal::Pointer { zone: 0, pointer: 4 * PAGE }), "too far");
     let finished = zones.run(RequestOp::ZoneFinish, 0, 0).expect("allowed");
     assert_eq!(finished.sector, 18 * PAGE, "what was written stays");
+    assert_eq!(zones.run(RequestOp::ZoneAppend, 0, PAGE), Err(ZoneRefusal::Full { zone: 0 }));
+    assert_eq!(zones.area(FlowId::new(0), 0), Some((0, zones.capacity)), "all is committed");
+    zones.run(RequestOp::ZoneReset, 0, 0).expect("allowed");
+    assert_eq!(zones.area(FlowId::new(0), 0), None);
 }
