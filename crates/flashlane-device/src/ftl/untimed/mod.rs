@@ -189,16 +189,6 @@ impl Untimed {
         }
     }
 
-    /// The host writes a page: [`Self::write`] for callers that seldom write.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::write`].
-    #[inline(never)]
-    pub fn write_seldom(&mut self, page: &HostPage) -> Result<u64, Error> {
-        self.write(page)
-    }
-
     /// The host writes a page.
     #[inline(always)]
     pub fn write(&mut self, page: &HostPage) -> Result<u64, Error> {

@@ -3,10 +3,21 @@
 
 use flashlane_units::{FlowId, Handle, Lpa};
 
-use super::Untimed;
+use super::{HostPage, Untimed};
 use crate::ftl::blocks::Stream;
+use flashlane_reading::Error;
 
 impl Untimed {
+    /// The host writes a page: [`Self::write`] for callers that seldom write.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::write`].
+    #[inline(never)]
+    pub fn write_seldom(&mut self, page: &HostPage) -> Result<u64, Error> {
+        self.write(page)
+    }
+
     /// A zone is no longer active, and its superblock may not be full. `lpa`: a page of the zone.
     pub fn leave_zone(&mut self, flow: FlowId, lpa: Lpa, handle: Handle) {
         if handle == Handle::NONE {
