@@ -181,7 +181,7 @@ impl AddressDraw {
 
     /// Start of a request that arrives at `now`, and the part of its size that fits there. Unit:
     /// sectors.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn draw(&mut self, sectors: u64, now: Time, rng: &mut Rng) -> (u64, u64) {
         let sectors = sectors.min(self.limit);
         if let Shape::Permutation(permutation) = &mut self.shape {

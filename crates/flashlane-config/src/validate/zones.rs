@@ -3,7 +3,7 @@
 use crate::{DeviceConfig, InterfaceKind, WorkloadConfig};
 use flashlane_device::config::PlacementMode;
 use flashlane_device::interface::zones::ACTIVE_ZONES;
-use flashlane_device::layout::{Layout, SECTOR_BYTES, ZoneGeometry};
+use flashlane_device::layout::{Layout, SECTOR_BYTES};
 use flashlane_reading::Rules;
 use flashlane_units::{ByteSize, Sharing};
 
@@ -40,8 +40,18 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 /// Checks how flows use zones. The rest of both configurations must be valid.
 pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
     let zoned = device.placement.mode == PlacementMode::Zones;
+    let in_rows = zoned && device.geometry().units_per_program() > 1;
     let mut active = 0;
     for (index, flow) in workload.flows.iter().enumerate() {
+        rules.require(
+            !in_rows || flow.cache.takes_writes(),
+            format!("flow[{index}].cache"),
+            || {
+                "found a mode without a write cache, allowed: write or write-read with zones whose \
+             pages are programmed together"
+                    .to_owned()
+            },
+        );
         let Some(synthetic) = &flow.synthetic else { continue };
         let key = format!("flow[{index}].synthetic.zones");
         let writes = synthetic.fio.is_none()
@@ -119,7 +129,7 @@ pub(super) fn check_sizes(rules: &mut Rules, device: &DeviceConfig, workload: &W
             format!("found {:?} with less than a zone of {}", flow.name, ByteSize(capacity))
         });
     }
-    check_rows(rules, device, workload, &layout, zone);
+    check_rows(rules, device, &layout);
     if rules.problems.is_empty() {
         super::zbd::check(rules, device, workload, &layout);
     }
@@ -147,25 +157,12 @@ fn check_area(rules: &mut Rules, device: &DeviceConfig, capacity: u64) {
     });
 }
 
-/// Where pages are programmed together, each active zone has pages that wait for others. Writes
-/// must be complete before that, and the cache must have room for all of them.
-fn check_rows(
-    rules: &mut Rules,
-    device: &DeviceConfig,
-    workload: &WorkloadConfig,
-    layout: &Layout,
-    zone: ZoneGeometry,
-) {
+/// Where pages are programmed together, each active zone has pages that wait for others. The cache
+/// must have room for all of them.
+fn check_rows(rules: &mut Rules, device: &DeviceConfig, layout: &Layout) {
     let rows = u64::from(device.geometry().units_per_program());
-    if rows == 1 || zone.pages == 0 {
+    if rows == 1 {
         return;
-    }
-    for (index, flow) in workload.flows.iter().enumerate() {
-        rules.require(flow.cache.takes_writes(), format!("flow[{index}].cache"), || {
-            "found a mode without a write cache, allowed: write or write-read with zones whose \
-             pages are programmed together"
-                .to_owned()
-        });
     }
     let pools = match device.cache.sharing {
         Sharing::Shared => 1,

@@ -32,7 +32,7 @@ impl Device {
     }
 
     /// Reads the pages of a range of sectors.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn read_range(&mut self, id: RequestId, flow: FlowId, range: SectorRange) {
         let cached = !self.cache.is_off(flow);
         let mut parts = self.page_parts(flow, range.sector, range.sectors);

@@ -34,7 +34,7 @@ impl Device {
     ///
     /// `upcoming`: the first sector of the next request of the flow, if it is known. `counted`: the
     /// request belongs to the measured ones.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn submit(
         &mut self,
         flow: FlowId,
@@ -51,7 +51,7 @@ impl Device {
 
     /// Enters a request that keeps the rules of the drive, as [`Device::submit`] does. `ZONED`: the
     /// drive has zones.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(super) fn submit_admitted<const ZONED: bool>(
         &mut self,
         flow: FlowId,
@@ -155,7 +155,7 @@ impl Device {
     }
 
     /// [`Device::part_done`], inlined for hot callers.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn end_part(&mut self, id: RequestId, chain: &Chain) {
         let now = self.context.now;
         let request = &mut self.context.requests[id];

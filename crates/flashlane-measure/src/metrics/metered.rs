@@ -81,7 +81,7 @@ impl Metered {
     }
 
     /// Measures the request that is complete, and lets it go.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn complete(&mut self) {
         let (now, request) = (self.device.now(), self.device.completed());
         self.completed_cookie = request.cookie;

@@ -119,7 +119,7 @@ impl Recorder {
     }
 
     /// Adds a completed request of a drive.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn request_completed(&mut self, request: &Request, now: Time, device: &Device) {
         if !request.marks.counted() {
             return;

@@ -190,7 +190,7 @@ impl Untimed {
     }
 
     /// The host writes a page.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn write(&mut self, page: &HostPage) -> Result<u64, Error> {
         let HostPage { flow, lpa, mask, at, directive } = *page;
         if self.ftl.has_handles() {
