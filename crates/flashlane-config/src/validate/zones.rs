@@ -40,18 +40,11 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 /// Checks how flows use zones. The rest of both configurations must be valid.
 pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
     let zoned = device.placement.mode == PlacementMode::Zones;
-    let in_rows = zoned && device.geometry().units_per_program() > 1;
+    if zoned && device.geometry().units_per_program() > 1 {
+        check_caches(rules, workload);
+    }
     let mut active = 0;
     for (index, flow) in workload.flows.iter().enumerate() {
-        rules.require(
-            !in_rows || flow.cache.takes_writes(),
-            format!("flow[{index}].cache"),
-            || {
-                "found a mode without a write cache, allowed: write or write-read with zones whose \
-             pages are programmed together"
-                    .to_owned()
-            },
-        );
         let Some(synthetic) = &flow.synthetic else { continue };
         let key = format!("flow[{index}].synthetic.zones");
         let writes = synthetic.fio.is_none()
@@ -98,6 +91,17 @@ pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &W
     rules.require(!zoned || active <= max, "placement.zones.max_active", || {
         format!("found {max}, allowed: {active} or more, as many as the flows write at a time")
     });
+}
+
+/// Checks that writes do not wait for the rest of their word line.
+fn check_caches(rules: &mut Rules, workload: &WorkloadConfig) {
+    for (index, flow) in workload.flows.iter().enumerate() {
+        rules.require(flow.cache.takes_writes(), format!("flow[{index}].cache"), || {
+            "found a mode without a write cache, allowed: write or write-read with zones whose \
+             pages are programmed together"
+                .to_owned()
+        });
+    }
 }
 
 /// Checks what depends on the size of zones. The rest of both configurations must be valid.
