@@ -141,7 +141,7 @@ pub struct CompatConfig {
     pub sata_tags_freed_on_fetch: bool,
     /// A SATA drive sees one stream of commands: pages are those of the whole drive and take turns
     /// on its planes. All flows share write frontiers, mapping cache and data cache. The data cache
-    /// works for all of them as the first flow asks.
+    /// works for all of them as the first flow asks. Not with hybrid mapping.
     pub sata_one_stream: bool,
     /// `--format mqsim-xml` writes rates over whole seconds of the whole run, times truncated to
     /// whole microseconds, and `-nan` for empty averages. Changes no other output.

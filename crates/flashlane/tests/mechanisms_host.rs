@@ -99,6 +99,35 @@ fn flows_of_one_stream_have_the_cache_mode_of_the_first() {
     assert!(one < 0.5 * separate, "{one} and {separate} us");
 }
 
+/// In one stream, a page holds the end of one flow and the start of the next. The second may write
+/// it before it has a page of its own anywhere.
+#[test]
+fn a_page_of_two_flows_may_be_placed_dynamically() {
+    let stream = |name: &str, size: &str, more: &str, requests: u32| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\ncache = \"off\"\n{more}[flow.synthetic]\n\
+             queue_depth = 1\nread_ratio = 0.0\naddress = \"streaming\"\nsize = \"{size}\"\n\
+             align = \"512B\"\nrequests = {requests}\n"
+        )
+    };
+    let second = stream("second", "512B", "starts_after = \"1s\"\n", 1);
+    let first = stream("first", "4KiB", "", 1000);
+    let mut scenario = Scenario::new(DRIVE, &[first, second].concat())
+        .set("compat.sata_one_stream", true)
+        .set("ftl.precondition.enabled", false)
+        .set("ftl.allocation", "dynamic")
+        .set("ftl.over_provisioning", "30%")
+        .set("flash.channels", 1)
+        .set("flash.chips_per_channel", 1);
+    let (device, workload) = scenario.load();
+    let start = workload.layout(&device).flows[1].in_stream.expect("it begins somewhere");
+    assert!(start.sectors > 0, "the second flow begins inside a page of the drive");
+    for waf_only in [false, true] {
+        scenario.options.waf_only = waf_only;
+        assert!(scenario.run().flows[1].requests.write > 0, "waf-only: {waf_only}");
+    }
+}
+
 #[test]
 fn the_adapter_takes_one_command_at_a_time() {
     let base = one(32, 1.0, "4KiB", 4000);

@@ -79,6 +79,12 @@ const RULES: &[Case] = &[
         "[ftl.mapping]\nkind = \"hybrid\"\n[ftl.precondition]\nopen_blocks = true\n[ftl.gc]\n",
         &["ftl.precondition.open_blocks", "allowed: false"],
     ),
+    case(
+        "[ftl.gc]\n",
+        "[ftl.mapping]\nkind = \"hybrid\"\n[interface]\nkind = \"sata\"\n\
+         [compat]\nsata_one_stream = true\n[ftl.gc]\n",
+        &["compat.sata_one_stream", "found true, allowed: false", "hybrid mapping"],
+    ),
     case("\"28%\"", "\"0.1%\"", &["ftl.over_provisioning", "0.5%"]),
     case("\"28%\"", "\"5%\"", &["ftl.over_provisioning", "plane 0", "over-provisioning of at"]),
     case(

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use super::{
     BANDWIDTH, BLOCKS_PER_PLANE, CHANNELS, DIES_PER_CHIP, MAX_PAGES, MAX_REQUEST_BYTES,
     MAX_SPAN_PS, OPERATION_PS, OUTSTANDING, OVER_PROVISIONING, PAGE_BYTES, PAGES_PER_BLOCK,
-    PLANES_PER_DIE, QUEUE_DEPTH, cache, errors, isolation, media, pacing, placement, separation,
-    slc_cache, superblocks, units, warps, word_lines, zones,
+    PLANES_PER_DIE, QUEUE_DEPTH, cache, errors, isolation, media, one_stream, pacing, placement,
+    separation, slc_cache, superblocks, units, warps, word_lines, zones,
 };
 use crate::{
     DeviceConfig, FlashConfig, FtlConfig, InterfaceConfig, LinkConfig, MappingKind, Placement,
@@ -43,6 +43,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
         media::check_translation(rules, &device.ftl);
     } else {
         check_ftl(rules, &device.ftl, &device.flash);
+        one_stream::check(rules, device);
     }
     check_placement(rules, device);
     isolation::check_device(rules, device);

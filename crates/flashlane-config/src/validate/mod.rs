@@ -13,6 +13,7 @@ mod isolation;
 mod limits;
 mod media;
 mod mqsim;
+mod one_stream;
 mod pacing;
 mod parts;
 mod placement;

@@ -185,9 +185,12 @@ pub fn plane_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32> {
 /// Data pages that each flow may hold on each plane, by plane and flow: its even share and its part
 /// of what the plane can spare. Collection of a plane within these limits always finds a victim,
 /// and together the planes of a flow have room for all of its pages.
+///
+/// In the one stream of a SATA drive a flow writes into the pages of others, so there the limit is
+/// for all flows together: one number for each plane.
 pub(crate) fn data_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32> {
     let budgets = plane_budget(settings, layout);
-    let flows = layout.flows.len();
+    let flows = if layout.is_one_stream() { 1 } else { layout.flows.len() };
     let mut limits = vec![0; budgets.len() * flows];
     for (index, flow) in layout.flows.iter().enumerate() {
         let even = pages_of_plane(flow, layout);
@@ -197,7 +200,7 @@ pub(crate) fn data_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32
             let beyond = u64::from(budget.flows) * u64::from(budget.padding);
             let spare = budget.room_pages().saturating_sub(budget.logical_pages + 1 + beyond);
             let limit = even + spare / u64::from(budget.flows);
-            limits[plane.index() * flows + index] = limit as u32;
+            limits[plane.index() * flows + index.min(flows - 1)] += limit as u32;
         }
     }
     limits
