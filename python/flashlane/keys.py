@@ -1538,7 +1538,7 @@ class CompatConfig(TypedDict, total=False):
     sata_one_stream: bool
     """A SATA drive sees one stream of commands: pages are those of the whole drive and take turns on its
     planes. All flows share write frontiers, mapping cache and data cache. The data cache works for all of
-    them as the first flow asks."""
+    them as the first flow asks. Not with hybrid mapping."""
 
     reporting: bool
     """``--format mqsim-xml`` writes rates over whole seconds of the whole run, times truncated to whole
