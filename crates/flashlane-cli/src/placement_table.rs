@@ -4,18 +4,22 @@ use flashlane::metrics::{HandleSummary, Summary};
 
 use crate::table::number;
 
+fn mib(bytes: u64) -> String {
+    number(bytes as f64 / f64::from(1 << 20))
+}
+
 /// Commands to zones, where the drive has some.
 fn zones(summary: &Summary) -> String {
     let Some(zones) = &summary.zones else { return String::new() };
     format!(
         "{} zones of {} MiB, up to {} active: {} appends, {} resets, {} finishes with {} MiB left\n",
         zones.zones,
-        number(zones.capacity_bytes as f64 / f64::from(1 << 20)),
+        mib(zones.capacity_bytes),
         zones.active_max,
         zones.appends,
         zones.resets,
         zones.finishes,
-        number(zones.left_bytes as f64 / f64::from(1 << 20)),
+        mib(zones.left_bytes),
     )
 }
 
@@ -26,7 +30,6 @@ pub(crate) fn placement(summary: &Summary) -> String {
 
 fn handles(summary: &Summary) -> String {
     let Some(placement) = &summary.placement else { return String::new() };
-    let mib = |bytes: u64| number(bytes as f64 / f64::from(1 << 20));
     let line = |handle: &HandleSummary| {
         format!(
             "handle {}: {} MiB of the host, {} MiB of copies, amplification {}; its writes made {} \

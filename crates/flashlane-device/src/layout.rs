@@ -228,7 +228,7 @@ pub struct StreamStart {
 impl FlowSpace {
     /// A flow on the planes that these lists name, without pages so far.
     #[must_use]
-    pub(crate) fn empty(lists: [Vec<u32>; 4]) -> Self {
+    pub fn empty(lists: [Vec<u32>; 4]) -> Self {
         Self {
             lists,
             chips: None,
@@ -257,7 +257,13 @@ impl FlowSpace {
     /// sectors.
     #[must_use]
     pub fn data_sectors(&self) -> u64 {
-        self.zones.map_or(self.sectors, |zone| self.sectors / zone.size * zone.capacity)
+        self.zones.map_or(self.sectors, |zone| self.zone_count() * zone.capacity)
+    }
+
+    /// Zones of the space; 0 where it has none.
+    #[must_use]
+    pub fn zone_count(&self) -> u64 {
+        self.zones.map_or(0, |zone| self.sectors / zone.size)
     }
 
     /// A page of the flow among all logical pages.
@@ -316,5 +322,11 @@ impl Layout {
     #[must_use]
     pub fn is_one_stream(&self) -> bool {
         self.flows.iter().any(|flow| flow.in_stream.is_some())
+    }
+
+    /// The zones of the drive, and their number in all spaces; `None` where it has none.
+    #[must_use]
+    pub fn zones_of_all(&self) -> Option<(ZoneGeometry, u64)> {
+        self.zones.map(|zone| (zone, self.flows.iter().map(FlowSpace::zone_count).sum()))
     }
 }

@@ -37,6 +37,30 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// All operations. The first four need no zones.
+    pub const ALL: [Self; 9] = [
+        Self::Read,
+        Self::Write,
+        Self::Trim,
+        Self::Flush,
+        Self::ZoneAppend,
+        Self::ZoneReset,
+        Self::ZoneFinish,
+        Self::ZoneOpen,
+        Self::ZoneClose,
+    ];
+
+    /// The name, as in records of requests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.request_op().name()
+    }
+
+    /// The operation that becomes this request; `None` for an answer of the drive.
+    pub(crate) fn of(op: RequestOp) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| operation.request_op() == op)
+    }
+
     /// The operation of a request.
     fn request_op(self) -> RequestOp {
         match self {

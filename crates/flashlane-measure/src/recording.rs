@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flashlane_engine::Time;
-use flashlane_units::{FlowId, RequestOp};
+use flashlane_units::FlowId;
 
 use super::command::{Command, Operation};
 use flashlane_workload::Planned;
@@ -91,17 +91,6 @@ impl Recorder {
 }
 
 fn command_of(planned: &Planned) -> Command {
-    let operation = match planned.op {
-        RequestOp::Read => Operation::Read,
-        RequestOp::Write => Operation::Write,
-        RequestOp::Trim => Operation::Trim,
-        RequestOp::Flush => Operation::Flush,
-        RequestOp::ZoneAppend => Operation::ZoneAppend,
-        RequestOp::ZoneReset => Operation::ZoneReset,
-        RequestOp::ZoneFinish => Operation::ZoneFinish,
-        RequestOp::ZoneOpen => Operation::ZoneOpen,
-        RequestOp::ZoneClose => Operation::ZoneClose,
-        RequestOp::Refused => unreachable!("no source plans a refused command"),
-    };
+    let operation = Operation::of(planned.op).expect("no source plans a refused command");
     Command::new(operation, planned.sector, planned.sectors)
 }

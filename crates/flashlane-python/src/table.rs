@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, SchemaRef};
 use flashlane::Details;
-use flashlane::drive::{Operation, Submitted};
+use flashlane::drive::Submitted;
 use flashlane::observe::{RequestBatch, Slice, TimeSeries, Timeline};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -205,17 +205,7 @@ pub(crate) fn request_schema() -> SchemaRef {
 /// The submissions of the flows of a run, in their order. A drive can replay this table.
 pub(crate) fn submissions(submitted: &[Submitted], flows: &[String]) -> Table {
     let commands = || submitted.iter().map(|it| it.command);
-    let ops = commands().map(|command| match command.operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-        Operation::Trim => "trim",
-        Operation::Flush => "flush",
-        Operation::ZoneAppend => "zone_append",
-        Operation::ZoneReset => "zone_reset",
-        Operation::ZoneFinish => "zone_finish",
-        Operation::ZoneOpen => "zone_open",
-        Operation::ZoneClose => "zone_close",
-    });
+    let ops = commands().map(|command| command.operation.name());
     let tenants = submitted.iter().map(|it| Some(&flows[usize::from(it.tenant)]));
     let by_clock: Vec<bool> = submitted.iter().map(|it| !it.at_once).collect();
     Table::of(vec![

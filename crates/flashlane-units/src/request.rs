@@ -72,3 +72,15 @@ impl RequestOp {
         Self::Refused,
     ];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_listed_in_the_order_of_their_numbers() {
+        for (number, op) in RequestOp::ALL.into_iter().enumerate() {
+            assert_eq!(op as usize, number, "{}", op.name());
+        }
+    }
+}

@@ -174,20 +174,7 @@ mod tests {
     use flashlane_units::Handle;
 
     fn space() -> FlowSpace {
-        FlowSpace {
-            lists: <[Vec<u32>; 4]>::default(),
-            chips: None,
-            start_sector: 0,
-            sectors: 80_000,
-            pages: 10_000,
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: Handle::default(),
-        }
+        FlowSpace { sectors: 80_000, pages: 10_000, ..FlowSpace::empty(<[Vec<u32>; 4]>::default()) }
     }
 
     const PARTS: &str = r#"

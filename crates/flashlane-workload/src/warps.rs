@@ -214,18 +214,9 @@ mod tests {
             ..SyntheticConfig::default()
         };
         let space = FlowSpace {
-            lists: [vec![0], vec![0], vec![0], vec![0]],
-            chips: None,
-            start_sector: 0,
             sectors: 1 << 20,
             pages: 1 << 17,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
-            first_lpa: 0,
+            ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
         };
         WarpSource::new(&config, warps, &space, 4096, 7, 0)
     }

@@ -41,18 +41,9 @@ fn job_of(flow: &FlowConfig) -> &FioConfig {
 fn source(flow: &FlowConfig) -> Box<dyn RequestSource> {
     let sectors = 1 << 21;
     let space = FlowSpace {
-        lists: [vec![0], vec![0], vec![0], vec![0]],
-        chips: None,
-        start_sector: 0,
         sectors,
         pages: sectors / 8,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        handle: flashlane_units::Handle::default(),
-        page_phase: 0,
-        wraps_after: None,
-        first_lpa: 0,
+        ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
     };
     let (page, most) = (ByteSize(4096), ByteSize(16 << 20));
     workload::build(flow, 0, &space, page, most, &CompatConfig::default(), 1).expect("a job")

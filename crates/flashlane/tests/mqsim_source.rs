@@ -15,18 +15,10 @@ const OURS: GeneratorMode = GeneratorMode::Ours { seed: 1, flow_index: 0 };
 
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
-        lists: [vec![0], vec![0], vec![0], vec![0]],
-        chips: None,
         start_sector: 12_345,
         sectors,
         pages: sectors.div_ceil(16),
-        first_lpa: 0,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        handle: flashlane_units::Handle::default(),
-        page_phase: 0,
-        wraps_after: None,
+        ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
     }
 }
 

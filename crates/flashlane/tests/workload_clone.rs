@@ -13,18 +13,9 @@ const REQUESTS: u64 = 1_000_000;
 
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
-        lists: [vec![0], vec![0], vec![0], vec![0]],
-        chips: None,
-        start_sector: 0,
         sectors,
         pages: sectors.div_ceil(16),
-        first_lpa: 0,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        handle: flashlane_units::Handle::default(),
-        page_phase: 0,
-        wraps_after: None,
+        ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
     }
 }
 

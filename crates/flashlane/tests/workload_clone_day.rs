@@ -118,18 +118,9 @@ fn a_day_has_the_counts_sizes_and_peaks_of_the_table() {
 #[ignore = "long: all requests of three days"]
 fn whole_days_have_the_counts_sizes_and_peaks_of_the_table() {
     let space = FlowSpace {
-        lists: <[Vec<u32>; 4]>::default(),
-        chips: None,
-        start_sector: 0,
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
-        first_lpa: 0,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        page_phase: 0,
-        wraps_after: None,
-        handle: flashlane_units::Handle::default(),
+        ..FlowSpace::empty(<[Vec<u32>; 4]>::default())
     };
     let mut missed = Vec::new();
     for published in &TABLE {
@@ -239,18 +230,9 @@ fn lm_tbe_is_sequential_and_dtrs_is_not() {
 #[test]
 fn a_flow_can_change_what_a_clone_touches() {
     let space = FlowSpace {
-        lists: <[Vec<u32>; 4]>::default(),
-        chips: None,
-        start_sector: 0,
         sectors: 100 << 20,
         pages: (100 << 20) / 16,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        page_phase: 0,
-        wraps_after: None,
-        handle: flashlane_units::Handle::default(),
-        first_lpa: 0,
+        ..FlowSpace::empty(<[Vec<u32>; 4]>::default())
     };
     let source = |change: fn(&mut CloneConfig)| {
         let mut config = CloneConfig::plain("das-as", Some(20_000));

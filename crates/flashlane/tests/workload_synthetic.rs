@@ -14,18 +14,11 @@ const SECOND: u64 = 1_000_000_000_000;
 
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
-        lists: [vec![0], vec![0], vec![0], vec![0]],
-        chips: None,
         start_sector: 1000,
         sectors,
         pages: sectors.div_ceil(16),
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        handle: flashlane_units::Handle::default(),
-        page_phase: 0,
-        wraps_after: None,
         first_lpa: 77,
+        ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
     }
 }
 

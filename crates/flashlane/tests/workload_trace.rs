@@ -14,18 +14,9 @@ use tempfile::NamedTempFile;
 
 fn space(sectors: u64) -> FlowSpace {
     FlowSpace {
-        lists: [vec![0], vec![0], vec![0], vec![0]],
-        chips: None,
-        start_sector: 0,
         sectors,
         pages: sectors.div_ceil(16),
-        first_lpa: 0,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        page_phase: 0,
-        wraps_after: None,
-        handle: flashlane_units::Handle::default(),
+        ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
     }
 }
 

@@ -47,7 +47,7 @@ read_time = ["50us", "60us", "70us"]
 program_time = ["700us"]
 "#;
 
-fn device(toml: &str) -> DeviceConfig {
+pub(crate) fn device(toml: &str) -> DeviceConfig {
     device_from_toml(toml, "device", &Overrides::default()).expect("a device").config
 }
 

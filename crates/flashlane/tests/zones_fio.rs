@@ -3,27 +3,12 @@
 
 use std::path::Path;
 
-use flashlane::config::load::{Overrides, device_from_toml};
+use crate::zones::{PAGES, device};
 use flashlane::config::validate::{validate, warnings};
 use flashlane::config::{DeviceConfig, WorkloadConfig, fio_job};
 use flashlane::metrics::Summary;
 use flashlane::{RunOptions, simulate};
 use flashlane_units::Ratio;
-
-/// A drive of 4 KiB pages with zones of 1 MiB.
-const PAGES: &str = r#"
-base = "tiny"
-[placement]
-mode = "zones"
-zones = { max_open = 3, max_active = 5 }
-[ftl]
-superblock = "drive"
-mapping = { ideal = true }
-"#;
-
-fn device(toml: &str) -> DeviceConfig {
-    device_from_toml(toml, "device", &Overrides::default()).expect("a device").config
-}
 
 /// A drive with zones that are larger than their capacity.
 fn with_holes() -> DeviceConfig {

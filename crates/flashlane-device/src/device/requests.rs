@@ -201,9 +201,6 @@ impl Device {
     /// Lets the complete request go.
     #[inline(always)]
     pub fn forget(&mut self) {
-        if self.zones.is_some() {
-            self.forget_refusal(self.completed);
-        }
         self.context.requests.remove(self.completed);
         self.look_for_idle();
     }

@@ -9,7 +9,6 @@ use super::Device;
 use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport, ZonesConfig};
 use crate::request::{Chain, Directive, Planned, Request};
 use crate::transaction::{Op, Source, Transaction};
-use flashlane_reading::Error;
 
 /// Rows of a zone that its finish has under way at a time, for each plane.
 const ROWS_UNDER_WAY: u32 = 2;
@@ -25,6 +24,15 @@ pub(super) struct Filling {
     first: Lpa,
 }
 
+/// What a drive with zones knows of a request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Note {
+    /// The life of its zone.
+    life: u64,
+    /// Why the drive refused it, if it did.
+    refusal: Option<ZoneRefusal>,
+}
+
 /// What a drive with zones keeps of commands under way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ZoneWork {
@@ -32,14 +40,10 @@ pub(super) struct ZoneWork {
     filling: Vec<Filling>,
     /// Finishes that wait for earlier writes to their zones.
     waiting: Vec<RequestId>,
-    /// Why the drive refused requests that are under way.
-    refusals: Vec<(RequestId, ZoneRefusal)>,
-    /// Why the command was refused that arrives now.
-    arriving: Option<ZoneRefusal>,
-    /// The life of the zone of the command that arrives now.
-    arriving_life: u32,
-    /// The lives of the zones of requests under way, by place in the slab.
-    lives: Vec<u32>,
+    /// The note of the command that arrives now.
+    arriving: Note,
+    /// Notes of requests, by place in the slab.
+    notes: Vec<Note>,
     /// True if a refusal is an answer, and not the end of the run.
     answers: bool,
     /// What a finish does to the rest of its zone.
@@ -90,16 +94,14 @@ impl Device {
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
         let why = match zones.admit(flow, &planned) {
             Ok(admitted) => {
-                self.zone_work.arriving_life = zones.life_of(flow, &admitted);
+                self.zone_work.arriving.life = zones.life_of(flow, &admitted);
                 return admitted;
             }
             Err(why) => why,
         };
-        self.zone_work.arriving = Some(why);
+        self.zone_work.arriving.refusal = Some(why);
         if !self.zone_work.answers {
-            let Planned { op, sector, sectors, .. } = planned;
-            let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
-            self.fail(Error::config(format!("flow[{flow}]"), format!("{command}: {why}")));
+            self.fail(why.error(flow, &planned));
         }
         Planned { op: RequestOp::Refused, sectors: 0, directive: Directive::NONE, ..planned }
     }
@@ -110,38 +112,26 @@ impl Device {
     pub(super) fn note_zone_request(&mut self, id: RequestId) {
         let refused = self.context.requests[id].op == RequestOp::Refused;
         let work = &mut self.zone_work;
-        assert_eq!(work.arriving.is_some(), refused, "a refusal has a reason");
+        assert_eq!(work.arriving.refusal.is_some(), refused, "a refusal has a reason");
         let at = place_of(id);
-        if at >= work.lives.len() {
-            work.lives.resize((at + 1).next_power_of_two(), 0);
+        if at >= work.notes.len() {
+            work.notes.resize((at + 1).next_power_of_two(), Note::default());
         }
-        work.lives[at] = std::mem::take(&mut work.arriving_life);
-        if let Some(why) = work.arriving.take() {
-            work.refusals.push((id, why));
-        }
+        work.notes[at] = std::mem::take(&mut work.arriving);
     }
 
     /// The life of the zone of a request.
-    fn life_of(&self, id: RequestId) -> u32 {
-        self.zone_work.lives[place_of(id)]
+    fn life_of(&self, id: RequestId) -> u64 {
+        self.zone_work.notes[place_of(id)].life
     }
 
     /// Why the complete request was refused, if it was.
     pub fn completed_refusal(&self) -> Option<ZoneRefusal> {
-        let id = self.completed;
-        let of = |(refused, _): &&(RequestId, ZoneRefusal)| *refused == id;
-        self.zone_work.refusals.iter().find(of).map(|&(_, why)| why)
-    }
-
-    /// A request leaves the drive.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn forget_refusal(&mut self, id: RequestId) {
-        let refused = self.context.requests[id].op == RequestOp::Refused;
-        let refusals = &mut self.zone_work.refusals;
-        let before = refusals.len();
-        refusals.retain(|&(of, _)| of != id);
-        assert_eq!(before - refusals.len(), usize::from(refused), "a refusal has one reason");
+        self.zones.as_ref()?;
+        let refusal = self.zone_work.notes[place_of(self.completed)].refusal;
+        let refused = self.completed().op == RequestOp::Refused;
+        assert_eq!(refusal.is_some(), refused, "the note is of this request");
+        refusal
     }
 
     /// The device work of a command that manages a zone.
@@ -172,6 +162,7 @@ impl Device {
     #[inline(never)]
     pub(super) fn write_entered(&mut self, id: RequestId) {
         let life = self.life_of(id);
+        assert!(life > 0, "data is written in a life of its zone");
         let zones = self.zones.as_mut().expect("asked only where flows have zones");
         zones.entered(life);
         for id in std::mem::take(&mut self.zone_work.waiting) {
@@ -329,6 +320,3 @@ impl Device {
         }
     }
 }
-
-/// The handle of writes to a zone is never that of the flow.
-const _: () = assert!(Handle::NONE.get() == u8::MAX, "a zone names its handle");

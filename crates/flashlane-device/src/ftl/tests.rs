@@ -36,18 +36,9 @@ impl Stage {
         };
         let pages = 100;
         let space = FlowSpace {
-            lists: [vec![0], vec![0], vec![0], vec![0, 1]],
-            chips: None,
-            start_sector: 0,
             sectors: pages * u64::from(SECTORS),
             pages,
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
+            ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0, 1]])
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: pages, zones: None };
         let mut config = FtlConfig::default();

@@ -28,20 +28,7 @@ fn sets_are_among_the_lists(config: &Isolation) -> Result<(), String> {
     let right = || [vec![1], vec![0, 1, 2], vec![0, 1], vec![0, 1]];
     // Sets that move divide the whole drive.
     let second = if config.moves() { all() } else { right() };
-    let flows = [all(), second].map(|lists| FlowSpace {
-        lists,
-        chips: None,
-        start_sector: 0,
-        sectors: 0,
-        pages: 64,
-        first_lpa: 0,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        page_phase: 0,
-        wraps_after: None,
-        handle: flashlane_units::Handle::default(),
-    });
+    let flows = [all(), second].map(|lists| FlowSpace { pages: 64, ..FlowSpace::empty(lists) });
     let Some(sets) = config.starting_sets(GEOMETRY, &flows) else { return Ok(()) };
     ensure!(sets.len() == flows.len(), "found {} sets for {} flows", sets.len(), flows.len());
     for (at, (set, flow)) in sets.iter().zip(&flows).enumerate() {

@@ -102,20 +102,7 @@ mod tests {
     }
 
     fn flow(channels: &[u32]) -> FlowSpace {
-        FlowSpace {
-            lists: [channels.to_vec(), (0..4).collect(), vec![0], vec![0, 1]],
-            chips: None,
-            start_sector: 0,
-            sectors: 0,
-            pages: 0,
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
-        }
+        FlowSpace::empty([channels.to_vec(), (0..4).collect(), vec![0], vec![0, 1]])
     }
 
     #[test]

@@ -34,18 +34,9 @@ impl Stage {
         };
         let geometry = Geometry::new(&flash);
         let space = FlowSpace {
-            lists: [vec![0, 1], vec![0, 1], vec![0, 1], vec![0]],
-            chips: None,
-            start_sector: 0,
             sectors: 400 * u64::from(geometry.sectors_per_page),
             pages: 400,
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
+            ..FlowSpace::empty([vec![0, 1], vec![0, 1], vec![0, 1], vec![0]])
         };
         let layout = Layout { geometry, flows: vec![space], logical_pages: 400, zones: None };
         let compat = CompatConfig::default();

@@ -15,7 +15,6 @@ use flashlane_config::{DeviceConfig, WorkloadConfig};
 use flashlane_device::device::Device;
 use flashlane_device::event::Up;
 use flashlane_device::host::HostFlow;
-use flashlane_device::layout::FlowSpace;
 use flashlane_device::request::Planned;
 use flashlane_reading::Error;
 
@@ -147,10 +146,7 @@ impl Metered {
             geometry: drive.geometry(),
             isolation_sets: drive.sets_summary(),
             scheduler_overhead: drive.scheduler_overhead(room),
-            zones: drive.layout().zones.map(|zone| {
-                let count = |flow: &FlowSpace| flow.sectors / zone.size;
-                (zone, drive.layout().flows.iter().map(count).sum())
-            }),
+            zones: drive.layout().zones_of_all(),
             logical_bytes: drive.layout().logical_pages * device.unit().0,
             memory: MemorySummary {
                 physical_pages: drive.geometry().pages(),
@@ -172,10 +168,8 @@ impl Meters {
     /// Keeps data of a completed request.
     fn keep_completion(&mut self, device: &mut Device) {
         let Some(completions) = &mut self.completions else { return };
-        let kept = {
-            let place = (|| device.completed_place(), device.completed_refusal());
-            completions.add(device.completed(), place, device.now())
-        };
+        let place = (|| device.completed_place(), device.completed_refusal());
+        let kept = completions.add(device.completed(), place, device.now());
         if let Err(error) = kept {
             device.fail(error);
         }

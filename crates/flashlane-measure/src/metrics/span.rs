@@ -198,6 +198,8 @@ impl Span<'_> {
         let user_programs = self.count(|r| r.drive.flash.user_programs);
         let gc_programs = self.count(|r| r.drive.flash.gc_programs);
         let mapping_programs = self.count(|r| r.drive.flash.mapping_programs);
+        // A program may write several units, and finishes of zones write what no host did.
+        let by_units = self.to.drive.ftl.units.is_some() || self.to.drive.zones.is_some();
         FlashSummary {
             user_reads: self.count(|r| r.drive.flash.user_reads),
             zero_fill_reads: self.count(|r| r.drive.ftl.zero_fill_reads),
@@ -220,10 +222,7 @@ impl Span<'_> {
             full_merges: self.count(|r| r.drive.ftl.merges[0]),
             partial_merges: self.count(|r| r.drive.ftl.merges[1]),
             switch_merges: self.count(|r| r.drive.ftl.merges[2]),
-            // A program may write several units, and finishes of zones write what no host did.
-            write_amplification: match self.to.drive.ftl.units.is_some()
-                || self.to.drive.zones.is_some()
-            {
+            write_amplification: match by_units {
                 false => {
                     amplification(user_programs, user_programs + gc_programs + mapping_programs)
                 }

@@ -17,23 +17,15 @@ use super::not_commands;
 
 /// The operation with this name.
 pub(super) fn operation(name: &str) -> PyResult<Operation> {
-    Ok(match name {
-        "read" => Operation::Read,
-        "write" => Operation::Write,
-        "trim" => Operation::Trim,
-        "flush" => Operation::Flush,
-        "zone_append" => Operation::ZoneAppend,
-        "zone_reset" => Operation::ZoneReset,
-        "zone_finish" => Operation::ZoneFinish,
-        "zone_open" => Operation::ZoneOpen,
-        "zone_close" => Operation::ZoneClose,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "op: found `{}`, allowed: read, write, trim, flush; with zones zone_append, \
-                 zone_reset, zone_finish, zone_open, zone_close",
-                flashlane::visible(other)
-            )));
-        }
+    Operation::ALL.into_iter().find(|operation| operation.name() == name).ok_or_else(|| {
+        let names = Operation::ALL.map(Operation::name);
+        let (plain, of_zones) = names.split_at(4);
+        PyValueError::new_err(format!(
+            "op: found `{}`, allowed: {}; with zones {}",
+            flashlane::visible(name),
+            plain.join(", "),
+            of_zones.join(", ")
+        ))
     })
 }
 

@@ -185,18 +185,9 @@ impl CloneSource {
         // Room for the largest request, and for runs.
         let sectors = mib.max(64).next_multiple_of(1024) * 2048;
         let space = FlowSpace {
-            lists: <[Vec<u32>; 4]>::default(),
-            chips: None,
-            start_sector: 0,
             sectors,
             pages: sectors.div_ceil(ALIGN_SECTORS),
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
+            ..FlowSpace::empty(<[Vec<u32>; 4]>::default())
         };
         let stream = |part: &str| Rng::stream(seed, part, 0);
         Self::of(params, time_scale, PassEnd::new(Some(requests), None), &space, &stream)

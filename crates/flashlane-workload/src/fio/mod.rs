@@ -88,7 +88,7 @@ impl FioSource {
             waiting: BinaryHeap::new(),
             outstanding: 0,
             end: PassEnd::new(synthetic.requests, synthetic.duration.map(|span| span.0)),
-            zones: Zbd::new(config, space.zones, space.sectors),
+            zones: Zbd::new(config, space),
             plan,
             space: space.clone(),
             past: false,
@@ -142,7 +142,7 @@ impl FioSource {
             for file in 0..self.plan.config.files.max(1) {
                 let Region { start, length } = self.plan.region(copy);
                 let first = (self.plan.file_start(copy, file) + start).div_ceil(size);
-                let end = (first + length / size).min(self.space.sectors / zone.size);
+                let end = (first + length / size).min(self.space.zone_count());
                 if first < end {
                     pages.insert_range(first * pages_each, end * pages_each - 1);
                 }
@@ -362,18 +362,9 @@ mod tests {
     /// A space of 512 MiB without zones.
     pub(super) fn space() -> FlowSpace {
         FlowSpace {
-            lists: [vec![0], vec![0], vec![0], vec![0]],
-            chips: None,
-            start_sector: 0,
             sectors: 1 << 20,
             pages: 1 << 17,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
-            first_lpa: 0,
+            ..FlowSpace::empty([vec![0], vec![0], vec![0], vec![0]])
         }
     }
 

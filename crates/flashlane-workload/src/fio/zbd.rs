@@ -11,7 +11,7 @@
 //! were full, and resets it before it writes it, which does nothing to an empty zone. Source: fio's
 //! HOWTO, and the writes that fio 3.33 issues to zones that it emulates in a file.
 
-use flashlane_device::layout::{SECTOR_BYTES, ZoneGeometry};
+use flashlane_device::layout::{FlowSpace, SECTOR_BYTES, ZoneGeometry};
 use flashlane_units::RequestOp;
 
 use super::place::Place;
@@ -92,20 +92,14 @@ impl Reach {
 
 impl Zbd {
     /// The zones of a job; `None` without `zonemode=zbd`, and on a drive without zones.
-    /// `sectors`: size of the space.
-    pub(super) fn new(
-        config: &FioConfig,
-        zones: Option<ZoneGeometry>,
-        sectors: u64,
-    ) -> Option<Self> {
-        let (zbd, geometry): (FioZbd, _) = (config.zbd?, zones?);
+    pub(super) fn new(config: &FioConfig, space: &FlowSpace) -> Option<Self> {
+        let (zbd, geometry): (FioZbd, ZoneGeometry) = (config.zbd?, space.zones?);
         let writers = config.jobs.max(1) as usize * config.files.max(1) as usize;
         let each = zbd.open_for_file(geometry.share, config.jobs, config.files);
-        let count = sectors / geometry.size.max(1);
         Some(Self {
             size: geometry.size * SECTOR_BYTES,
             capacity: geometry.capacity * SECTOR_BYTES,
-            zones: vec![Zone::default(); count as usize],
+            zones: vec![Zone::default(); space.zone_count() as usize],
             each: each as usize,
             open: vec![Vec::new(); writers],
             to_finish: None,
@@ -249,7 +243,6 @@ impl Zbd {
 mod tests {
     use std::collections::BTreeMap;
 
-    use flashlane_device::layout::FlowSpace;
     use flashlane_engine::Time;
     use flashlane_units::{ByteSize, RequestOp};
 

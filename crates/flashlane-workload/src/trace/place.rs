@@ -105,18 +105,9 @@ mod tests {
 
     fn space(sectors: u64) -> FlowSpace {
         FlowSpace {
-            lists: <[Vec<u32>; 4]>::default(),
-            chips: None,
-            start_sector: 0,
             sectors,
             pages: sectors.div_ceil(8),
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
+            ..FlowSpace::empty(<[Vec<u32>; 4]>::default())
         }
     }
 

@@ -81,7 +81,7 @@ pub(super) fn summarise(
 /// Commands to zones in the window; `None` where the drive has none.
 fn zones(run: &WafRun<'_>, all: &WorkSoFar) -> Option<ZonesSummary> {
     let from = run.warmed_up.zones.unwrap_or_default();
-    run.zones.as_ref().zip(all.zones).map(|(zones, to)| zones.summary(from, to))
+    Some(ZonesSummary::between(from, all.zones?, run.layout.zones_of_all()?))
 }
 
 /// Mapping units of the whole run; `None` where every page is mapped and programmed by itself.

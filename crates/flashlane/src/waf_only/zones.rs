@@ -6,7 +6,6 @@ use flashlane_device::interface::zones::{
 };
 use flashlane_device::layout::{FlowSpace, Layout, ZoneGeometry};
 use flashlane_device::request::Directive;
-use flashlane_measure::metrics::summary::ZonesSummary;
 use flashlane_reading::Error;
 use flashlane_units::{FlowId, Handle};
 use flashlane_workload::{Planned, RequestOp};
@@ -16,38 +15,25 @@ pub(super) struct ZonedRun {
     zones: Zones,
     geometry: ZoneGeometry,
     finish: FinishKind,
-    /// Zones of all flows.
-    count: u64,
 }
 
 impl ZonedRun {
     /// `None` for a drive without zones.
     pub(super) fn new(config: &ZonesConfig, layout: &Layout, drive: &Untimed) -> Option<Self> {
-        let geometry = layout.zones?;
-        let of_flow = |space: &FlowSpace| space.sectors / geometry.size;
         Some(Self {
             zones: Zones::new(config, layout, |lpa| drive.ftl().holds(lpa))?,
-            geometry,
+            geometry: layout.zones?,
             finish: config.finish,
-            count: layout.flows.iter().map(of_flow).sum(),
         })
     }
 
     /// The command as the drive sees it.
     pub(super) fn admit(&mut self, flow: FlowId, planned: &Planned) -> Result<Planned, Error> {
-        self.zones.admit_at_once(flow, planned).map_err(|why| {
-            let Planned { op, sector, sectors, .. } = *planned;
-            let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
-            Error::config(format!("flow[{flow}]"), format!("{command}: {why}"))
-        })
+        self.zones.admit_at_once(flow, planned).map_err(|why| why.error(flow, planned))
     }
 
     pub(super) fn counts(&self) -> ZoneCounts {
         self.zones.counts()
-    }
-
-    pub(super) fn summary(&self, from: ZoneCounts, to: ZoneCounts) -> ZonesSummary {
-        ZonesSummary::between(from, to, (self.geometry, self.count))
     }
 
     /// Carries out a command that manages a zone. Returns the time when it is done.

@@ -27,20 +27,7 @@ const GEOMETRY: Geometry = Geometry {
 };
 
 fn orders_name_every_plane(config: &Allocation) -> Result<(), String> {
-    let whole = FlowSpace {
-        lists: [vec![0, 1], vec![0, 1, 2], vec![0, 1], vec![0, 1]],
-        chips: None,
-        start_sector: 0,
-        sectors: 0,
-        pages: 0,
-        first_lpa: 0,
-        in_stream: None,
-        identifiers: 0,
-        zones: None,
-        page_phase: 0,
-        wraps_after: None,
-        handle: flashlane_units::Handle::default(),
-    };
+    let whole = FlowSpace::empty([vec![0, 1], vec![0, 1, 2], vec![0, 1], vec![0, 1]]);
     let part = FlowSpace { lists: [vec![1], vec![0, 2], vec![1], vec![0]], ..whole.clone() };
     let chips = Some(vec![ChipId::new(2), ChipId::new(5)]);
     let of_chips = FlowSpace { chips, ..whole.clone() };

@@ -62,20 +62,7 @@ mod tests {
     };
 
     fn flow(lists: [Vec<u32>; 4]) -> FlowSpace {
-        FlowSpace {
-            lists,
-            chips: None,
-            start_sector: 0,
-            sectors: 0,
-            pages: 0,
-            first_lpa: 0,
-            in_stream: None,
-            identifiers: 0,
-            zones: None,
-            page_phase: 0,
-            wraps_after: None,
-            handle: flashlane_units::Handle::default(),
-        }
+        FlowSpace::empty(lists)
     }
 
     fn all() -> FlowSpace {

@@ -38,6 +38,7 @@ pub use refusal::ZoneRefusal;
 /// Placement handles of a drive with zones: more than zones can be active, so that the last pages
 /// of a full zone can leave the cache before its handle is another zone's.
 pub const ZONE_HANDLES: u32 = 72;
+const _: () = assert!(ZONE_HANDLES <= Handle::NONE.get() as u32, "each handle of a zone is one");
 /// Zones that may be active.
 pub const ACTIVE_ZONES: std::ops::RangeInclusive<u32> = 1..=64;
 
@@ -124,7 +125,7 @@ struct Zone {
     handle: Handle,
     /// The life in which the data of the zone was written: the time from when it became active to
     /// its reset. 0 for an empty zone, and for one that was full at the start.
-    life: u32,
+    life: u64,
     /// The zone has a random write area.
     random: bool,
 }
@@ -165,7 +166,7 @@ impl Zones {
         let geometry = layout.zones?;
         let mut zones = Vec::new();
         let of_flow = |space: &FlowSpace| {
-            let count = (space.sectors / geometry.size) as u32;
+            let count = space.zone_count() as u32;
             let first = zones.len() as u32;
             zones.extend((0..count).map(|nth| {
                 let lpa = Lpa::new(space.first_lpa as u32 + nth * geometry.pages);
@@ -201,7 +202,7 @@ impl Zones {
 
     /// The life of the zone of a command that was checked just now: the one that a finish ends. 0
     /// where there is none.
-    pub(crate) fn life_of(&self, flow: FlowId, planned: &Planned) -> u32 {
+    pub(crate) fn life_of(&self, flow: FlowId, planned: &Planned) -> u64 {
         if planned.sectors == 0 {
             return 0;
         }
@@ -210,17 +211,17 @@ impl Zones {
     }
 
     /// The data of a write in a life has entered the drive.
-    pub(crate) fn entered(&mut self, life: u32) {
+    pub(crate) fn entered(&mut self, life: u64) {
         self.lives.entered(life);
     }
 
     /// True if data of a life has not entered the drive.
-    pub(crate) fn awaits(&self, life: u32) -> bool {
+    pub(crate) fn awaits(&self, life: u64) -> bool {
         self.lives.awaits(life)
     }
 
     /// True if a zone is still in a life. Otherwise it was reset since the command was checked.
-    pub(crate) fn is_current(&self, flow: FlowId, sector: u64, life: u32) -> bool {
+    pub(crate) fn is_current(&self, flow: FlowId, sector: u64, life: u64) -> bool {
         let (at, _, _) = self.place(flow, sector);
         self.zones[at].life == life
     }

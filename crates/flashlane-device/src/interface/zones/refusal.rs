@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use crate::request::Planned;
+use flashlane_reading::Error;
+use flashlane_units::FlowId;
+
 /// A rule of zones that a command breaks. Sectors are counted in the space of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneRefusal {
@@ -62,6 +66,14 @@ pub enum ZoneRefusal {
 }
 
 impl ZoneRefusal {
+    /// The error that ends a run in which a flow breaks the rule by a command.
+    #[must_use]
+    pub fn error(self, flow: FlowId, command: &Planned) -> Error {
+        let &Planned { op, sector, sectors, .. } = command;
+        let command = format!("{} of {sectors} sectors at sector {sector}", op.name());
+        Error::config(format!("flow[{flow}]"), format!("{command}: {self}"))
+    }
+
     /// Status code type and status code of the completion. Source: NVMe Zoned Namespace Command Set
     /// 1.1, figure of status codes.
     #[must_use]

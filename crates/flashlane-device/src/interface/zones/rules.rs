@@ -84,10 +84,16 @@ impl Zones {
         let start = u64::from(nth) * self.size;
         let refused = ZoneRefusal::Pointer { zone: nth, pointer: start + zone.written };
         let pointer = pointer.ok_or(refused)?;
+        Ok(Planned { directive: self.take(at, pointer, end)?, ..*planned })
+    }
+
+    /// Takes a write up to `end` that moves the write pointer of its zone. Returns where the data
+    /// goes.
+    fn take(&mut self, at: usize, pointer: u64, end: u64) -> Result<Directive, ZoneRefusal> {
         let handle = self.open_for(at, false)?;
         self.lives.enters(self.zones[at].life);
         self.move_pointer(at, pointer, end);
-        Ok(Planned { directive: Directive::place(handle), ..*planned })
+        Ok(Directive::place(handle))
     }
 
     /// The write pointer of a zone with a random write area after a write up to `end`; `None` if
@@ -115,16 +121,10 @@ impl Zones {
         if zone.random {
             return Err(ZoneRefusal::State { zone: nth, state: zone.state });
         }
-        let handle = self.open_for(at, false)?;
-        self.lives.enters(self.zones[at].life);
-        self.move_pointer(at, end, end);
+        let directive = self.take(at, end, end)?;
         self.counts.appends += 1;
-        Ok(Planned {
-            op: RequestOp::Write,
-            sector: start + zone.written,
-            directive: Directive::place(handle),
-            ..*planned
-        })
+        let sector = start + zone.written;
+        Ok(Planned { op: RequestOp::Write, sector, directive, ..*planned })
     }
 
     /// The end of a write in a zone that is not full.
