@@ -262,8 +262,7 @@ fn check_observed(case: &Case, summary: &Summary, details: &Details) {
     check_timeline(case, details);
     assert_eq!(details.blame.is_some(), observe.blame);
     let Some(blame) = &details.blame else { return };
-    // Alone, a tenant has no limits: their share of the difference is nobody else's.
-    if case.options.alone && !case.workload.limits_rates() {
+    if blame::parts_are_the_same(case) {
         blame::keep(summary, blame);
     }
     for (victim, flow) in blame.victims.iter().zip(&summary.flows) {

@@ -7,11 +7,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flashlane::metrics::Summary;
+use flashlane::config::Sharing;
+use flashlane::metrics::{AloneBasis, Summary};
 use flashlane::observe::Blame;
 
 use crate::blame_truth::draw::{drawn, loops};
 use crate::blame_truth::measure::{Pair, pairs};
+use crate::generate::Case;
 
 /// Counted requests of a victim that tell something.
 const REQUESTS_MIN: u64 = 100;
@@ -27,11 +29,24 @@ const OFF_MAX: f64 = 0.3;
 /// What others are blamed for, over the difference that they make.
 static RATIOS: Mutex<Vec<f64>> = Mutex::new(Vec::new());
 
-/// Keeps the victims of a run that lost more than a fifth to all others together.
+/// True if a tenant that runs alone has the same parts of the drive as beside the others. Otherwise
+/// a smaller part makes it slower, and nobody stands in its way.
+pub(crate) fn parts_are_the_same(case: &Case) -> bool {
+    let (cache, mapping) = (&case.device.cache, &case.device.ftl.mapping);
+    let in_parts = case.workload.flows.len() > 1
+        && (cache.sharing == Sharing::EqualPartitioning
+            || mapping.sharing == Sharing::EqualPartitioning && !mapping.ideal);
+    let same_dies = case.options.alone_basis == AloneBasis::SameIsolation;
+    case.options.alone && same_dies && !in_parts && !case.workload.limits_rates()
+}
+
+/// Keeps the victims of a run that lost more than a fifth to all others together. In an overload
+/// small changes of rate decide how far queues grow (docs/blame.md), so its victims tell nothing.
 pub(crate) fn keep(summary: &Summary, blame: &Blame) {
     for (row, flow) in blame.victims.iter().zip(&summary.flows) {
         let (shared, alone) = (flow.end_to_end_us.mean, flow.alone_end_to_end_us.unwrap_or(0.0));
-        if row.requests < REQUESTS_MIN || alone <= 0.0 || shared <= 1.2 * alone {
+        let overload = flow.depends_on_length();
+        if overload || row.requests < REQUESTS_MIN || alone <= 0.0 || shared <= 1.2 * alone {
             continue;
         }
         let others = blame.flows.iter().filter(|&name| *name != row.flow);

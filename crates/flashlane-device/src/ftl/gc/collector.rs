@@ -102,8 +102,12 @@ impl Ftl {
         if let Some(oldest) = self.block_to_fold(plane, true) {
             return Some(oldest);
         }
-        if self.idles(plane) {
-            return None;
+        while self.idles(plane) {
+            // Writes that wait while nothing is collected would wait for ever.
+            let Plane { jobs, parked, .. } = &self.blocks.planes[plane];
+            if parked.is_empty() || *jobs > 0 {
+                return None;
+            }
         }
         let blocks = &self.blocks;
         let filled = blocks.planes[plane].filled;

@@ -24,6 +24,7 @@ use flashlane::config::validate::{plane_budget, validate};
 use flashlane::config::{
     DeviceConfig, InterfaceKind, OUTSTANDING_MAX, OnEnd, Priority, WindowRule, WorkloadConfig,
 };
+use flashlane::metrics::AloneBasis;
 use flashlane::observe::{
     Observe, RequestBatch, RequestRecord, RequestSink, SeriesOptions, TimelineOptions,
 };
@@ -176,9 +177,15 @@ pub(crate) fn case(seed: u64) -> Case {
     let alone = draw.chance(0.1);
     let windows = alone.then(|| draw.scale(US, 10 * MS));
     let (observe, records) = observe(&mut draw);
+    // Drawn apart, so that the rest is what it was before.
+    let alone_basis = match Rng::stream(seed, "swarm.alone_basis", 0).below(2) {
+        0 => AloneBasis::WholeDrive,
+        _ => AloneBasis::SameIsolation,
+    };
     let options = RunOptions {
         seed,
         alone,
+        alone_basis,
         windows,
         check: true,
         threads: 1,
