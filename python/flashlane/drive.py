@@ -25,6 +25,20 @@ class Zone(NamedTuple):
     """The sector at which the next write begins."""
 
 
+class PlacementEvent(NamedTuple):
+    """What a drive told of the placement of data (``Drive.placement_events``)."""
+
+    at: int
+    """When it happened, in picoseconds."""
+    kind: str
+    """``moved`` (a reclaim unit was full), ``time-limit`` (it was open for too long) or ``reallocated`` (data
+    lies elsewhere than the host has put it)."""
+    identifier: int | None
+    """The placement identifier; ``None`` for copies in a reclaim unit that all handles share."""
+    pages: int
+    """Mapping units that lie elsewhere; 0 for the other kinds."""
+
+
 class Drive:
     """A preconditioned drive at time 0, which the program itself loads with commands.
 
@@ -99,6 +113,11 @@ class Drive:
     def sectors(self, tenant: str | int) -> int:
         """Sectors of a tenant's space, which are numbered from 0."""
         return self._native.sectors(tenant)
+
+    def placement_events(self) -> list[PlacementEvent]:
+        """The latest events of placement (``placement.mode`` of ``fdp`` or ``streams``), oldest first, 63 at
+        most: what log page 23h of NVMe has."""
+        return [PlacementEvent(*row) for row in self._native.placement_events()]
 
     def zones(self, tenant: str | int) -> list[Zone]:
         """The zones of a tenant, in order; none on a drive without zones."""

@@ -1,6 +1,6 @@
 //! Data by placement handle, for people.
 
-use flashlane::metrics::{HandleSummary, Summary};
+use flashlane::metrics::{HandleSummary, PlacementEvents, PlacementSummary, Summary};
 
 use crate::table::number;
 
@@ -41,5 +41,14 @@ fn handles(summary: &Summary) -> String {
             mib(handle.caused_bytes),
         )
     };
-    placement.handles.iter().filter(|handle| handle.media_bytes > 0).map(line).collect()
+    let handles = placement.handles.iter().filter(|handle| handle.media_bytes > 0);
+    handles.map(line).chain(events(placement)).collect()
+}
+
+/// What the drive told of placement beside units that were full, if anything.
+fn events(placement: &PlacementSummary) -> Option<String> {
+    let PlacementEvents { time_limit, .. } = placement.events;
+    (time_limit > 0).then(|| {
+        format!("{time_limit} reclaim units were left before they were full: their time was over\n")
+    })
 }

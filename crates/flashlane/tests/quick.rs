@@ -42,6 +42,7 @@ mod pacing;
 mod page_types;
 mod pauses;
 mod placement;
+mod placement_groups;
 mod plane_reads;
 mod rates;
 mod read_buffer;

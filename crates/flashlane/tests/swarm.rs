@@ -139,6 +139,7 @@ fn run_untimed(case: &Case, timed: &Summary, progress: &(dyn Fn(f64) + Sync)) {
         || compat.collection_per_block
         || compat.unprogrammed_mapping
         || compat.flash_unwritten_reads && compat.unordered_programs
+        || device.placement.unit_time.is_some()
         || case.workload.limits_rates()
         || case.workload.flows.iter().any(|flow| flow.starts_after.is_some());
     let summary = match simulate(device, &case.workload, &options, progress) {

@@ -77,6 +77,7 @@ pub fn validate_device(device: &DeviceConfig) -> Vec<Problem> {
         let alone = WorkloadConfig::whole_device();
         superblocks::check_sets(&mut rules, device, &alone);
         if rules.problems.is_empty() {
+            placement::check_groups(&mut rules, device, &alone);
             zones::check_sizes(&mut rules, device, &alone);
         }
         if rules.problems.is_empty() {
@@ -132,6 +133,7 @@ fn check_together(
         superblocks::check_sets(&mut rules, device, workload);
     }
     if rules.problems.is_empty() {
+        placement::check_groups(&mut rules, device, workload);
         zones::check_sizes(&mut rules, device, workload);
     }
     if rules.problems.is_empty() && device.flash.technology != Technology::InPlace {

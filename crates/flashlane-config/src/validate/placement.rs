@@ -1,17 +1,20 @@
 //! Rules of placement by the host (`[placement]`).
 
-use super::HANDLES;
+use super::{HANDLES, MAX_SPAN_PS};
 use crate::{DeviceConfig, Programming, WorkloadConfig};
-use flashlane_device::config::PlacementMode;
+use flashlane_device::config::{PlacementConfig, PlacementMode};
 use flashlane_device::ftl::gc::Victim;
 use flashlane_device::ftl::separation::Frontiers;
-use flashlane_device::ftl::superblocks::Superblock;
+use flashlane_device::ftl::superblocks::{self, Superblock};
+use flashlane_device::layout::FlowSpace;
 use flashlane_reading::Rules;
 
 /// Checks the keys of placement. The rest of the device must be valid.
 pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
     let placement = &device.placement;
     rules.range("placement.handles", placement.handles, &HANDLES);
+    rules.range("placement.groups", placement.groups, &HANDLES);
+    check_fdp(rules, device);
     if placement.is_off() {
         return;
     }
@@ -35,6 +38,49 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
             format!("found {}, allowed: none with {with}", name(placement.mode))
         });
     }
+}
+
+/// Checks the keys of flexible data placement alone.
+fn check_fdp(rules: &mut Rules, device: &DeviceConfig) {
+    let PlacementConfig { mode, handles, groups, unit_time, .. } = device.placement;
+    let (several, fdp) = (groups > 1, mode == PlacementMode::Fdp);
+    rules.require(!several || fdp, "placement.groups", || {
+        format!("found {groups}, allowed: 1 with placement.mode = \"{}\"", name(mode))
+    });
+    let identifiers = u64::from(handles) * u64::from(groups);
+    let most = *HANDLES.end();
+    rules.require(!fdp || identifiers <= u64::from(most), "placement.groups", || {
+        format!("found {groups}, allowed: at most {} with {handles} handles", most / handles.max(1))
+    });
+    if let Some(time) = unit_time {
+        rules.require(fdp, "placement.unit_time", || {
+            format!("found {time}, allowed: none with placement.mode = \"{}\"", name(mode))
+        });
+        rules.span("placement.unit_time", time, &(1..=MAX_SPAN_PS));
+    }
+}
+
+/// Checks that the sets of dies form reclaim groups of equal size, which all tenants may use. The
+/// sets must be valid.
+pub(super) fn check_groups(rules: &mut Rules, device: &DeviceConfig, workload: &WorkloadConfig) {
+    let groups = device.placement.groups;
+    if groups == 1 {
+        return;
+    }
+    let layout = workload.layout(device);
+    let folded = superblocks::folded(device.ftl_settings(), &layout);
+    let sets = folded.geometry.planes() as u32;
+    let all = |flow: &FlowSpace| flow.planes(folded.geometry).count() as u32 == sets;
+    rules.require(folded.flows.iter().all(all), "placement.groups", || {
+        format!("found {groups}, allowed: 1 where a tenant has a part of the dies")
+    });
+    rules.require(sets.is_multiple_of(groups), "placement.groups", || {
+        format!(
+            "found {groups}, allowed: a divisor of the {sets} sets of dies that ftl.superblock = \
+             \"{}\" makes",
+            device.ftl.superblock
+        )
+    });
 }
 
 /// Checks the placement identifiers of flows.

@@ -6,6 +6,7 @@ use flashlane_engine::place_of;
 use flashlane_units::{FlowId, Handle, Lpa, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
+use crate::ftl::placement::PlacementEvent;
 use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport, ZonesConfig};
 use crate::request::{Chain, Directive, Planned, Request};
 use crate::transaction::{Op, Source, Transaction};
@@ -66,6 +67,11 @@ impl Device {
     /// The zones of a flow; `None` where the drive has none.
     pub fn zones_of(&self, flow: FlowId) -> Option<Vec<ZoneReport>> {
         self.zones.as_ref().map(|zones| zones.report(flow))
+    }
+
+    /// The latest events of placement by the host, oldest first.
+    pub fn placement_events(&self) -> Vec<PlacementEvent> {
+        self.ftl.placement_events()
     }
 
     /// Commands that changed zones; `None` where the drive has none.

@@ -166,14 +166,17 @@ fn translation_pages(settings: FtlSettings<'_>, layout: &Layout, flow: &FlowSpac
     flow.pages.div_ceil(entries).div_ceil(u64::from(flow.plane_count()).max(1)) + 1
 }
 
-/// Limit of the data pages of all flows together on each plane, for sets of chips that change.
-/// Collection of a plane within its limit always finds a victim.
+/// Limit of the data pages of all flows together on each plane, for sets of chips that change, and
+/// with superblocks on each set of dies, for reclaim groups. Collection of a plane within its limit
+/// always finds a victim.
 pub fn plane_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32> {
     let budgets = plane_budget(settings, layout);
+    let drive = layout;
+    let layout = &*superblocks::folded(settings, layout);
     let mut limits: Vec<u64> =
         budgets.iter().map(|budget| budget.room_pages().saturating_sub(1)).collect();
     for flow in &layout.flows {
-        let translation = translation_pages(settings, layout, flow);
+        let translation = translation_pages(settings, drive, flow);
         for plane in flow.planes(layout.geometry) {
             let limit = &mut limits[plane.index()];
             *limit = limit.saturating_sub(translation);

@@ -144,7 +144,7 @@ impl Ftl {
         seed: u64,
     ) -> Self {
         let FtlSettings { config, compat, in_place, .. } = settings;
-        let geometry = layout.geometry;
+        let (drive, geometry) = (layout, layout.geometry);
         let layout = &*superblocks::folded(settings, layout);
         let mut blocks = state.blocks;
         blocks.count_valid();
@@ -154,15 +154,15 @@ impl Ftl {
         let shared_frontiers = blocks.shares_frontiers();
         let separation = Separator::new(&config.separation, layout, shared_frontiers);
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
-        let handles =
-            Handles::new(settings.placement, layout, blocks.count(), state.handles).map(Box::new);
+        let sizes = (blocks.planes.len(), blocks.count());
+        let handles = Handles::new(settings.placement, layout, sizes, state.handles).map(Box::new);
         let sets_move = sets.is_some();
         assert_eq!(
             sets_move, settings.sets_move,
             "sets move with the isolation policies that move them"
         );
-        if sets_move {
-            blocks.limit_data(plane_limits(settings, layout));
+        if sets_move || settings.placement.groups > 1 {
+            blocks.limit_data(plane_limits(settings, drive));
         } else if config.allocation.is_dynamic() {
             blocks.limit_data(data_limits(settings, layout));
         }

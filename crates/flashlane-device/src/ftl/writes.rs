@@ -1,5 +1,6 @@
 //! Writes of pages: they get a physical page, or wait for a free block.
 
+use flashlane_engine::Time;
 use flashlane_units::{FlowId, Lpa, PlaneId, Ppa, TransactionId};
 
 use super::blocks::Stream;
@@ -54,12 +55,20 @@ impl Ftl {
                 };
                 sets.plane_of_write(flow, old, blocks)
             }
-            None => match self.units.as_ref().and_then(|units| units.plane_to_fill(flow)) {
-                Some(plane) => plane,
-                None => self.allocator.plane(flow, lpa, old, blocks),
-            },
+            None => self.usual_plane(flow, lpa, old),
         };
         (plane, Stream::HOST)
+    }
+
+    /// The pool of a page of the host, where no sets of chips move. `old`: where the page lies, or
+    /// `NONE`.
+    #[inline(always)]
+    pub(in crate::ftl) fn usual_plane(&mut self, flow: FlowId, lpa: Lpa, old: Ppa) -> PlaneId {
+        let plane = match self.units.as_ref().and_then(|units| units.plane_to_fill(flow)) {
+            Some(plane) => plane,
+            None => self.allocator.plane(flow, lpa, old, &self.blocks),
+        };
+        self.set_in_group(plane, lpa, old)
     }
 
     /// Allocates a page of the frontier that the write belongs to. `None` where that needs a free
@@ -70,11 +79,12 @@ impl Ftl {
         plane: PlaneId,
         flow: FlowId,
         (lpa, stream): (Lpa, Stream),
+        now: Time,
     ) -> Option<Ppa> {
         if self.separation.is_some() {
             self.allocate_apart(plane, flow, (lpa, stream))
         } else if self.has_handles() {
-            self.allocate_by_handle(plane, flow, (lpa, stream))
+            self.allocate_by_handle(plane, flow, (lpa, stream), now)
         } else {
             self.blocks.allocate(plane, flow, stream, false)
         }
@@ -102,7 +112,7 @@ impl Ftl {
             true if first && !self.blocks.planes[plane].parked.is_empty() => None,
             true => self.place_in_log(plane, flow, lpa),
             false if self.slc_cache.is_some() => self.allocate_cached(plane, flow, stream),
-            false => self.allocate(plane, flow, (lpa, stream)),
+            false => self.allocate(plane, flow, (lpa, stream), now),
         };
         let ppa = ppa.ok_or(plane)?;
         let tr = &mut ctx.transactions[id];

@@ -8,12 +8,28 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_schema::DataType;
 use flashlane::Time;
-use flashlane::drive::{self, Command, Operation, Submitted};
+use flashlane::drive::{self, Command, Operation, PlacementEvent, Submitted, ZoneReport};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::not_commands;
+
+/// Start, capacity, state and write pointer of a zone.
+pub(super) type Zone = (u64, u64, String, u64);
+
+/// A zone for Python.
+pub(super) fn zone(zone: &ZoneReport) -> Zone {
+    (zone.start, zone.capacity, zone.state.to_string(), zone.pointer)
+}
+
+/// Time, kind, placement identifier and pages of an event of placement.
+pub(super) type Event = (u64, &'static str, Option<u8>, u32);
+
+/// An event of placement for Python.
+pub(super) fn event(event: &PlacementEvent) -> Event {
+    (event.at.0, event.kind.name(), event.identifier, event.pages)
+}
 
 /// The operation with this name.
 pub(super) fn operation(name: &str) -> PyResult<Operation> {

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use flashlane::config::load::{self, Overrides};
-use flashlane::drive::{self, Command, DriveOptions, Refused, Report, ZoneReport};
+use flashlane::drive::{self, Command, DriveOptions, Refused, Report};
 use flashlane::observe::RequestBatch;
 use flashlane::{Error, Time, visible};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -247,12 +247,15 @@ impl Drive {
     }
 
     /// Start, capacity, state and write pointer of each zone of a tenant.
-    fn zones(&self, tenant: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u64, String, u64)>> {
+    fn zones(&self, tenant: &Bound<'_, PyAny>) -> PyResult<Vec<commands::Zone>> {
         self.sectors(tenant)?;
         let zones = self.lock()?.drive.zones(self.tenant(tenant)?);
-        let row =
-            |zone: &ZoneReport| (zone.start, zone.capacity, zone.state.to_string(), zone.pointer);
-        Ok(zones.iter().map(row).collect())
+        Ok(zones.iter().map(commands::zone).collect())
+    }
+
+    /// Time, kind, placement identifier and pages of each of the latest events of placement.
+    fn placement_events(&self) -> PyResult<Vec<commands::Event>> {
+        Ok(self.lock()?.drive.placement_events().iter().map(commands::event).collect())
     }
 
     #[pyo3(signature = (

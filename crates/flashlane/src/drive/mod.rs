@@ -31,6 +31,7 @@ mod step;
 
 use flashlane_engine::Time;
 
+pub use flashlane_device::ftl::placement::{PlacementEvent, PlacementEventKind};
 pub use flashlane_device::interface::zones::{ZoneRefusal, ZoneReport, ZoneState};
 pub use flashlane_measure::command::{Command, Completion, Operation, Refused};
 pub use flashlane_measure::recording::{Submissions, Submitted};
@@ -221,6 +222,13 @@ impl Drive {
             return Vec::new();
         }
         self.drive.device.zones_of(FlowId::at(tenant)).unwrap_or_default()
+    }
+
+    /// The latest events of flexible data placement and streams, oldest first, 63 at most: what the
+    /// log page 23h of the standard has. Empty on a drive without them.
+    #[must_use]
+    pub fn placement_events(&self) -> Vec<PlacementEvent> {
+        self.drive.device.placement_events()
     }
 
     /// Submits a command of a tenant for a time. `cookie` comes back with the completion; the drive

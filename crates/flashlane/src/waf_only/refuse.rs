@@ -145,6 +145,11 @@ pub(crate) fn refuse(
         "ftl.mapping.kind",
         "found hybrid, allowed: page; its merges wait for each other",
     );
+    refuse(
+        device.placement.unit_time.is_some(),
+        "placement.unit_time",
+        "found a time, allowed: none",
+    );
     let jobs = device.ftl.gc.max_concurrent_per_plane;
     refuse(
         device.ftl.superblock != Superblock::Block && jobs > 1,

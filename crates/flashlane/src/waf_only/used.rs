@@ -75,6 +75,7 @@ fn without_timing(device: &DeviceConfig) -> DeviceConfig {
     (gc.max_concurrent_per_plane, gc.idle_after, gc.pacing) = (1, None, Pacing::default());
     plain.ftl.read_scrubbing.limit = 0;
     plain.errors = None;
+    plain.placement.unit_time = None;
     plain
 }
 

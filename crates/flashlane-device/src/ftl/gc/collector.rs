@@ -190,7 +190,7 @@ impl Ftl {
     /// for a block go on at once if no erase will wake them.
     pub(in crate::ftl) fn collect_again(&mut self, ctx: &mut Context, plane: PlaneId) {
         self.collect(ctx, plane);
-        if self.has_zones() {
+        if self.leaves_units() {
             self.look_after_zones(ctx, plane);
         }
         if self.layer.frees_at_once() {

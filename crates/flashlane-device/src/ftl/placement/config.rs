@@ -1,5 +1,6 @@
 //! The configuration of placement.
 
+use flashlane_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +18,24 @@ pub struct PlacementConfig {
     pub handles: u32,
     /// What collection does with the data of different handles, with `fdp`. Default: initially.
     pub isolation: HandleIsolation,
+    /// Reclaim groups, with `fdp`: the sets of dies of `ftl.superblock` in this many groups of
+    /// equal size. A placement identifier is then `group * handles + handle`, and the data of a
+    /// group lies on its dies. `handles` times `groups` is 64 at most. Range: 1..=64. Default: 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub groups: u32,
+    /// With `fdp`: how long a reclaim unit may be open. With the next write of its handle after
+    /// that time, the handle moves to another reclaim unit. Not with `--waf-only`. Default: no
+    /// limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit_time: Option<Span>,
     /// The zones, with `zones`.
     #[serde(skip_serializing_if = "ZonesConfig::is_default")]
     pub zones: ZonesConfig,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_one(groups: &u32) -> bool {
+    *groups == 1
 }
 
 impl Default for PlacementConfig {
@@ -28,6 +44,8 @@ impl Default for PlacementConfig {
             mode: PlacementMode::None,
             handles: 8,
             isolation: HandleIsolation::Initially,
+            groups: 1,
+            unit_time: None,
             zones: ZonesConfig::default(),
         }
     }
@@ -83,7 +101,7 @@ impl PlacementConfig {
     pub fn identifiers(&self) -> u32 {
         match self.mode {
             PlacementMode::None | PlacementMode::Zones => 0,
-            PlacementMode::Fdp => self.handles,
+            PlacementMode::Fdp => self.handles * self.groups,
             PlacementMode::Streams => self.handles + 1,
         }
     }
@@ -106,11 +124,14 @@ impl PlacementConfig {
     /// Open reclaim units for data, of hosts and of collection, in each set of dies.
     #[must_use]
     pub fn frontiers(&self) -> u32 {
+        // A reclaim unit that was open for too long, until no program of it is under way.
+        let left = u32::from(self.unit_time.is_some());
+        let of_group = self.identifiers() / self.groups.max(1);
         match (self.mode, self.is_persistent()) {
             // A zone has its superblock whether it is open or not.
             (PlacementMode::Zones, _) => 1,
-            (_, true) => 2 * self.identifiers(),
-            (_, false) => self.identifiers() + 1,
+            (_, true) => 2 * of_group + left,
+            (_, false) => of_group + 1 + left,
         }
     }
 }

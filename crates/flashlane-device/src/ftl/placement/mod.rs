@@ -19,9 +19,12 @@
 //! and the time of collection to the drive.
 
 mod config;
+mod events;
+mod groups;
+mod open;
 mod zones;
 
-use flashlane_engine::Array;
+use flashlane_engine::{Array, Time};
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
 
 use super::blocks::{BlockState, HANDLES_MAX, Stream};
@@ -29,6 +32,9 @@ use super::{Ftl, FtlState};
 use crate::context::Context;
 use crate::layout::Layout;
 pub use config::{HandleIsolation, PlacementConfig, PlacementMode};
+pub use events::{EventCounts, PlacementEvent, PlacementEventKind};
+use events::{Events, OpenTimes};
+use groups::Groups;
 use zones::ZoneLeftovers;
 
 /// Placement handles of a drive, or streams that may be open.
@@ -71,6 +77,8 @@ pub struct PlacementCounts {
     pub shared_erased: u64,
     /// Pages of a reclaim unit that can hold data.
     pub unit_pages: u32,
+    /// What the drive told, by kind.
+    pub events: EventCounts,
 }
 
 impl PlacementCounts {
@@ -91,6 +99,7 @@ impl PlacementCounts {
             remaining: self.remaining.clone(),
             shared_erased: self.shared_erased - before.shared_erased,
             unit_pages: self.unit_pages,
+            events: std::array::from_fn(|kind| self.events[kind] - before.events[kind]),
         }
     }
 }
@@ -109,18 +118,24 @@ pub(super) struct Handles {
     charged: Array<BlockId, Handle>,
     counts: Array<usize, HandleCounts>,
     shared_erased: u64,
+    /// What the drive tells of all this.
+    events: Events,
+    /// Where the drive has several reclaim groups.
+    groups: Option<Groups>,
+    /// Where the time of open reclaim units is limited.
+    open_times: Option<OpenTimes>,
     /// With zones: pages of a zone, and the first page of each flow.
     of_zones: Option<(u32, Array<FlowId, Lpa>)>,
     zones: ZoneLeftovers,
 }
 
 impl Handles {
-    /// `None` where hosts place nothing. `blocks`: the reclaim units of the drive. `of_page`: the
-    /// handles of the logical pages; empty for a new drive.
+    /// `None` where hosts place nothing. `sets`, `blocks`: sets of dies and reclaim units of the
+    /// drive. `of_page`: the handles of the logical pages; empty for a new drive.
     pub(super) fn new(
         config: &PlacementConfig,
         layout: &Layout,
-        blocks: usize,
+        (sets, blocks): (usize, usize),
         mut of_page: Vec<Handle>,
     ) -> Option<Self> {
         if config.is_off() {
@@ -140,6 +155,9 @@ impl Handles {
             charged: Array::of(Handle::default(), blocks),
             counts: Array::of(counts, count),
             shared_erased: 0,
+            events: Events::default(),
+            groups: Groups::new(config, sets),
+            open_times: config.unit_time.map(|limit| OpenTimes::new(Time(limit.0), count, sets)),
             of_zones: layout.zones.map(|zone| {
                 let first = layout.flows.iter().map(|flow| Lpa::new(flow.first_lpa as u32));
                 (zone.pages, first.collect())
@@ -169,12 +187,18 @@ impl Handles {
     }
 
     /// A page of the host has its place, the first of a reclaim unit if it `opens` one.
-    fn placed(&mut self, handle: Handle, opens: bool, fills: bool) {
+    fn placed(&mut self, set: PlaneId, handle: Handle, opens: bool, fills: bool) {
         let counts = &mut self.counts[handle.index()];
         counts.host_pages += 1;
-        counts.filled += u64::from(fills);
         if opens {
             self.latest = handle;
+            if let Some(times) = &mut self.open_times {
+                times.opened(set, handle, self.events.now);
+            }
+        }
+        if fills {
+            counts.filled += 1;
+            self.events.moved(handle);
         }
     }
 }
@@ -200,6 +224,13 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn has_zones(&self) -> bool {
         self.handles.as_ref().is_some_and(|handles| handles.of_zones.is_some())
+    }
+
+    /// True if open superblocks may be left before they are full: by zones, and where their time is
+    /// limited.
+    #[inline]
+    pub(in crate::ftl) fn leaves_units(&self) -> bool {
+        self.has_zones() || self.limits_open_times()
     }
 
     /// True if hosts place their data.
@@ -229,6 +260,9 @@ impl Ftl {
         if self.place_page(flow, lpa, handle) {
             self.begin_zone(ctx, flow, lpa, handle);
         }
+        if self.limits_open_times() {
+            self.leave_old_units(ctx, lpa);
+        }
     }
 
     /// Notes the handle of a page. True if it is the first one of a zone.
@@ -247,17 +281,20 @@ impl Ftl {
         plane: PlaneId,
         flow: FlowId,
         (lpa, stream): (Lpa, Stream),
+        now: Time,
     ) -> Option<Ppa> {
         if stream != Stream::HOST {
             // A translation page.
             return self.blocks.allocate(plane, flow, stream, false);
         }
         let handles = self.handles.as_mut().expect("asked only where hosts place data");
+        handles.events.now = now;
         let (handle, stream) = handles.stream_of(lpa);
+        debug_assert!(handles.uses(handle, plane), "a page lies in its reclaim group");
         let opens = self.blocks.next_page(plane, flow, stream) == 0;
         let ppa = self.blocks.allocate(plane, flow, stream, false)?;
         let block = self.blocks.block(self.blocks.block_of(ppa));
-        handles.placed(handle, opens, block.state == BlockState::Full);
+        handles.placed(plane, handle, opens, block.state == BlockState::Full);
         Some(ppa)
     }
 
@@ -266,6 +303,11 @@ impl Ftl {
     pub(super) fn collection_is_charged(&mut self, block: BlockId) {
         if let Some(handles) = &mut self.handles {
             handles.charged[block] = handles.latest;
+            let state = self.blocks.block(block);
+            if state.valid > 0 && state.stream.is_data() {
+                let handle = state.stream.handle().unwrap_or(Handle::NONE);
+                handles.events.reallocated(handle, state.valid);
+            }
         }
     }
 
@@ -297,14 +339,22 @@ impl Ftl {
         let left = |handle: Handle| {
             let stream = Stream::placed(handle, handles.persistent);
             let open = |plane| self.blocks.next_page(plane, FlowId::new(0), stream);
-            planes().map(|plane| u64::from(self.blocks.room_behind(open(plane)))).sum()
+            let own = planes().filter(|&plane| handles.uses(handle, plane));
+            own.map(|plane| u64::from(self.blocks.room_behind(open(plane)))).sum()
         };
         Some(PlacementCounts {
             remaining: (0..handles.counts.len()).map(|at| left(Handle::at(at))).collect(),
             handles: handles.counts.to_vec(),
             shared_erased: handles.shared_erased,
             unit_pages: unit,
+            events: handles.events.counts,
         })
+    }
+
+    /// The latest events, oldest first.
+    pub(crate) fn placement_events(&self) -> Vec<PlacementEvent> {
+        let handles = self.handles.as_ref().filter(|handles| handles.of_zones.is_none());
+        handles.map_or_else(Vec::new, |handles| handles.events.latest.iter().copied().collect())
     }
 
     /// Checks that blocks hold only pages of their handle.
@@ -322,6 +372,8 @@ impl Ftl {
             assert!(handle.index() < handles.counts.len(), "{handle} is a handle of the drive");
             let own = Stream::placed(handle, handles.persistent);
             assert!(stream == own || stream == own.moved(), "block {block} is not of {stream:?}");
+            let set = self.blocks.plane_of(block);
+            assert!(handles.uses(handle, set), "block {block} lies outside of its reclaim group");
         }
         let known = |handle: &Handle| handle.index() < handles.counts.len();
         assert!(handles.of_page.iter().all(known), "pages have handles of the drive");

@@ -21,7 +21,7 @@ pub(super) struct ZoneLeftovers {
     /// Zones that were left, by set of dies and handle, while writes wait for a free block.
     leaving: Vec<(PlaneId, Handle)>,
     /// Superblocks that zones left before they were full, with programs under way.
-    left: Vec<BlockId>,
+    pub(super) left: Vec<BlockId>,
     /// Superblocks of zones that were reset.
     reset: Vec<BlockId>,
 }
@@ -79,10 +79,15 @@ impl Ftl {
         let stream = Stream::placed(handle, false);
         let begun = self.blocks.next_page(plane, FlowId::new(0), stream) > 0;
         if begun {
-            self.send_row_of(ctx, plane, stream);
-            self.detach_superblock(plane, handle);
+            self.leave_unit(ctx, plane, stream);
         }
         begun
+    }
+
+    /// Sends the last row of a stream, and takes its superblock away.
+    pub(super) fn leave_unit(&mut self, ctx: &mut Context, plane: PlaneId, stream: Stream) {
+        self.send_row_of(ctx, plane, stream);
+        self.detach_superblock(plane, stream);
     }
 
     /// Leaves the zones whose pages waited for a free block, where no write waits any more.
@@ -117,8 +122,8 @@ impl Ftl {
     }
 
     /// Takes the superblock of a handle away; nothing is written to it any more.
-    pub(in crate::ftl) fn detach_superblock(&mut self, plane: PlaneId, handle: Handle) {
-        let block = self.blocks.detach(plane, Stream::placed(handle, false));
+    pub(in crate::ftl) fn detach_superblock(&mut self, plane: PlaneId, stream: Stream) {
+        let block = self.blocks.detach(plane, stream);
         let handles = self.handles.as_mut().expect("zones have handles");
         handles.zones.left.extend(block);
     }

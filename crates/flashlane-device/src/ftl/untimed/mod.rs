@@ -320,10 +320,8 @@ impl Untimed {
                 at = self.read_page(old, at);
             }
         }
-        let (plane, ppa) = self.place(at, (lpa, Stream::HOST), flow, |ftl| {
-            let open = ftl.units.as_ref().and_then(|units| units.plane_to_fill(flow));
-            open.unwrap_or_else(|| ftl.allocator.plane(flow, lpa, old, &ftl.blocks))
-        })?;
+        let (plane, ppa) =
+            self.place(at, (lpa, Stream::HOST), flow, |ftl| ftl.usual_plane(flow, lpa, old))?;
         if old != Ppa::NONE {
             // Collection may have moved the page.
             self.ftl.release(self.ftl.pages.ppa(lpa));
@@ -362,7 +360,7 @@ impl Untimed {
             }
             let plane = plane(&mut self.ftl);
             self.catch_up(self.dies.of(plane), at);
-            match self.ftl.allocate(plane, flow, (lpa, stream)) {
+            match self.ftl.allocate(plane, flow, (lpa, stream), Time::ZERO) {
                 Some(ppa) => {
                     self.ftl.blocks.written_at_once(ppa);
                     if self.ftl.blocks.parity_after(ppa).is_some() {

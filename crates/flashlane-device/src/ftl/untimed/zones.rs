@@ -26,7 +26,7 @@ impl Untimed {
         let stream = Stream::placed(handle, false);
         let (plane, _) = self.ftl.allocator.home(flow, lpa);
         self.ftl.complete_row(plane, FlowId::new(0), stream);
-        self.ftl.detach_superblock(plane, handle);
+        self.ftl.detach_superblock(plane, stream);
         self.ftl.close_left();
     }
 

@@ -30,7 +30,7 @@ pub use flow::{
     AloneBasis, AloneSummary, BreakdownSummary, CompletedInWindow, FlowSummary, Latency,
     TransactionSummary,
 };
-pub use placement::{HandleSummary, PlacementSummary};
+pub use placement::{HandleSummary, PlacementEvents, PlacementSummary};
 pub use separation::SeparationSummary;
 pub use slc_cache::SlcCacheSummary;
 pub use units::UnitSummary;

@@ -23,15 +23,35 @@ pub struct PlacementSummary {
     pub erased_bytes: u64,
     /// The part of `erased_bytes` that held copies of several handles.
     pub shared_erased_bytes: u64,
+    /// What the drive told of the placement of data.
+    #[serde(default)]
+    pub events: PlacementEvents,
     /// By handle.
     pub handles: Vec<HandleSummary>,
+}
+
+/// Events of placement inside the window, by kind. Source of the kinds: NVMe 2.1, log page 23h.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlacementEvents {
+    /// A reclaim unit was full, and its handle moved to another one by itself.
+    pub moved: u64,
+    /// A reclaim unit was open for longer than `placement.unit_time`, and its handle moved to
+    /// another one.
+    pub time_limit: u64,
+    /// Data lies elsewhere than the host has put it: collection began to copy a reclaim unit with
+    /// data, or a page went to another reclaim group, because its own had no room.
+    pub reallocated: u64,
 }
 
 /// Data of a placement handle.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandleSummary {
-    /// Number of the handle, or of the stream.
+    /// Number of the handle, or of the stream. With several reclaim groups, the placement
+    /// identifier: `group * handles + handle`.
     pub handle: u32,
+    /// The reclaim group. Left out where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
     /// Data that the host wrote to flash by the handle.
     pub host_bytes: u64,
     /// Data of the handle that was written: by the host, and copies of it.
@@ -57,12 +77,15 @@ impl PlacementSummary {
     pub fn of(counts: &PlacementCounts, device: &DeviceConfig) -> Self {
         let page = device.unit().0;
         let unit = u64::from(counts.unit_pages) * page;
+        let groups = device.placement.groups;
+        let [moved, time_limit, reallocated] = counts.events;
         let caused = |by: usize| -> u64 { counts.handles.iter().map(|h| h.copied_for[by]).sum() };
         let summary = |(at, handle): (usize, &HandleCounts)| {
             let media = handle.host_pages + handle.copied();
             let amplification = media as f64 / handle.host_pages as f64;
             HandleSummary {
                 handle: at as u32,
+                group: (groups > 1).then(|| at as u32 / device.placement.handles),
                 host_bytes: handle.host_pages * page,
                 media_bytes: media * page,
                 erased_bytes: handle.erased * unit,
@@ -84,6 +107,7 @@ impl PlacementSummary {
             media_bytes: sum(|handle| handle.media_bytes),
             erased_bytes: sum(|handle| handle.erased_bytes) + shared_erased_bytes,
             shared_erased_bytes,
+            events: PlacementEvents { moved, time_limit, reallocated },
             handles,
         }
     }
