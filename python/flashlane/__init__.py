@@ -24,7 +24,7 @@ from flashlane._flashlane import (
     __version__,
 )
 from flashlane.advise import Advice, Tried, advise
-from flashlane.drive import MS, US, Drive, S, Zone
+from flashlane.drive import MS, US, Drive, PlacementEvent, S, Zone
 from flashlane.errors import ConfigError, Error, OutputError, RefusedError, StuckError, TraceError
 from flashlane.papers import papers, reproduce
 from flashlane.plots import plot_compare
@@ -76,6 +76,7 @@ __all__ = [
     "Flow",
     "FlowResult",
     "OutputError",
+    "PlacementEvent",
     "Plan",
     "PlanAnswer",
     "PlanGoal",

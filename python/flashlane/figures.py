@@ -1068,11 +1068,30 @@ HandleIsolation: TypeAlias = Literal["initially", "persistently"]
 """Type of a reclaim unit handle. Source: NVMe 2.1, FDP configuration descriptor."""
 
 
+class PlacementEvents(TypedDict):
+    """Events of placement inside the window, by kind. Source of the kinds: NVMe 2.1, log page 23h."""
+
+    moved: int
+    """A reclaim unit was full, and its handle moved to another one by itself."""
+
+    time_limit: int
+    """A reclaim unit was open for longer than ``placement.unit_time``, and its handle moved to another
+    one."""
+
+    reallocated: int
+    """Data lies elsewhere than the host has put it: collection began to copy a reclaim unit with data, or
+    a page went to another reclaim group, because its own had no room."""
+
+
 class HandleSummary(TypedDict):
     """Data of a placement handle."""
 
     handle: int
-    """Number of the handle, or of the stream."""
+    """Number of the handle, or of the stream. With several reclaim groups, the placement identifier:
+    ``group * handles + handle``."""
+
+    group: NotRequired[int | None]
+    """The reclaim group. Left out where there is one."""
 
     host_bytes: int
     """Data that the host wrote to flash by the handle."""
@@ -1124,6 +1143,9 @@ class PlacementSummary(TypedDict):
 
     shared_erased_bytes: int
     """The part of ``erased_bytes`` that held copies of several handles."""
+
+    events: NotRequired[PlacementEvents]
+    """What the drive told of the placement of data."""
 
     handles: list[HandleSummary]
     """By handle."""

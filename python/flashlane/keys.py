@@ -1218,6 +1218,15 @@ class PlacementConfig(TypedDict, total=False):
     """What collection does with the data of different handles, with ``fdp``. Default: initially. Default:
     ``initially``."""
 
+    groups: int
+    """Reclaim groups, with ``fdp``: the sets of dies of ``ftl.superblock`` in this many groups of equal
+    size. A placement identifier is then ``group * handles + handle``, and the data of a group lies on its
+    dies. ``handles`` times ``groups`` is 64 at most. Range: 1..=64. Default: 1."""
+
+    unit_time: Span
+    """With ``fdp``: how long a reclaim unit may be open. With the next write of its handle after that
+    time, the handle moves to another reclaim unit. Not with ``--waf-only``. Default: no limit."""
+
     zones: ZonesConfig
     """The zones, with ``zones``."""
 

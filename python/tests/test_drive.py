@@ -392,3 +392,20 @@ def test_zones_are_written_at_their_pointers() -> None:
     assert "write pointer of zone 0 is at sector 16" in str(found[3][2])
     assert [found[cookie][0] for cookie in (4, 5, 6)] == ["zone_open", "zone_finish", "zone_reset"]
     assert [zone.state for zone in it.zones("a")[:2]] == ["empty", "explicitly open"]
+
+
+def test_a_drive_tells_of_the_placement_of_data() -> None:
+    device = {
+        "base": "tiny",
+        "placement": {"mode": "fdp", "handles": 2, "groups": 2},
+        "ftl": {"superblock": "2 dies", "precondition": {"enabled": False}},
+    }
+    it = fl.Drive(device, ["a"], check=True)
+    assert it.placement_events() == []
+    for cookie in range(1200):
+        it.submit("a", "write", 32 * cookie, 32, cookie=cookie, placement=3)
+        it.advance()
+    events = it.placement_events()
+    assert events and all(isinstance(event, fl.PlacementEvent) for event in events)
+    assert {(event.kind, event.identifier, event.pages) for event in events} == {("moved", 3, 0)}
+    assert [event.at for event in events] == sorted(event.at for event in events)
