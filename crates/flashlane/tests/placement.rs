@@ -135,6 +135,18 @@ fn handles_help_tenants_whose_data_dies_together() {
 }
 
 #[test]
+fn a_handle_that_nobody_uses_may_hold_a_unit() {
+    let of = |always: bool, handles: u32| {
+        let run = drive().set("placement.always_open", always);
+        without_time(&run.set("placement.handles", handles))
+    };
+    let found = run_all(&[of(false, 4), of(false, 9), of(true, 9)]);
+    let [few, many, always] = [0, 1, 2].map(|at: usize| found[at].flash.write_amplification);
+    assert_eq!(few, many, "handles that nobody uses take nothing");
+    assert!(always > 1.05 * many, "{always:.3} where they hold units, {many:.3} where not");
+}
+
+#[test]
 fn a_used_drive_begins_where_its_tenants_have_brought_it() {
     let used = drive().set("ftl.precondition.enabled", true);
     let long = |run: &Scenario| {

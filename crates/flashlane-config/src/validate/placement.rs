@@ -42,7 +42,7 @@ pub(super) fn check(rules: &mut Rules, device: &DeviceConfig) {
 
 /// Checks the keys of flexible data placement alone.
 fn check_fdp(rules: &mut Rules, device: &DeviceConfig) {
-    let PlacementConfig { mode, handles, groups, unit_time, .. } = device.placement;
+    let PlacementConfig { mode, handles, groups, always_open, unit_time, .. } = device.placement;
     let (several, fdp) = (groups > 1, mode == PlacementMode::Fdp);
     rules.require(!several || fdp, "placement.groups", || {
         format!("found {groups}, allowed: 1 with placement.mode = \"{}\"", name(mode))
@@ -51,6 +51,9 @@ fn check_fdp(rules: &mut Rules, device: &DeviceConfig) {
     let most = *HANDLES.end();
     rules.require(!fdp || identifiers <= u64::from(most), "placement.groups", || {
         format!("found {groups}, allowed: at most {} with {handles} handles", most / handles.max(1))
+    });
+    rules.require(!always_open || fdp, "placement.always_open", || {
+        format!("found true, allowed: false with placement.mode = \"{}\"", name(mode))
     });
     if let Some(time) = unit_time {
         rules.require(fdp, "placement.unit_time", || {

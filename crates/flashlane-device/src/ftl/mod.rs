@@ -156,6 +156,9 @@ impl Ftl {
         let errors = settings.errors.map(|errors| Errors::new(errors, &blocks, seed));
         let sizes = (blocks.planes.len(), blocks.count());
         let handles = Handles::new(settings.placement, layout, sizes, state.handles).map(Box::new);
+        if let Some(handles) = handles.as_ref().filter(|_| settings.placement.always_open) {
+            handles.open_units(&mut blocks);
+        }
         let sets_move = sets.is_some();
         assert_eq!(
             sets_move, settings.sets_move,

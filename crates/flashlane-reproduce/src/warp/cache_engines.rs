@@ -67,6 +67,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         logical_units: f64::from(units) / 1.171,
         kept_free: 5,
         handles: 2,
+        always_open: false,
         persistent: false,
     };
     let jobs = jobs(&drive)?;

@@ -22,6 +22,8 @@ pub(super) struct Drive {
     pub(super) kept_free: u32,
     /// Placement handles.
     pub(super) handles: u32,
+    /// Each handle holds a reclaim unit at all times.
+    pub(super) always_open: bool,
     /// Collection keeps the data of handles apart.
     pub(super) persistent: bool,
 }
@@ -33,7 +35,8 @@ impl Drive {
     }
 
     fn text(&self) -> String {
-        let &Self { units, unit_pages, logical_units, kept_free, handles, persistent } = self;
+        let &Self { units, unit_pages, logical_units, kept_free, handles, always_open, persistent } =
+            self;
         let isolation = if persistent { "persistently" } else { "initially" };
         format!(
             r#"
@@ -54,6 +57,7 @@ erase_time = "3ms"
 [placement]
 mode = "fdp"
 handles = {handles}
+always_open = {always_open}
 isolation = "{isolation}"
 [ftl]
 superblock = "drive"

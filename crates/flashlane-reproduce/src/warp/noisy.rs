@@ -47,7 +47,9 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         let logical_units = f64::from(units) / 1.14;
         let kept_free = (units / 100).max(3);
         let (unit_pages, handles) = (UNIT_PAGES, 2);
-        let drive = Drive { units, unit_pages, logical_units, kept_free, handles, persistent };
+        let always_open = false;
+        let drive =
+            Drive { units, unit_pages, logical_units, kept_free, handles, always_open, persistent };
         jobs.push(drive.job(&keys(), WRITTEN, (drive.pages(), 1.0))?);
     }
     let runs = lab.run(&jobs)?;

@@ -3,7 +3,8 @@
 //!
 //! The number and the size of the reclaim units of the two real drives are not known, and neither
 //! is their over-provisioning. This is fitted to the mean: one value for each drive. The emulated
-//! drive has known geometry: WARP_7, 448 GiB, 4086 reclaim units of 128 MiB.
+//! drives have known geometry, with reclaim units of 128 MiB and eight handles: WARP_7 has 448 GiB
+//! and 4086 units, WARP_1 has 128 GiB and 1126.
 
 use flashlane::Error;
 
@@ -22,10 +23,12 @@ struct Measured {
     kept_free: u32,
     /// Amplification in the mean of all whole passes after the first two.
     mean: f64,
+    /// Handles. If there are several, each holds an open reclaim unit at all times.
+    handles: u32,
     note: &'static str,
 }
 
-const DRIVES: [Measured; 3] = [
+const DRIVES: [Measured; 4] = [
     Measured {
         name: "drive A, real",
         units: 1024,
@@ -33,6 +36,7 @@ const DRIVES: [Measured; 3] = [
         logical_units: 1024.0 / 1.171,
         kept_free: 5,
         mean: 2.035,
+        handles: 1,
         note: "over-provisioning of 17.1 %, fitted",
     },
     Measured {
@@ -42,6 +46,7 @@ const DRIVES: [Measured; 3] = [
         logical_units: 1024.0 / 1.083,
         kept_free: 5,
         mean: 3.60,
+        handles: 1,
         note: "over-provisioning of 8.3 %, fitted",
     },
     Measured {
@@ -51,6 +56,17 @@ const DRIVES: [Measured; 3] = [
         logical_units: 3584.0,
         kept_free: 40,
         mean: 2.617,
+        handles: 8,
+        note: "known geometry",
+    },
+    Measured {
+        name: "WARP_1, emulated",
+        units: 1126,
+        unit_pages: 512,
+        logical_units: 1024.0,
+        kept_free: 11,
+        mean: 4.39,
+        handles: 8,
         note: "known geometry",
     },
 ];
@@ -68,7 +84,8 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
             unit_pages: measured.unit_pages,
             logical_units: measured.logical_units * size,
             kept_free: ((f64::from(measured.kept_free) * size) as u32).max(3),
-            handles: 1,
+            handles: measured.handles,
+            always_open: measured.handles > 1,
             persistent: false,
         };
         let keys = "size = \"4KiB\"\naddress = \"permutations\"\n";

@@ -122,7 +122,9 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Findings, Error> {
         unit_pages: UNIT_PAGES,
         logical_units: LOGICAL_UNITS * size,
         kept_free: ((f64::from(KEPT_FREE) * size) as u32).max(3),
-        handles: 3,
+        // The emulator has eight, which hold a reclaim unit at all times.
+        handles: 8,
+        always_open: true,
         persistent: false,
     };
     let mut jobs = Vec::new();

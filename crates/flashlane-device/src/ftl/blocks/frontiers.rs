@@ -56,7 +56,8 @@ impl Blocks {
             open.filled = *filled;
             *filled = filled.wrapping_add(1);
             let reserve = if privileged { 0 } else { self.host_reserve(plane) };
-            if self.eager_frontiers && self.planes[plane].free > reserve {
+            let at_once = self.eager_frontiers || self.handles_stay_open && stream.is_of_handle();
+            if at_once && self.planes[plane].free > reserve {
                 self.frontiers[at] = self.take_block(plane, flow, stream);
             }
         }
@@ -128,6 +129,18 @@ impl Blocks {
         for stream in [Stream::HOST, Stream::MAPPING, Stream::GC] {
             let at = self.frontier_at(plane, flow, stream);
             self.frontiers[at] = self.take_block(plane, flow, stream);
+        }
+    }
+
+    /// Opens the block of a handle on a plane where it has none, and from now on replaces it at once
+    /// when it is full.
+    pub(in crate::ftl) fn open_for_handle(&mut self, plane: PlaneId, stream: Stream) {
+        assert!(stream.is_of_handle(), "{stream:?} is no stream of a handle");
+        self.handles_stay_open = true;
+        let at = self.frontier_at(plane, FlowId::new(0), stream);
+        if self.frontiers[at] == BlockId::NONE && self.planes[plane].free > self.host_reserve(plane)
+        {
+            self.frontiers[at] = self.take_block(plane, FlowId::new(0), stream);
         }
     }
 

@@ -155,6 +155,8 @@ pub struct Blocks {
     reserve: u32,
     /// True if a full frontier is replaced at once, and not by the next write.
     eager_frontiers: bool,
+    /// True if handles have an open block at all times.
+    handles_stay_open: bool,
     /// Taking a block owes a collection if fewer free blocks than this are left; 0 for never.
     owe_below: u32,
     /// Valid data pages by plane and flow; empty unless they are limited.
@@ -202,6 +204,7 @@ impl Blocks {
             units_have_pages: false,
             reserve,
             eager_frontiers: false,
+            handles_stay_open: false,
             owe_below: 0,
             held: Vec::new(),
             held_flows: flows,

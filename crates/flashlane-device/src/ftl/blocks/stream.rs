@@ -81,6 +81,11 @@ impl Stream {
         }
     }
 
+    /// True for pages that the host writes by a placement handle.
+    pub(crate) fn is_of_handle(self) -> bool {
+        self.handle().is_some() && self.moved() != self
+    }
+
     /// True for data of the host, written or moved.
     pub(crate) fn is_data(self) -> bool {
         !matches!(self, Self::MAPPING | Self::GC_MAPPING)

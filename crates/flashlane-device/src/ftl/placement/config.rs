@@ -23,6 +23,10 @@ pub struct PlacementConfig {
     /// group lies on its dies. `handles` times `groups` is 64 at most. Range: 1..=64. Default: 1.
     #[serde(skip_serializing_if = "is_one")]
     pub groups: u32,
+    /// With `fdp`: each handle holds an open reclaim unit in each of its sets of dies at all times,
+    /// also before its first write. Otherwise it takes one with the next write. Default: false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub always_open: bool,
     /// With `fdp`: how long a reclaim unit may be open. With the next write of its handle after
     /// that time, the handle moves to another reclaim unit. Not with `--waf-only`. Default: no
     /// limit.
@@ -45,6 +49,7 @@ impl Default for PlacementConfig {
             handles: 8,
             isolation: HandleIsolation::Initially,
             groups: 1,
+            always_open: false,
             unit_time: None,
             zones: ZonesConfig::default(),
         }
@@ -90,6 +95,12 @@ impl PlacementConfig {
         self.mode == PlacementMode::None
     }
 
+    /// True with flexible data placement.
+    #[must_use]
+    pub fn is_fdp(&self) -> bool {
+        self.mode == PlacementMode::Fdp
+    }
+
     /// True for the default, of which configurations that are kept with results say nothing.
     #[must_use]
     pub fn is_default(&self) -> bool {
@@ -118,7 +129,7 @@ impl PlacementConfig {
     /// True if copies of different handles stay apart.
     #[must_use]
     pub fn is_persistent(&self) -> bool {
-        self.mode == PlacementMode::Fdp && self.isolation == HandleIsolation::Persistently
+        self.is_fdp() && self.isolation == HandleIsolation::Persistently
     }
 
     /// Open reclaim units for data, of hosts and of collection, in each set of dies.

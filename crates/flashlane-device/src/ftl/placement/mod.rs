@@ -27,7 +27,7 @@ mod zones;
 use flashlane_engine::{Array, Time};
 use flashlane_units::{BlockId, FlowId, Handle, Lpa, PlaneId, Ppa};
 
-use super::blocks::{BlockState, HANDLES_MAX, Stream};
+use super::blocks::{BlockState, Blocks, HANDLES_MAX, Stream};
 use super::{Ftl, FtlState};
 use crate::context::Context;
 use crate::layout::Layout;
@@ -164,6 +164,17 @@ impl Handles {
             }),
             zones: ZoneLeftovers::default(),
         })
+    }
+
+    /// Opens a reclaim unit for each handle in every set of dies that it uses.
+    pub(super) fn open_units(&self, blocks: &mut Blocks) {
+        for set in blocks.planes.numbers() {
+            for handle in (0..self.counts.len()).map(Handle::at) {
+                if self.uses(handle, set) {
+                    blocks.open_for_handle(set, Stream::placed(handle, self.persistent));
+                }
+            }
+        }
     }
 
     /// The stream of a page that the host wrote, and its handle.

@@ -67,6 +67,7 @@ fn groups(seed: u64, device: &mut DeviceConfig, workload: &WorkloadConfig) {
         }
     }
     let mut with = device.clone();
+    with.placement.always_open = draw.chance(0.5);
     with.placement.unit_time = draw.chance(0.4).then(|| Span(draw.scale(MS, 1000 * MS)));
     if !refused(&with) {
         *device = with;
