@@ -20,9 +20,10 @@ class Zone(NamedTuple):
     capacity: int
     """Sectors that can be written."""
     state: str
-    """``empty``, ``implicitly open``, ``explicitly open``, ``closed`` or ``full``."""
+    """``empty``, ``implicitly open``, ``explicitly open``, ``closed`` or ``full``; of a zone that failed,
+    ``read only`` or ``offline``."""
     pointer: int
-    """The sector at which the next write begins."""
+    """The sector at which the next write begins; of a zone that failed, where it was then."""
 
 
 class PlacementEvent(NamedTuple):
@@ -113,6 +114,11 @@ class Drive:
     def sectors(self, tenant: str | int) -> int:
         """Sectors of a tenant's space, which are numbered from 0."""
         return self._native.sectors(tenant)
+
+    def fail_zone(self, tenant: str | int, zone: int, state: str) -> None:
+        """A zone of a tenant fails, from now on. It is then ``read only`` or ``offline``; so a program tests what
+        a host does. Writes of the zone must not be under way."""
+        self._native.fail_zone(tenant, zone, state)
 
     def placement_events(self) -> list[PlacementEvent]:
         """The latest events of placement (``placement.mode`` of ``fdp`` or ``streams``), oldest first, 63 at

@@ -409,3 +409,25 @@ def test_a_drive_tells_of_the_placement_of_data() -> None:
     assert events and all(isinstance(event, fl.PlacementEvent) for event in events)
     assert {(event.kind, event.identifier, event.pages) for event in events} == {("moved", 3, 0)}
     assert [event.at for event in events] == sorted(event.at for event in events)
+
+
+def test_zones_fail_where_a_program_says_so() -> None:
+    device = {
+        "base": "tiny",
+        "placement": {"mode": "zones"},
+        "ftl": {"superblock": "drive", "mapping": {"ideal": True}},
+    }
+    it = fl.Drive(device, ["a"], check=True)
+    start = it.zones("a")[1].start
+    it.submit("a", "write", start, 8, cookie=1)
+    it.advance()
+    it.fail_zone("a", 1, "read only")
+    assert it.zones("a")[1].state == "read only"
+    it.submit("a", "read", start, 8, cookie=2)
+    it.submit("a", "write", start + 8, 8, cookie=3)
+    found = {done.cookie: done.op for done in it.advance()}
+    assert found == {2: "read", 3: "refused"}
+    with pytest.raises(ValueError, match="allowed: read only, offline"):
+        it.fail_zone("a", 1, "full")
+    with pytest.raises(ValueError, match="zone: found 100000, allowed: 0 to"):
+        it.fail_zone("a", 100_000, "offline")

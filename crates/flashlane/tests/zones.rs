@@ -181,6 +181,8 @@ fn name_of(refusal: ZoneRefusal) -> &'static str {
     match refusal {
         ZoneRefusal::Boundary { .. } => "boundary",
         ZoneRefusal::Full { .. } => "full",
+        ZoneRefusal::ReadOnly { .. } => "read only",
+        ZoneRefusal::Offline { .. } => "offline",
         ZoneRefusal::Pointer { .. } => "pointer",
         ZoneRefusal::Start { .. } => "start",
         ZoneRefusal::TooManyActive { .. } => "active",

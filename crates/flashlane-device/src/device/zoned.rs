@@ -2,12 +2,17 @@
 //! gives up the pages of a zone and erases its superblock, and a finish fills what the zone has
 //! left.
 
+use std::ops::Range;
+
 use flashlane_engine::place_of;
 use flashlane_units::{FlowId, Handle, Lpa, Ppa, RequestId, RequestOp, TransactionId};
 
 use super::Device;
 use crate::ftl::placement::PlacementEvent;
-use crate::interface::zones::{FinishKind, ZoneCounts, ZoneRefusal, ZoneReport, ZonesConfig};
+use crate::interface::zones::{
+    CannotFail, FailedZone, FinishKind, ZoneCounts, ZoneFailure, ZoneRefusal, ZoneReport,
+    ZonesConfig,
+};
 use crate::request::{Chain, Directive, Planned, Request};
 use crate::transaction::{Op, Source, Transaction};
 
@@ -72,6 +77,38 @@ impl Device {
     /// The latest events of placement by the host, oldest first.
     pub fn placement_events(&self) -> Vec<PlacementEvent> {
         self.ftl.placement_events()
+    }
+
+    /// A zone of a flow fails. What of an active one is in the cache is written first.
+    ///
+    /// # Errors
+    ///
+    /// The zone cannot fail now; nothing has changed then.
+    ///
+    /// # Panics
+    /// If the drive has no zones.
+    pub fn fail_zone(
+        &mut self,
+        flow: FlowId,
+        zone: u32,
+        failure: ZoneFailure,
+    ) -> Result<(), CannotFail> {
+        let zones = self.zones.as_mut().expect("asked only where flows have zones");
+        if let Some(FailedZone { start, handle }) = zones.fail(flow, zone, failure)? {
+            let first = self.layout.flows[flow.index()].lpa(self.page_sectors.divide_long(start));
+            let pages = self.layout.zones.expect("the drive has zones").pages;
+            self.write_back_range(flow, first.get()..first.get() + pages);
+            self.ask_ftl(|ftl, context| ftl.leave_zone(context, flow, first, handle));
+        }
+        Ok(())
+    }
+
+    /// Writes back what of some pages is in the cache.
+    fn write_back_range(&mut self, flow: FlowId, pages: Range<u32>) {
+        for lpa in self.cache.dirty_pages_in(flow, pages) {
+            let write = self.write_back(flow, lpa, u64::MAX);
+            self.translate(write);
+        }
     }
 
     /// Commands that changed zones; `None` where the drive has none.
@@ -237,10 +274,7 @@ impl Device {
         let space = &self.layout.flows[flow.index()];
         let page = |sector: u64| space.lpa(self.page_sectors.divide_long(sector)).get();
         let pages = page(start)..page(start) + page(pointer - start) - page(0);
-        for lpa in self.cache.dirty_pages_in(flow, pages) {
-            let write = self.write_back(flow, lpa, u64::MAX);
-            self.translate(write);
-        }
+        self.write_back_range(flow, pages);
     }
 
     /// Fills what a zone has left, behind what of it is in the cache.
@@ -260,10 +294,7 @@ impl Device {
         let start =
             first.lpa.get() - first.lpa.since(self.layout.flows[flow.index()].lpa(0)) % zone;
         let pages = start..first.lpa.get() + u32::from(begun);
-        for lpa in self.cache.dirty_pages_in(flow, pages) {
-            let write = self.write_back(flow, lpa, u64::MAX);
-            self.translate(write);
-        }
+        self.write_back_range(flow, pages);
         if !fills {
             let (lpa, handle) = (first.lpa, marks.handle());
             self.ask_ftl(|ftl, context| ftl.leave_zone(context, flow, lpa, handle));

@@ -8,7 +8,9 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_schema::DataType;
 use flashlane::Time;
-use flashlane::drive::{self, Command, Operation, PlacementEvent, Submitted, ZoneReport};
+use flashlane::drive::{
+    self, Command, Operation, PlacementEvent, Submitted, ZoneFailure, ZoneReport,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -21,6 +23,18 @@ pub(super) type Zone = (u64, u64, String, u64);
 /// A zone for Python.
 pub(super) fn zone(zone: &ZoneReport) -> Zone {
     (zone.start, zone.capacity, zone.state.to_string(), zone.pointer)
+}
+
+/// What is left of a zone that fails.
+pub(super) fn failure(state: &str) -> PyResult<ZoneFailure> {
+    match state {
+        "read only" => Ok(ZoneFailure::ReadOnly),
+        "offline" => Ok(ZoneFailure::Offline),
+        _ => {
+            let message = format!("state: found `{state}`, allowed: read only, offline");
+            Err(PyValueError::new_err(message))
+        }
+    }
 }
 
 /// Time, kind, placement identifier and pages of an event of placement.

@@ -1,9 +1,11 @@
 //! `Drive`: a drive to which a Python program submits commands and which it steps.
 
 mod commands;
+mod snapshot;
 
 pub(crate) use commands::Completion;
 use commands::Row;
+pub(crate) use snapshot::Snapshot;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,28 +57,6 @@ pub(crate) struct Drive {
     names: Vec<String>,
     /// Number of the drive, so that a snapshot is only restored to its own drive.
     number: u64,
-}
-
-/// The state of a drive at an instant.
-#[pyclass(frozen, module = "flashlane._flashlane", name = "Snapshot")]
-pub(crate) struct Snapshot {
-    snapshot: Mutex<drive::Snapshot>,
-    reports: u64,
-    now_ps: u64,
-    drive: u64,
-}
-
-#[pymethods]
-impl Snapshot {
-    /// The time of the snapshot. Unit: picoseconds.
-    #[getter]
-    fn now_ps(&self) -> u64 {
-        self.now_ps
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Snapshot(at {})", Time(self.now_ps))
-    }
 }
 
 /// The exception for a command that the drive refuses.
@@ -251,6 +231,14 @@ impl Drive {
         self.sectors(tenant)?;
         let zones = self.lock()?.drive.zones(self.tenant(tenant)?);
         Ok(zones.iter().map(commands::zone).collect())
+    }
+
+    /// A zone of a tenant fails.
+    fn fail_zone(&self, tenant: &Bound<'_, PyAny>, zone: u32, state: &str) -> PyResult<()> {
+        let failure = commands::failure(state)?;
+        self.sectors(tenant)?;
+        let found = self.lock()?.drive.fail_zone(self.tenant(tenant)?, zone, failure);
+        found.map_err(|why| PyValueError::new_err(why.to_string()))
     }
 
     /// Time, kind, placement identifier and pages of each of the latest events of placement.

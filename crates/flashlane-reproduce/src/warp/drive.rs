@@ -35,8 +35,8 @@ impl Drive {
     }
 
     fn text(&self) -> String {
-        let &Self { units, unit_pages, logical_units, kept_free, handles, always_open, persistent } =
-            self;
+        let &Self { units, unit_pages, logical_units, kept_free, .. } = self;
+        let &Self { handles, always_open, persistent, .. } = self;
         let isolation = if persistent { "persistently" } else { "initially" };
         format!(
             r#"

@@ -32,7 +32,9 @@ mod step;
 use flashlane_engine::Time;
 
 pub use flashlane_device::ftl::placement::{PlacementEvent, PlacementEventKind};
-pub use flashlane_device::interface::zones::{ZoneRefusal, ZoneReport, ZoneState};
+pub use flashlane_device::interface::zones::{
+    CannotFail, ZoneFailure, ZoneRefusal, ZoneReport, ZoneState,
+};
 pub use flashlane_measure::command::{Command, Completion, Operation, Refused};
 pub use flashlane_measure::recording::{Submissions, Submitted};
 
@@ -222,6 +224,28 @@ impl Drive {
             return Vec::new();
         }
         self.drive.device.zones_of(FlowId::at(tenant)).unwrap_or_default()
+    }
+
+    /// A zone of a tenant fails, from now on. It then can only be read, or not even that; so a
+    /// program tests what a host does. A recording of submissions does not tell of it.
+    ///
+    /// # Errors
+    ///
+    /// [`CannotFail`]; nothing has changed then.
+    pub fn fail_zone(
+        &mut self,
+        tenant: usize,
+        zone: u32,
+        failure: ZoneFailure,
+    ) -> Result<(), CannotFail> {
+        if self.zones(tenant).is_empty() {
+            return Err(CannotFail::NoZone { found: zone, count: 0 });
+        }
+        self.drive.device.fail_zone(FlowId::at(tenant), zone, failure)?;
+        if self.begun {
+            self.drive.device.dispatch_offered();
+        }
+        Ok(())
     }
 
     /// The latest events of flexible data placement and streams, oldest first, 63 at most: what the

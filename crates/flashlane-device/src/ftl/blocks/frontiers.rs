@@ -132,8 +132,8 @@ impl Blocks {
         }
     }
 
-    /// Opens the block of a handle on a plane where it has none, and from now on replaces it at once
-    /// when it is full.
+    /// Opens the block of a handle on a plane where it has none, and from now on replaces it at
+    /// once when it is full.
     pub(in crate::ftl) fn open_for_handle(&mut self, plane: PlaneId, stream: Stream) {
         assert!(stream.is_of_handle(), "{stream:?} is no stream of a handle");
         self.handles_stay_open = true;

@@ -6,8 +6,8 @@
 //! closed or full. The first write opens it *implicitly*, and the drive may close such a zone again
 //! to open another one. A command opens it *explicitly*: then only a command closes it. Open and
 //! closed zones are *active*: they hold resources of the drive, and their number is bounded. A
-//! reset empties the zone; a finish makes it full. A command that breaks a rule changes nothing,
-//! and is completed with the reason.
+//! reset empties the zone; a finish makes it full. A zone may fail: it can be read only, or is
+//! offline. A command that breaks a rule changes nothing, and is completed with the reason.
 //!
 //! Commands are checked in the order in which they arrive, so that the answer does not depend on
 //! how long others take. Behind this stage a zone is a run of logical pages: an append is a write
@@ -17,6 +17,7 @@
 //! Source: NVMe Zoned Namespace Command Set 1.1 (TP4053), and TP4076 for the random write area.
 
 mod config;
+mod failing;
 mod lives;
 mod refusal;
 mod rules;
@@ -32,6 +33,8 @@ use flashlane_units::{FlowId, Handle, Lpa};
 use crate::layout::{FlowSpace, Layout};
 use crate::request::Planned;
 pub use config::{FinishKind, ZonesConfig};
+pub(crate) use failing::FailedZone;
+pub use failing::{CannotFail, ZoneFailure};
 use lives::Lives;
 pub use refusal::ZoneRefusal;
 
@@ -56,6 +59,10 @@ pub enum ZoneState {
     Closed,
     /// Nothing can be written.
     Full,
+    /// Failed: data can only be read.
+    ReadOnly,
+    /// Failed: data cannot even be read.
+    Offline,
 }
 
 impl ZoneState {
@@ -65,7 +72,13 @@ impl ZoneState {
         matches!(self, Self::ImplicitlyOpen | Self::ExplicitlyOpen)
     }
 
-    /// True if the zone is neither empty nor full.
+    /// True if the zone failed.
+    #[must_use]
+    pub fn has_failed(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::Offline)
+    }
+
+    /// True if the zone is open or closed.
     #[must_use]
     pub fn is_active(self) -> bool {
         self.is_open() || self == Self::Closed
@@ -80,6 +93,8 @@ impl fmt::Display for ZoneState {
             Self::ExplicitlyOpen => "explicitly open",
             Self::Closed => "closed",
             Self::Full => "full",
+            Self::ReadOnly => "read only",
+            Self::Offline => "offline",
         })
     }
 }
@@ -93,7 +108,8 @@ pub struct ZoneReport {
     pub capacity: u64,
     /// The state.
     pub state: ZoneState,
-    /// The sector at which the next write begins; of a full zone, the end of its capacity.
+    /// The sector at which the next write begins; of a full zone, the end of its capacity; of a zone
+    /// that failed, where it was then.
     pub pointer: u64,
 }
 
@@ -262,7 +278,8 @@ impl Zones {
         let mut handles: Vec<u8> = self.free.iter().map(|handle| handle.get()).collect();
         for zone in &self.zones {
             assert_eq!(zone.handle != Handle::NONE, zone.state.is_active(), "an active zone's");
-            assert_eq!(zone.state == ZoneState::Full, zone.written == self.capacity, "full");
+            let full = zone.written == self.capacity;
+            assert!(zone.state.has_failed() || full == (zone.state == ZoneState::Full), "full");
             assert!(zone.state != ZoneState::Empty || zone.written == 0, "empty");
             handles.extend((zone.handle != Handle::NONE).then_some(zone.handle.get()));
         }

@@ -22,6 +22,16 @@ pub enum ZoneRefusal {
         /// The zone.
         zone: u32,
     },
+    /// The zone failed, and can only be read. NVMe: zone is read only.
+    ReadOnly {
+        /// The zone.
+        zone: u32,
+    },
+    /// The zone failed, and cannot even be read. NVMe: zone is offline.
+    Offline {
+        /// The zone.
+        zone: u32,
+    },
     /// A write does not begin at the write pointer, or lies outside of the random write area.
     /// NVMe: zone invalid write.
     Pointer {
@@ -81,6 +91,8 @@ impl ZoneRefusal {
         match self {
             Self::Boundary { .. } => (1, 0xb8),
             Self::Full { .. } => (1, 0xb9),
+            Self::ReadOnly { .. } => (1, 0xba),
+            Self::Offline { .. } => (1, 0xbb),
             Self::Pointer { .. } => (1, 0xbc),
             Self::TooManyActive { .. } => (1, 0xbd),
             Self::TooManyOpen { .. } => (1, 0xbe),
@@ -98,6 +110,8 @@ impl fmt::Display for ZoneRefusal {
                 write!(f, "it reaches over the end of zone {zone}, allowed: up to sector {end}")
             }
             Self::Full { zone } => write!(f, "zone {zone} is full, allowed: after a reset"),
+            Self::ReadOnly { zone } => write!(f, "zone {zone} failed, allowed: reads"),
+            Self::Offline { zone } => write!(f, "zone {zone} failed, allowed: nothing"),
             Self::Pointer { zone, pointer } => {
                 write!(f, "the write pointer of zone {zone} is at sector {pointer}")
             }

@@ -26,7 +26,7 @@ impl Zones {
             }
             RequestOp::Flush | RequestOp::Refused => Ok(*planned),
             RequestOp::Trim => Err(ZoneRefusal::Trim),
-            RequestOp::Read => self.read(planned),
+            RequestOp::Read => self.read(flow, planned),
             RequestOp::Write => self.write(flow, planned),
             RequestOp::ZoneAppend => self.append(flow, planned),
             _ => self.manage(flow, planned),
@@ -62,14 +62,21 @@ impl Zones {
     }
 
     /// A read may reach over zones, but not to sectors that no zone can hold.
-    fn read(&self, planned: &Planned) -> Result<Planned, ZoneRefusal> {
+    fn read(&self, flow: FlowId, planned: &Planned) -> Result<Planned, ZoneRefusal> {
         let (inside, sectors) = (planned.sector % self.size, u64::from(planned.sectors));
         if self.size > self.capacity && inside + sectors > self.capacity {
             let zone = planned.sector / self.size;
             let end = zone * self.size + self.capacity;
             return Err(ZoneRefusal::Boundary { zone: zone as u32, end });
         }
-        Ok(*planned)
+        let last = planned.sector + sectors.saturating_sub(1);
+        let zones = (planned.sector / self.size) as u32..=(last / self.size) as u32;
+        let OfFlow { first, .. } = self.flows[flow];
+        let is_offline = |nth: &u32| self.zones[(first + nth) as usize].state == ZoneState::Offline;
+        match zones.into_iter().find(is_offline) {
+            Some(zone) => Err(ZoneRefusal::Offline { zone }),
+            None => Ok(*planned),
+        }
     }
 
     fn write(&mut self, flow: FlowId, planned: &Planned) -> Result<Planned, ZoneRefusal> {
@@ -135,8 +142,11 @@ impl Zones {
         inside: u64,
         sectors: u32,
     ) -> Result<u64, ZoneRefusal> {
-        if self.zones[at].state == ZoneState::Full {
-            return Err(ZoneRefusal::Full { zone: nth });
+        match self.zones[at].state {
+            ZoneState::Full => return Err(ZoneRefusal::Full { zone: nth }),
+            ZoneState::ReadOnly => return Err(ZoneRefusal::ReadOnly { zone: nth }),
+            ZoneState::Offline => return Err(ZoneRefusal::Offline { zone: nth }),
+            _ => {}
         }
         let end = inside + u64::from(sectors);
         match end <= self.capacity {
@@ -199,7 +209,7 @@ impl Zones {
     }
 
     /// A zone is no longer active.
-    fn leave(&mut self, at: usize, state: ZoneState) {
+    pub(super) fn leave(&mut self, at: usize, state: ZoneState) {
         let zone = &mut self.zones[at];
         if zone.state.is_open() {
             self.open.retain(|&open| open as usize != at);
@@ -212,6 +222,7 @@ impl Zones {
         // The last writes to a random write area are committed after the zone has become full.
         let (written, life, random) = match state {
             ZoneState::Full => (self.capacity, zone.life, zone.random),
+            ZoneState::ReadOnly | ZoneState::Offline => (zone.written, zone.life, false),
             _ => (0, 0, false),
         };
         *zone = Zone { state, written, end: written, handle: Handle::NONE, life, random };
@@ -228,6 +239,9 @@ impl Zones {
         let zone = self.zones[at];
         let (mut sector, mut sectors) = (start, 0);
         match planned.op {
+            _ if zone.state.has_failed() => {
+                return Err(ZoneRefusal::State { zone: nth, state: zone.state });
+            }
             RequestOp::ZoneReset if zone.state != ZoneState::Empty => {
                 sectors = self.capacity;
                 self.counts.resets += 1;
