@@ -244,6 +244,11 @@ enum flashlane_op
      * In completions: the command broke a rule of zones, and `result` has the status.
      */
     FLASHLANE_OP_REFUSED = 9,
+    /**
+     * Moves the write pointer of a zone with a random write area behind the logical block at
+     * `lba`.
+     */
+    FLASHLANE_OP_ZONE_COMMIT = 10,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

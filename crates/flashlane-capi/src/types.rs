@@ -51,6 +51,9 @@ pub enum Op {
     ZoneClose = 8,
     /// In completions: the command broke a rule of zones, and `result` has the status.
     Refused = 9,
+    /// Moves the write pointer of a zone with a random write area behind the logical block at
+    /// `lba`.
+    ZoneCommit = 10,
 }
 
 /// What a step of a drive was.
@@ -202,7 +205,8 @@ impl Command {
             6 => Operation::ZoneFinish,
             7 => Operation::ZoneOpen,
             8 => Operation::ZoneClose,
-            other => return Err(wrong(format!("op: found {other}, allowed: 0 to 8"))),
+            10 => Operation::ZoneCommit,
+            other => return Err(wrong(format!("op: found {other}, allowed: 0 to 8, 10"))),
         };
         let placement = match (self.flags, self.placement) {
             (0, 0) => None,
@@ -262,6 +266,7 @@ impl From<&drive::Completion> for Completion {
                 RequestOp::ZoneOpen => Op::ZoneOpen,
                 RequestOp::ZoneClose => Op::ZoneClose,
                 RequestOp::Refused => Op::Refused,
+                RequestOp::ZoneCommit => Op::ZoneCommit,
             } as u8,
             counted: record.counted.into(),
             result: done.refusal.map_or(0, |why| {

@@ -34,11 +34,14 @@ pub enum Operation {
     ZoneOpen,
     /// Closes the zone that starts at `sector`. Length: 0, or that of a zone.
     ZoneClose,
+    /// Moves the write pointer of a zone with a random write area behind the logical block at
+    /// `sector`, and so commits what was written there. Length: 0.
+    ZoneCommit,
 }
 
 impl Operation {
     /// All operations. The first four need no zones.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Read,
         Self::Write,
         Self::Trim,
@@ -48,6 +51,7 @@ impl Operation {
         Self::ZoneFinish,
         Self::ZoneOpen,
         Self::ZoneClose,
+        Self::ZoneCommit,
     ];
 
     /// The name, as in records of requests.
@@ -73,6 +77,7 @@ impl Operation {
             Self::ZoneFinish => RequestOp::ZoneFinish,
             Self::ZoneOpen => RequestOp::ZoneOpen,
             Self::ZoneClose => RequestOp::ZoneClose,
+            Self::ZoneCommit => RequestOp::ZoneCommit,
         }
     }
 }

@@ -24,6 +24,8 @@ pub enum RequestOp {
     ZoneClose,
     /// A command that breaks a rule of zones: the drive answers it with an error.
     Refused,
+    /// Move the write pointer of a zone with a random write area over what was written there.
+    ZoneCommit,
 }
 
 impl RequestOp {
@@ -31,7 +33,14 @@ impl RequestOp {
     #[inline]
     #[must_use]
     pub fn manages_zone(self) -> bool {
-        matches!(self, Self::ZoneReset | Self::ZoneFinish | Self::ZoneOpen | Self::ZoneClose)
+        matches!(
+            self,
+            Self::ZoneReset
+                | Self::ZoneFinish
+                | Self::ZoneOpen
+                | Self::ZoneClose
+                | Self::ZoneCommit
+        )
     }
 
     /// True if data of the host crosses the link.
@@ -55,11 +64,12 @@ impl RequestOp {
             Self::ZoneOpen => "zone_open",
             Self::ZoneClose => "zone_close",
             Self::Refused => "refused",
+            Self::ZoneCommit => "zone_commit",
         }
     }
 
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Read,
         Self::Write,
         Self::Trim,
@@ -70,6 +80,7 @@ impl RequestOp {
         Self::ZoneOpen,
         Self::ZoneClose,
         Self::Refused,
+        Self::ZoneCommit,
     ];
 }
 

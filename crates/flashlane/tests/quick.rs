@@ -64,6 +64,7 @@ mod workload_clone_day;
 mod workload_synthetic;
 mod workload_trace;
 mod zones;
+mod zones_area;
 mod zones_failing;
 mod zones_fio;
 mod zones_flows;

@@ -171,7 +171,9 @@ impl Model {
                 self.open(at, ZoneState::ExplicitlyOpen)?;
             }
             Operation::ZoneClose if state.is_active() => self.set(at, ZoneState::Closed, written),
-            Operation::ZoneOpen | Operation::ZoneClose => return Err("state"),
+            Operation::ZoneOpen | Operation::ZoneClose | Operation::ZoneCommit => {
+                return Err("state");
+            }
         }
         Ok(command.sector)
     }
@@ -183,6 +185,7 @@ fn name_of(refusal: ZoneRefusal) -> &'static str {
         ZoneRefusal::Full { .. } => "full",
         ZoneRefusal::ReadOnly { .. } => "read only",
         ZoneRefusal::Offline { .. } => "offline",
+        ZoneRefusal::Commit { .. } => "commit",
         ZoneRefusal::Pointer { .. } => "pointer",
         ZoneRefusal::Start { .. } => "start",
         ZoneRefusal::TooManyActive { .. } => "active",
@@ -223,6 +226,7 @@ fn random_command(model: &Model, tenant: usize, rng: &mut Rng) -> Command {
         30..=32 => manage(Operation::ZoneReset, start + rng.below(8) / 7),
         33 | 34 => manage(Operation::ZoneFinish, start + rng.below(8) / 7),
         35..=37 => manage(Operation::ZoneOpen, start),
+        38 => manage(Operation::ZoneCommit, start),
         _ => manage(Operation::ZoneClose, start),
     }
 }

@@ -190,6 +190,8 @@ impl Device {
                 self.zone_work.waiting.push(id);
             }
             RequestOp::ZoneFinish => self.finish_zone(id),
+            // The zone may have been reset, or have failed, since the command was checked.
+            RequestOp::ZoneCommit if self.stays_in_area(id) => self.commit_area(id),
             _ => {}
         }
     }

@@ -108,8 +108,8 @@ pub struct ZoneReport {
     pub capacity: u64,
     /// The state.
     pub state: ZoneState,
-    /// The sector at which the next write begins; of a full zone, the end of its capacity; of a zone
-    /// that failed, where it was then.
+    /// The sector at which the next write begins; of a full zone, the end of its capacity; of a
+    /// zone that failed, where it was then.
     pub pointer: u64,
 }
 

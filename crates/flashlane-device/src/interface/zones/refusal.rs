@@ -40,6 +40,18 @@ pub enum ZoneRefusal {
         /// The write pointer.
         pointer: u64,
     },
+    /// A commit names no block at which the write pointer may end. NVMe: invalid zone operation
+    /// request.
+    Commit {
+        /// The zone.
+        zone: u32,
+        /// The write pointer.
+        pointer: u64,
+        /// The end of the random write area.
+        last: u64,
+        /// The write pointer moves by multiples of this many sectors.
+        step: u64,
+    },
     /// The command has to name the start of a zone. NVMe: invalid field in command.
     Start {
         /// The zone.
@@ -94,6 +106,7 @@ impl ZoneRefusal {
             Self::ReadOnly { .. } => (1, 0xba),
             Self::Offline { .. } => (1, 0xbb),
             Self::Pointer { .. } => (1, 0xbc),
+            Self::Commit { .. } => (1, 0xb6),
             Self::TooManyActive { .. } => (1, 0xbd),
             Self::TooManyOpen { .. } => (1, 0xbe),
             Self::State { .. } => (1, 0xbf),
@@ -115,6 +128,11 @@ impl fmt::Display for ZoneRefusal {
             Self::Pointer { zone, pointer } => {
                 write!(f, "the write pointer of zone {zone} is at sector {pointer}")
             }
+            Self::Commit { zone, pointer, last, step } => write!(
+                f,
+                "the write pointer of zone {zone} moves from sector {pointer} up to {last}, by \
+                 multiples of {step} sectors"
+            ),
             Self::Start { zone, start } => {
                 write!(f, "it names no start of a zone, allowed: {start} for zone {zone}")
             }

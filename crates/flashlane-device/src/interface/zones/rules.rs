@@ -29,6 +29,7 @@ impl Zones {
             RequestOp::Read => self.read(flow, planned),
             RequestOp::Write => self.write(flow, planned),
             RequestOp::ZoneAppend => self.append(flow, planned),
+            RequestOp::ZoneCommit => self.commit(flow, planned),
             _ => self.manage(flow, planned),
         };
         self.counts.refused += u64::from(admitted.is_err());
@@ -115,6 +116,27 @@ impl Zones {
         }
         let beyond = end.saturating_sub(zone.written + area);
         Some((zone.written + beyond.div_ceil(step) * step).min(self.capacity))
+    }
+
+    /// Moves the write pointer behind a block of the random write area.
+    fn commit(&mut self, flow: FlowId, planned: &Planned) -> Result<Planned, ZoneRefusal> {
+        let (at, nth, inside) = self.place(flow, planned.sector);
+        let (zone, start) = (self.zones[at], u64::from(nth) * self.size);
+        if !zone.random || !zone.state.is_active() {
+            return Err(ZoneRefusal::State { zone: nth, state: zone.state });
+        }
+        let [area, step] = [self.config.random_write_area, self.config.random_write_granularity]
+            .map(|size| size.0 / SECTOR_BYTES);
+        let block = u64::from(self.block);
+        let end = inside - inside % block + block;
+        let last = (zone.written + area).min(self.capacity);
+        let whole = end.is_multiple_of(step) || end == self.capacity;
+        if end <= zone.written || end > last || !whole {
+            let (pointer, last) = (start + zone.written, start + last);
+            return Err(ZoneRefusal::Commit { zone: nth, pointer, last, step });
+        }
+        self.move_pointer(at, end, end);
+        Ok(Planned { sector: start, sectors: self.block, ..*planned })
     }
 
     fn append(&mut self, flow: FlowId, planned: &Planned) -> Result<Planned, ZoneRefusal> {
