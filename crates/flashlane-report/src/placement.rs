@@ -181,7 +181,9 @@ impl Names<'_> {
             ];
             row(self.of(one), one.group, cells)
         };
-        let there = |(_, one): &(usize, &HandleSummary)| one.media_bytes + one.erased_bytes > 0;
+        // Handles that nobody wrote by have open units, too, which say nothing.
+        let used = |one: &HandleSummary| one.media_bytes + one.erased_bytes > 0;
+        let there = |(_, one): &(usize, &HandleSummary)| used(one);
         let mut rows: Vec<_> = all.handles.iter().enumerate().filter(there).map(handle).collect();
         let none = || "–".to_owned();
         if all.shared_erased_bytes > 0 {
@@ -189,7 +191,9 @@ impl Names<'_> {
             let cells = [none(), none(), none(), erased, none(), none()];
             rows.push(row("units of several handles".to_owned(), None, cells));
         }
-        let sum = |of: fn(&HandleSummary) -> u64| all.handles.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&HandleSummary) -> u64| {
+            all.handles.iter().filter(|one| used(one)).map(of).sum::<u64>()
+        };
         let amplification = all.media_bytes as f64 / all.host_bytes as f64;
         let cells = [
             mib(all.host_bytes),
