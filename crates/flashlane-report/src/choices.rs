@@ -1,5 +1,5 @@
-//! The changes that a page can try. Policies are those that ship with the simulator. Policies that a
-//! program registered are not in the page.
+//! The changes that a page can try. Policies are those that ship with the simulator. Policies that
+//! a program registered are not in the page.
 
 use flashlane::config::load::{Overrides, device_from_toml, workload_from_toml};
 use flashlane::config::{HandleEach, WorkloadConfig, handle_each};
