@@ -228,6 +228,43 @@ def test_interactions_work(browser: Any, four: fl.Result, tmp_path: Path) -> Non
     assert said == []
 
 
+def test_what_if_gives_each_tenant_a_handle(browser: Any, tmp_path: Path) -> None:
+    flash = {"channels": 2, "chips_per_channel": 2, "blocks_per_plane": 72, "pages_per_block": 24}
+    ftl = {
+        "superblock": "drive",
+        "over_provisioning": 0.3,
+        "precondition": {"enabled": False},
+        "gc": {"threshold": "6 blocks", "hard_threshold": "4 blocks", "max_concurrent_per_plane": 1},
+    }
+    device = fl.Device({"base": "fast18", "flash": flash, "ftl": ftl, "cache": {"capacity": "4MiB"}})
+    load = fl.Workload(
+        [
+            fl.Flow("log", queue_depth=8, read_ratio=0.1, size="64KiB", address="streaming", requests=5000),
+            fl.Flow("table", queue_depth=8, read_ratio=0.2, size="16KiB", requests=16000),
+        ]
+    )
+    was = fl.simulate(device, load, alone=True, blame=True, seed=3)
+    path = tmp_path / "report.html"
+    if "flashlane-module" not in was.report(path):
+        pytest.skip("the package has no what_if.b64: Rust cannot compile for browsers here")
+    page, said = _open(browser, path)
+    labels = page.locator("[data-what=placement] option").all_inner_texts()
+    assert labels[0] == "as it was"
+    assert [label.split(", ")[1] for label in labels[1:]] == ["initially isolated", "persistently isolated"]
+    page.select_option("[data-what=placement]", index=1)
+    page.click("[data-what=go]")
+    page.wait_for_function("document.getElementById('what-if').dataset.runs >= 1", timeout=60_000)
+    sets = {"flow.log.placement": 0, "flow.table.placement": 1}
+    placed = device.replace(set={"placement.mode": "fdp", "placement.handles": 2})
+    now = fl.simulate(placed, load.replace(set=sets), alone=True, blame=True, seed=3)
+    told = page.locator("[data-what=amplification]").inner_text()
+    found = re.match(r"With a handle each: amplification ([\d.]+) → ([\d.]+), p99 of (log|table) ", told)
+    assert found, told
+    for shown, run in zip(found.groups()[:2], (was, now), strict=True):
+        assert float(shown) == pytest.approx(run.summary["flash"]["write_amplification"], abs=0.006)
+    assert said == []
+
+
 def test_dark_print_and_narrow_screens(browser: Any, four: fl.Result, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     four.report(path)

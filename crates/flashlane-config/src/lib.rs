@@ -3,6 +3,7 @@
 
 pub mod bounds;
 pub mod fio_job;
+mod handle_each;
 mod layout;
 pub mod load;
 pub mod mqsim_xml;
@@ -13,4 +14,5 @@ pub mod workload;
 
 pub use flashlane_device::config::*;
 pub use flashlane_units::{policy, units};
+pub use handle_each::{HandleEach, handle_each};
 pub use workload::*;

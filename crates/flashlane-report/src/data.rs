@@ -186,7 +186,7 @@ impl RunData {
     /// policy of the program, and the run has time.
     pub(crate) fn runs_again(&self) -> bool {
         let files = ["[flow.trace]", "[flow.mqsim", ".toml\""];
-        self.configuration.contains("\n# workload\n")
+        self.configuration.contains(choices::WORKLOAD_MARK)
             && self.summary.waf_only.is_none()
             && choices::has(&self.summary)
             && !files.iter().any(|part| self.configuration.contains(part))

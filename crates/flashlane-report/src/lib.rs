@@ -5,6 +5,7 @@
 //! them.
 
 mod baseline;
+mod breakdown;
 mod chip_heat;
 mod choices;
 mod data;
@@ -15,6 +16,7 @@ mod measured;
 mod names;
 mod operations;
 mod page;
+mod placement;
 mod search;
 mod side_by_side;
 mod spark;

@@ -1,6 +1,6 @@
 //! Turns numbers into the texts, shares and colours that the template prints.
 
-use flashlane::metrics::{BreakdownSummary, FlowSummary, Latency, Summary};
+use flashlane::metrics::{Latency, Summary};
 use serde::Serialize;
 
 use crate::baseline::baseline_sentence;
@@ -12,9 +12,9 @@ use crate::matrices::{
 };
 use crate::side_by_side::{Compared, Figure, Row, collection, comparison};
 use crate::tradeoff::tradeoffs;
-use crate::{choices, diagram, measured, operations, spark, spending};
+use crate::{breakdown, choices, diagram, measured, operations, placement, spark, spending};
 use flashlane_verdict as verdict;
-use flashlane_verdict::words::{number, percent, starred, time};
+use flashlane_verdict::words::{number, starred, time};
 
 /// Number of colours of flows; beyond them, the lines of charts are dashed.
 const COLOURS: usize = 8;
@@ -32,19 +32,6 @@ const SUMMARY_HEADS: [&str; 11] = [
     "write mean",
     "slowdown",
 ];
-/// Stages of the breakdown, in the order in which a request meets them.
-const STAGES: [&str; 9] = [
-    "submission",
-    "transfer in",
-    "firmware",
-    "cache",
-    "mapping",
-    "flash queue",
-    "flash bus",
-    "flash array",
-    "transfer out",
-];
-
 /// The whole page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
@@ -74,6 +61,8 @@ pub(crate) struct Page {
     /// Policies to choose from.
     schedulers: Vec<String>,
     isolations: Vec<String>,
+    /// By run: ways to give each tenant a placement handle, as JSON.
+    handles: Option<String>,
     runs: Vec<RunView>,
 }
 
@@ -110,10 +99,11 @@ struct RunView {
     blame: Option<Matrix>,
     removals: Vec<RemovalRow>,
     diagram: Option<Diagram>,
-    breakdown: Vec<Bar>,
+    breakdown: Vec<breakdown::Bar>,
     chip_heads: Vec<u32>,
     chip_rows: Vec<ChannelRow>,
     spending: Vec<Row<String>>,
+    placement: Option<placement::View>,
 }
 
 #[derive(Debug, Serialize)]
@@ -129,24 +119,6 @@ struct FlowCard {
     /// Mean response time over the run, as the points of a line of 100 by 24.
     spark: Option<String>,
     goals: Vec<Goal>,
-}
-
-#[derive(Debug, Serialize)]
-struct Bar {
-    name: String,
-    /// Length relative to the longest bar. Range: 0..=100.
-    width: f64,
-    total: String,
-    description: String,
-    parts: Vec<Part>,
-}
-
-#[derive(Debug, Serialize)]
-struct Part {
-    index: usize,
-    grow: f64,
-    time: String,
-    title: String,
 }
 
 /// The page of these runs for the template.
@@ -181,6 +153,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         ("time", "Over time", has_series),
         ("flash", "Channels and chips", true),
         ("collection", "Collection and wear", true),
+        ("placement", "Placement", shown.iter().any(placement::is_there)),
         ("what-if", "What if", what_if),
         ("again", "How to get this again", true),
     ];
@@ -195,7 +168,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         summary_heads: SUMMARY_HEADS,
         operation_heads: operations::HEADS,
         operations: operations::present(&shown),
-        stages: STAGES,
+        stages: breakdown::STAGES,
         spending_heads: spending::HEADS,
         has_blame,
         has_series,
@@ -208,6 +181,7 @@ pub(crate) fn page(runs: &[RunData], what_if: bool) -> Result<Page, String> {
         collection: collection(&shown),
         schedulers: choices::schedulers(),
         isolations: choices::isolations(),
+        handles: choices::handles(runs).filter(|_| what_if),
         runs: runs.iter().zip(&shown).map(|(run, summary)| run_view(run, summary)).collect(),
     })
 }
@@ -247,10 +221,11 @@ fn run_view(run: &RunData, summary: &Summary) -> RunView {
         blame: run.blame.as_ref().map(|blame| matrix(blame, summary)),
         removals: removal_rows(summary, run.blame.as_ref()),
         diagram: run.blame.as_ref().and_then(diagram::of),
-        breakdown: breakdown(summary),
+        breakdown: breakdown::bars(summary),
         chip_heads: chip_heads(&summary.chips),
         chip_rows: chip_rows(summary),
         spending: spending::rows(summary),
+        placement: placement::view(run, summary),
     }
 }
 
@@ -358,43 +333,4 @@ fn summary_row(run: &RunData, summary: &Summary, index: usize) -> Row<String> {
             cell("slowdown", flow.slowdown, number),
         ],
     }
-}
-
-fn stages(breakdown: &BreakdownSummary) -> [f64; 9] {
-    [
-        breakdown.submission,
-        breakdown.transfer_in,
-        breakdown.firmware,
-        breakdown.cache,
-        breakdown.mapping,
-        breakdown.flash_queue,
-        breakdown.flash_bus,
-        breakdown.flash_array,
-        breakdown.transfer_out,
-    ]
-}
-
-fn breakdown(summary: &Summary) -> Vec<Bar> {
-    let total = |flow: &FlowSummary| stages(&flow.breakdown_us).iter().sum::<f64>();
-    let longest = summary.flows.iter().map(total).fold(1e-9, f64::max);
-    let bar = |flow: &FlowSummary| {
-        let all = total(flow);
-        let part = |(index, us): (usize, f64)| Part {
-            index,
-            grow: (us / all.max(1e-9) * 1e4).round() / 10.0,
-            time: time(us),
-            title: format!("{}: {} ({})", STAGES[index], time(us), percent(us / all.max(1e-9))),
-        };
-        let parts: Vec<Part> =
-            stages(&flow.breakdown_us).into_iter().enumerate().map(part).collect();
-        let said: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
-        Bar {
-            name: flow.name.clone(),
-            width: (all / longest * 1e3).round() / 10.0,
-            total: starred(time(all), flow.depends_on_length()),
-            description: format!("{}: {}", flow.name, said.join(", ")),
-            parts,
-        }
-    };
-    summary.flows.iter().map(bar).collect()
 }

@@ -28,6 +28,15 @@
       return label;
     }));
   };
+  // Ways to give each tenant of the run a placement handle.
+  const handles = () => {
+    const select = $("placement");
+    if (!select) return;
+    const changes = JSON.parse(select.dataset.changes)[pageRuns.indexOf(run())];
+    const options = changes.map(({ label, set }) => new Option(label, JSON.stringify(set)));
+    select.replaceChildren(new Option("as it was", ""), ...options);
+    $("placement-label").hidden = !changes.length;
+  };
   const question = () => {
     const { summary } = run();
     return { ...parts(), seed: summary.seed, alone: summary.flows.length > 1, blame: true, requests_max: REQUESTS_MAX };
@@ -36,7 +45,8 @@
   const changed = (was) => {
     const loads = [...$("loads").querySelectorAll("input")].map((input) => factor(+input.value));
     const alone_us = was.summary.flows.map((flow) => flow.alone_end_to_end_us).filter((time) => time !== null);
-    return { ...question(), scheduler: $("scheduler").value || null, isolation: $("isolation").value || null, loads, alone_us };
+    const set = JSON.parse($("placement")?.value || "[]");
+    return { ...question(), set, scheduler: $("scheduler").value || null, isolation: $("isolation").value || null, loads, alone_us };
   };
   // Each run as it was is simulated once.
   const asItWas = new Map();
@@ -66,21 +76,43 @@
     tbody.append(...rows);
     $("table").replaceChildren(thead, tbody);
   };
+  // Write amplification and the p99 of the tenant that suffers, or of the slowest one, before and after.
+  const amplification = (was, now, handles) => {
+    const flows = was.summary.flows;
+    const p99 = (flow) => flow.response_time_us.p99;
+    const slowest = flows.reduce((most, flow) => (p99(flow) > p99(most) ? flow : most));
+    const victim = flows.find((flow) => flow.name === was.verdict.sufferer) ?? slowest;
+    const [one, two] = [was, now].map(({ summary }) => summary.flash.write_amplification.toFixed(2));
+    const times = [victim, now.summary.flows[flows.indexOf(victim)]].map((flow) => micros(p99(flow)));
+    const change = `mplification ${one} → ${two}, p99 of ${visible(victim.name)} ${times.join(" → ")}.`;
+    return handles ? `With a handle each: a${change}` : `Write a${change}`;
+  };
   const go = async () => {
     const mine = ++asked;
     ask ??= simulator(document.getElementById("flashlane-module").textContent.trim());
     $("said").textContent = "Simulating …";
+    $("amplification").textContent = "";
     const was = JSON.parse((await before()).answer);
-    const now = was.error ? was : JSON.parse((await ask(changed(was))).answer);
+    const next = was.error ? null : changed(was);
+    const now = next ? JSON.parse((await ask(next)).answer) : was;
     // A later question has gone out.
     if (mine !== asked) return;
     const failed = was.error ?? now.error;
     $("results").hidden = Boolean(failed);
     $("said").textContent = visible(failed ? `These settings do not work together: ${failed}` : `${now.verdict.headline} ${now.verdict.cause}`);
-    if (!failed) table(was, now);
+    if (!failed) {
+      $("amplification").textContent = amplification(was, now, next.set.length > 0);
+      table(was, now);
+    }
     host.dataset.runs = String(+(host.dataset.runs ?? 0) + 1);
   };
   $("go").addEventListener("click", go);
-  $("run")?.addEventListener("change", () => { sliders(); $("results").hidden = true; $("said").textContent = ""; });
+  $("run")?.addEventListener("change", () => {
+    sliders();
+    handles();
+    $("results").hidden = true;
+    for (const name of ["said", "amplification"]) $(name).textContent = "";
+  });
   sliders();
+  handles();
 })();

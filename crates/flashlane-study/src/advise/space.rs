@@ -1,7 +1,6 @@
 //! Everything that the program can try on a drive, one setting at a time.
 
-use flashlane::config::validate::HANDLES;
-use flashlane::config::{DeviceConfig, Superblock};
+use flashlane::config::{DeviceConfig, HandleEach, handle_each};
 use flashlane::policy::{Isolation, Scheduling, Separation, Victim};
 
 use super::candidate::Candidate;
@@ -56,23 +55,12 @@ pub(super) fn all(device: &DeviceConfig, kinds: &[Kind], victim: usize) -> Vec<C
 
 /// A placement handle for each kind of tenants, on a drive that could offer handles.
 fn placement(device: &DeviceConfig, kinds: &[Kind]) -> Vec<Candidate> {
-    let fits = device.placement.is_off() && device.ftl.superblock != Superblock::Block;
-    if !fits || kinds.len() < 2 || !HANDLES.contains(&(kinds.len() as u32)) {
-        return Vec::new();
-    }
-    let of = |isolation: &str| {
-        let mut sets = vec![
-            "placement.mode=fdp".to_owned(),
-            format!("placement.handles={}", kinds.len()),
-            format!("placement.isolation={isolation}"),
-        ];
-        let handles = (0..).zip(kinds);
-        sets.extend(handles.map(|(handle, kind)| format!("{}.placement={handle}", kind.key)));
-        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
-        let label = format!("a placement handle for each tenant, {isolation} isolated");
-        Candidate::new(PLACEMENT, label, &sets)
+    let flows: Vec<String> = kinds.iter().map(|kind| kind.key.clone()).collect();
+    let of = |each: HandleEach| {
+        let sets: Vec<&str> = each.sets.iter().map(String::as_str).collect();
+        Candidate::new(PLACEMENT, each.label, &sets)
     };
-    vec![of("initially"), of("persistently")]
+    handle_each(device, &flows).into_iter().map(of).collect()
 }
 
 fn suspension() -> Vec<Candidate> {
