@@ -1223,6 +1223,10 @@ class PlacementConfig(TypedDict, total=False):
     size. A placement identifier is then ``group * handles + handle``, and the data of a group lies on its
     dies. ``handles`` times ``groups`` is 64 at most. Range: 1..=64. Default: 1."""
 
+    always_open: bool
+    """With ``fdp``: each handle holds an open reclaim unit in each of its sets of dies at all times, also
+    before its first write. Otherwise it takes one with the next write. Default: false."""
+
     unit_time: Span
     """With ``fdp``: how long a reclaim unit may be open. With the next write of its handle after that
     time, the handle moves to another reclaim unit. Not with ``--waf-only``. Default: no limit."""
@@ -1784,6 +1788,49 @@ class PartConfig(TypedDict, total=False):
     """Request addresses are multiples of this, from the start of the part. Default: as for a flow."""
 
 
+class CacheEngineConfig(TypedDict, total=False):
+    """A cache engine on flash. Small objects share buckets, which are overwritten at random places at the
+    start of the flow's space. Large objects are in a log, which is written in sequence over the rest of
+    the space. Popularity is left out: an object's hash decides about its bucket, so that buckets are about
+    equally popular.  Source: CacheLib as WARP (FAST'26) runs it, with buckets of ``BigHash`` and a log-
+    structured cache of large objects. A default is published where its key says so."""
+
+    small_space: Ratio
+    """Share of the flow's space for buckets of small objects, from its start. 0: all objects are large,
+    whatever the other keys of small ones say. Range: 0..1. Default: 4%; WARP (FAST'26) has 0, 4, 20 and
+    40%. Default: ``0.04``."""
+
+    bucket: ByteSize
+    """Size of a bucket: that of all reads and writes of small objects. Default: 4KiB, as in WARP
+    (FAST'26). Default: ``4KiB``."""
+
+    small_bytes: Ratio
+    """Share of small objects among the bytes that are written. Range: above 0, below 1. Default: 50%. WARP
+    (FAST'26) publishes none; this one value is fitted to six of its amplifications. Default: ``0.5``."""
+
+    large_write: ByteSize
+    """Size of a write to the log of large objects. Default: 128KiB, our choice. Default: ``128KiB``."""
+
+    read_ratio: Ratio
+    """Share of reads among all requests. Range: 0..=1. Default: 0, our choice. Default: ``0.0``."""
+
+    small_reads: Ratio
+    """Share of small objects among the reads. Range: 0..=1. Default: 50%, our choice. Default: ``0.5``."""
+
+    large_read: ByteSize
+    """Size of a read of a large object, which may be anywhere in the log. Default: 4KiB, our choice.
+    Default: ``4KiB``."""
+
+    small_placement: int
+    """Placement identifier of the writes of small objects, instead of that of the flow."""
+
+    large_placement: int
+    """Placement identifier of the writes of large objects, instead of that of the flow."""
+
+    fill_first: bool
+    """The flow first writes its whole space once, in order: first the buckets, then the log."""
+
+
 ZoneUse: TypeAlias = Literal["append", "write", "reset"]
 """The commands of a flow to zones."""
 
@@ -2262,6 +2309,10 @@ class SyntheticFlow(FlowKeys, total=False):
     parts: list[PartConfig]
     """Parts of the requests, each with addresses, sizes and placement of its own. Operations, addresses
     and sizes of the flow itself then have no effect, and are not allowed."""
+
+    cache_engine: CacheEngineConfig
+    """The requests of a cache engine on flash: small objects at random, a log of large ones. In place of
+    ``parts``, with the same limits."""
 
     zones: ZoneUseConfig
     """How the writes of the flow use zones, on a drive that has some (``placement.mode = 'zones'``)."""

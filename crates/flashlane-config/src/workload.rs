@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use flashlane_device::cache::config::CacheMode;
 use flashlane_device::interface::limits::RateLimit;
 pub use flashlane_workload::config::{
-    AddressConfig, Arrivals, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig, FioDirection,
-    FioDistribution, FioExtent, FioFileOrder, FioPlacement, FioRw, FioSkew, FioThink, FioZbd,
-    FioZones, FlowConfig, GroupConfig, HotColdConfig, LimitConfig, LimitPlace, MixedConfig,
+    AddressConfig, Arrivals, CacheEngineConfig, CloneConfig, DecreasingTimes, FIO_SEED, FioConfig,
+    FioDirection, FioDistribution, FioExtent, FioFileOrder, FioPlacement, FioRw, FioSkew, FioThink,
+    FioZbd, FioZones, FlowConfig, GroupConfig, HotColdConfig, LimitConfig, LimitPlace, MixedConfig,
     MqsimAddress, MqsimFlowConfig, MqsimSyntheticConfig, MqsimTraceConfig, NormalSizeConfig, OnEnd,
     OutOfRange, RatesConfig, SizeConfig, SloConfig, SyntheticConfig, ThinkTimes, TraceConfig,
     WarpsConfig, ZipfConfig, ZoneUse, ZoneUseConfig,

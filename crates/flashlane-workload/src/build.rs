@@ -57,7 +57,7 @@ fn source(
             let source = WarpSource::new(config, warps, space, page_bytes, seed, flow_index);
             return Ok(Box::new(source));
         }
-        if !config.parts.is_empty() {
+        if config.has_parts() {
             return Ok(Box::new(PartsSource::new(config, space, page_bytes, seed, flow_index)));
         }
         Ok(Box::new(SyntheticSource::new(config, space, page_bytes, seed, flow_index)))
@@ -102,7 +102,7 @@ pub fn footprint_of(
             let source = FioSource::new(config, job, space, seed, flow_index);
             return Ok(source.footprint(sectors_per_page));
         }
-        if !config.parts.is_empty() {
+        if config.has_parts() {
             let source = PartsSource::new(config, space, page_bytes, seed, flow_index);
             return Ok(source.footprint());
         }

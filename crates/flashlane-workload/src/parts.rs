@@ -86,12 +86,13 @@ impl PartsSource {
             let flow = flow | (nth + 1) << 32;
             Part::new(part, space, (page_bytes, seed), (flow, config.seed))
         };
-        let mut parts: Vec<Part> = (0..).zip(&config.parts).map(part).collect();
+        let configs = config.request_parts();
+        let mut parts: Vec<Part> = (0..).zip(&*configs).map(part).collect();
         // Requests of each part, relative to those of the others.
         let weight = |part: &PartConfig| part.share / SizeDraw::new(&part.size).mean_bytes();
-        let all: f64 = config.parts.iter().map(weight).sum();
+        let all: f64 = configs.iter().map(weight).sum();
         let mut up_to = 0.0;
-        for (part, config) in parts.iter_mut().zip(&config.parts) {
+        for (part, config) in parts.iter_mut().zip(&*configs) {
             up_to += weight(config) / all;
             part.up_to = up_to;
         }

@@ -174,6 +174,85 @@ const CLONES: &[Case] = &[
     ),
 ];
 
+/// Rules of cache engines.
+const CACHE_ENGINES: &[Case] = &[
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { small_space = 1.0 }",
+        &["flow[1].synthetic.cache_engine.small_space", "found 1, allowed: 0 or more, below 1"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { small_bytes = 0.0 }",
+        &["flow[1].synthetic.cache_engine.small_bytes", "found 0, allowed: above 0, below 1"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { read_ratio = 1.5 }",
+        &["flow[1].synthetic.cache_engine.read_ratio", "found 1.5", "0 to 1"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { small_reads = -0.5 }",
+        &["flow[1].synthetic.cache_engine.small_reads", "found -0.5", "0 to 1"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { bucket = \"1001B\" }",
+        &["flow[1].synthetic.cache_engine.bucket", "found 1001B", "multiples of 512B"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { large_write = \"1GiB\" }",
+        &["flow[1].synthetic.cache_engine.large_write", "found 1GiB", "to 16MiB"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { large_read = \"0B\" }",
+        &["flow[1].synthetic.cache_engine.large_read", "found 0B", "512B to 16MiB"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { fill_first = true, read_ratio = 1.0 }",
+        &["flow[1].synthetic.cache_engine.fill_first", "where there are writes"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { small_placement = 70000 }",
+        &["cache_engine.small_placement", "70000", "from 0 to 65535"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { large_placement = 400 }",
+        &["flow[1].synthetic.cache_engine.large_placement", "found 400, allowed: 0 to"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { small_space = 1e-9 }",
+        &["flow[1].synthetic.cache_engine.bucket", "found 4KiB, allowed: at most the space of"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = { buckets = 5 }",
+        &["unknown key", "bucket"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\nread_ratio = 0.5\ncache_engine = {}",
+        &["flow[1].synthetic.cache_engine", "beside read_ratio", "the keys of cache_engine"],
+    ),
+    case(
+        "iops = 1000.0",
+        "bandwidth = \"1MB/s\"\ncache_engine = {}",
+        &["flow[1].synthetic.cache_engine", "beside bandwidth", "with queue_depth or iops"],
+    ),
+    case(
+        "iops = 1000.0",
+        "iops = 1000.0\ncache_engine = {}\nparts = [{ share = 1.0 }]",
+        &["flow[1].synthetic.cache_engine", "found a cache engine beside parts, allowed: one"],
+    ),
+];
+
 /// Rules of traces.
 const TRACES: &[Case] = &[
     case(
@@ -226,6 +305,11 @@ fn workloads_that_break_a_rule() {
 #[test]
 fn clones_that_break_a_rule() {
     run_table(CLONES, false);
+}
+
+#[test]
+fn cache_engines_that_break_a_rule() {
+    run_table(CACHE_ENGINES, false);
 }
 
 #[test]

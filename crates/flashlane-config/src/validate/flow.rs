@@ -2,7 +2,7 @@
 
 use super::workload::check_stop;
 use super::{LOAD_BANDWIDTH, MAX_REQUEST_BYTES, MAX_SPAN_PS, OUTSTANDING};
-use super::{fio, parts, warps};
+use super::{cache_engine, fio, parts, warps};
 use crate::{
     AddressConfig, CacheConfig, CacheMechanism, CacheMode, DeviceConfig, FlowConfig,
     MqsimFlowConfig, Sharing, SizeConfig, SyntheticConfig, WorkloadConfig,
@@ -269,6 +269,7 @@ fn check_space(rules: &mut Rules, key: &str, flow: &FlowConfig, bytes: u64) {
         let largest = synthetic.size.largest();
         refuse(rules, format!("{key}.{size_key}"), "request", largest, room);
         parts::check_spaces(rules, &key, synthetic, bytes);
+        cache_engine::check_spaces(rules, &key, synthetic, bytes);
     }
     if let Some(MqsimFlowConfig::Synthetic(synthetic)) = &flow.mqsim {
         let room = bytes / 100 * u64::from(synthetic.working_set_percent);

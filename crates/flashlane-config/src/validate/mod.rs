@@ -4,6 +4,7 @@
 
 mod budget;
 mod cache;
+mod cache_engine;
 mod device;
 mod errors;
 mod fio;

@@ -1,5 +1,6 @@
-//! Rules of the parts of a flow (`synthetic.parts`).
+//! Rules of the parts of a flow (`synthetic.parts`, or those of `synthetic.cache_engine`).
 
+use super::cache_engine;
 use super::flow::{check_address, check_filling, check_size};
 use crate::SyntheticConfig;
 use flashlane_device::layout::SECTOR_BYTES;
@@ -9,6 +10,19 @@ use flashlane_workload::config::{MAX_REQUEST_BYTES, PARTS_MAX, PartConfig};
 
 /// Checks the parts of a flow, and that the flow itself says nothing that they say.
 pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
+    if let Some(engine) = &flow.cache_engine {
+        let key = format!("{key}.cache_engine");
+        rules.require(flow.parts.is_empty(), &key, || {
+            "found a cache engine beside parts, allowed: one of them".to_owned()
+        });
+        check_alone(
+            rules,
+            &key,
+            flow,
+            ("a cache engine", |_| "the keys of cache_engine".to_owned()),
+        );
+        cache_engine::check(rules, &key, engine);
+    }
     if flow.parts.is_empty() {
         return;
     }
@@ -16,9 +30,22 @@ pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
     rules.require(flow.parts.len() <= PARTS_MAX, &key, || {
         format!("found {} parts, allowed: up to {PARTS_MAX}", flow.parts.len())
     });
+    check_alone(rules, &key, flow, ("parts", |name| format!("{name} in each part")));
+    for (index, part) in flow.parts.iter().enumerate() {
+        check_part(rules, &format!("{key}[{index}]"), part);
+    }
+}
+
+/// Refuses keys of the flow beside `found`; `instead` names the keys to give in place of one.
+fn check_alone(
+    rules: &mut Rules,
+    key: &str,
+    flow: &SyntheticConfig,
+    (found, instead): (&str, fn(&str) -> String),
+) {
     for (given, name) in given_beside(flow) {
-        rules.require(!given, &key, || {
-            format!("found parts beside {name} of the flow, allowed: {name} in each part")
+        rules.require(!given, key, || {
+            format!("found {found} beside {name} of the flow, allowed: {}", instead(name))
         });
     }
     for (given, name) in [
@@ -26,12 +53,9 @@ pub(super) fn check(rules: &mut Rules, key: &str, flow: &SyntheticConfig) {
         (flow.warps.is_some(), "warps"),
         (flow.fio.is_some(), "fio"),
     ] {
-        rules.require(!given, &key, || {
-            format!("found parts beside {name}, allowed: parts with queue_depth or iops")
+        rules.require(!given, key, || {
+            format!("found {found} beside {name}, allowed: {found} with queue_depth or iops")
         });
-    }
-    for (index, part) in flow.parts.iter().enumerate() {
-        check_part(rules, &format!("{key}[{index}]"), part);
     }
 }
 

@@ -98,6 +98,13 @@ pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &W
             let key = format!("flow[{index}].placement");
             rules.range(key, u32::from(found), &(0..=identifiers - 1));
         }
+        let engine = flow.synthetic.as_ref().and_then(|flow| flow.cache_engine.as_ref());
+        for (name, found) in engine.iter().flat_map(|engine| {
+            [("small", engine.small_placement), ("large", engine.large_placement)]
+        }) {
+            let key = format!("flow[{index}].synthetic.cache_engine.{name}_placement");
+            rules.range(key, found.map_or(0, u32::from), &(0..=identifiers - 1));
+        }
         for (nth, part) in flow.synthetic.iter().flat_map(|flow| &flow.parts).enumerate() {
             let key = format!("flow[{index}].synthetic.parts[{nth}].placement");
             let found = part.placement.map_or(0, u32::from);

@@ -60,9 +60,9 @@ pub(super) fn check_flows(rules: &mut Rules, device: &DeviceConfig, workload: &W
             "found how the flow uses zones, allowed: none with placement.mode other than zones"
                 .to_owned()
         });
-        rules.require(writes && synthetic.parts.is_empty(), &key, || {
-            "found how the flow uses zones, allowed: none without writes, and with parts or a job \
-             of fio"
+        rules.require(writes && !synthetic.has_parts(), &key, || {
+            "found how the flow uses zones, allowed: none without writes, and with parts, a \
+             cache engine or a job of fio"
                 .to_owned()
         });
         rules.require(synthetic.trim_ratio.0 == 0.0, format!("flow[{index}].synthetic"), || {

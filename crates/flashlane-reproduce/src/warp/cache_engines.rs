@@ -9,7 +9,7 @@
 
 use flashlane::Error;
 
-use super::drive::{Drive, Part, UNIT_PAGES, amplification, parts};
+use super::drive::{Drive, UNIT_PAGES, amplification};
 use crate::{Bound, Findings, Job, Lab, Row, Table};
 
 const NAME: &str = "cache-engines";
@@ -39,18 +39,11 @@ fn jobs(drive: &Drive) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     for &Series { small, .. } in &SERIES {
         for own in [0, 1] {
-            let part = |handle, share, space, size, address: &str| Part {
-                share,
-                handle,
-                space,
-                size,
-                address: address.to_owned(),
-                fills: true,
-            };
-            let keys = parts(&[
-                part(own, BYTES, [0.0, small], "4KiB", "\"uniform\""),
-                part(0, 1.0 - BYTES, [small, 1.0], "128KiB", "\"streaming\""),
-            ]);
+            let keys = format!(
+                "[flow.synthetic.cache_engine]\nsmall_space = {small}\nsmall_bytes = {BYTES}\n\
+                 bucket = \"4KiB\"\nlarge_write = \"128KiB\"\nsmall_placement = {own}\n\
+                 large_placement = 0\nfill_first = true"
+            );
             let filled = drive.pages() * (small + (1.0 - small) / 32.0);
             jobs.push(drive.job(&keys, WRITTEN, (filled, 1.0 / (BYTES + (1.0 - BYTES) / 32.0)))?);
         }

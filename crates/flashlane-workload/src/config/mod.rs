@@ -1,5 +1,6 @@
 //! Configuration of a flow: one tenant with its own queue pair and its own logical space.
 
+mod cache_engine;
 mod fio;
 mod fio_zbd;
 mod limit;
@@ -15,6 +16,7 @@ mod warps;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use cache_engine::CacheEngineConfig;
 pub use fio::{
     FIO_SEED, FioConfig, FioDirection, FioDistribution, FioExtent, FioFileOrder, FioPlacement,
     FioRw, FioSkew, FioThink, FioZones,

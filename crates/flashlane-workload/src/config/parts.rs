@@ -53,6 +53,22 @@ fn whole() -> Ratio {
 }
 
 impl PartConfig {
+    /// A part for which only the share is given.
+    pub(super) fn of_share(share: f64) -> Self {
+        Self {
+            share,
+            placement: None,
+            start: Ratio(0.0),
+            end: whole(),
+            read_ratio: Ratio(0.0),
+            trim_ratio: Ratio(0.0),
+            address: AddressConfig::default(),
+            fill_first: false,
+            size: SizeConfig::default(),
+            align: None,
+        }
+    }
+
     /// The part as a flow of its own, of which only the draws of requests count.
     #[must_use]
     pub fn requests(&self, seed: Option<u64>) -> SyntheticConfig {

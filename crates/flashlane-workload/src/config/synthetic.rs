@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cache_engine::CacheEngineConfig;
 use super::fio::FioConfig;
 use super::parts::PartConfig;
 use super::warps::WarpsConfig;
@@ -70,6 +71,10 @@ pub struct SyntheticConfig {
     /// addresses and sizes of the flow itself then have no effect, and are not allowed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartConfig>,
+    /// The requests of a cache engine on flash: small objects at random, a log of large ones. In
+    /// place of `parts`, with the same limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_engine: Option<Box<CacheEngineConfig>>,
     /// How the writes of the flow use zones, on a drive that has some (`placement.mode = "zones"`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneUseConfig>,

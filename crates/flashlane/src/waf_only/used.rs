@@ -14,7 +14,7 @@ use flashlane_units::{FlowId, Lpa, Ratio};
 use flashlane_workload::RequestOp;
 
 use super::{Scenario, WafRun, ZonedRun, new_drive};
-use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, Pacing, WorkloadConfig};
+use flashlane_config::{DeviceConfig, FlowConfig, OnEnd, Pacing, SyntheticConfig, WorkloadConfig};
 use flashlane_device::config::default_scheduler;
 
 /// Times that the flows overwrite what they hold, all together.
@@ -94,9 +94,12 @@ fn fill(
     pages: u64,
 ) -> Result<(), Error> {
     let space = &layout.flows[flow];
-    let parts = workload.flows[flow].synthetic.iter().flat_map(|synthetic| &synthetic.parts);
-    let parts: Vec<(f64, f64, u16)> =
-        parts.filter_map(|part| part.placement.map(|id| (part.start.0, part.end.0, id))).collect();
+    let given = workload.flows[flow].synthetic.as_ref().map(SyntheticConfig::request_parts);
+    let parts: Vec<(f64, f64, u16)> = given
+        .iter()
+        .flat_map(|parts| parts.iter())
+        .filter_map(|part| part.placement.map(|id| (part.start.0, part.end.0, id)))
+        .collect();
     let whole = layout.geometry.grain().covering(0, layout.geometry.sectors_per_page);
     for page in 0..pages {
         let at = page as f64 / space.pages.max(1) as f64;
@@ -156,6 +159,7 @@ fn endless(workload: &WorkloadConfig) -> WorkloadConfig {
             (synthetic.requests, synthetic.duration) = (None, None);
             synthetic.fill_first = false;
             synthetic.parts.iter_mut().for_each(|part| part.fill_first = false);
+            synthetic.cache_engine.iter_mut().for_each(|engine| engine.fill_first = false);
         }
     }
     past
