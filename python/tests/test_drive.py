@@ -425,7 +425,7 @@ def test_zones_fail_where_a_program_says_so() -> None:
     assert it.zones("a")[1].state == "read only"
     it.submit("a", "read", start, 8, cookie=2)
     it.submit("a", "write", start + 8, 8, cookie=3)
-    found = {done.cookie: done.op for done in it.advance()}
+    found = {done["cookie"]: done["op"] for done in it.advance()}
     assert found == {2: "read", 3: "refused"}
     with pytest.raises(ValueError, match="allowed: read only, offline"):
         it.fail_zone("a", 1, "full")

@@ -25,7 +25,7 @@ pub(super) fn zone(zone: &ZoneReport) -> Zone {
     (zone.start, zone.capacity, zone.state.to_string(), zone.pointer)
 }
 
-/// What is left of a zone that fails.
+/// The use that is left of a zone that fails.
 pub(super) fn failure(state: &str) -> PyResult<ZoneFailure> {
     match state {
         "read only" => Ok(ZoneFailure::ReadOnly),

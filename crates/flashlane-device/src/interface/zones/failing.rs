@@ -9,7 +9,7 @@ use flashlane_units::{FlowId, Handle};
 
 use super::{OfFlow, ZoneState, Zones};
 
-/// What is left of a zone that fails.
+/// The use that is left of a zone that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneFailure {
     /// Data can be read, and nothing can be written or reset.
@@ -78,7 +78,7 @@ pub(crate) struct FailedZone {
 }
 
 impl Zones {
-    /// A zone fails. Returns it if it was active, since it then leaves its superblock.
+    /// A zone fails. Returns the zone if it was active: an active zone leaves its superblock.
     pub(crate) fn fail(
         &mut self,
         flow: FlowId,
