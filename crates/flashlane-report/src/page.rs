@@ -31,15 +31,23 @@ pub fn render(runs: &[RunData], module: Option<&str>) -> Result<String, Error> {
     let view = view::page(runs, module.is_some()).map_err(|error| failed(&error))?;
     let page = context! {
         module,
-        what_if => module.map(|_| WHAT_IF),
+        what_if => module.map(|_| slim(WHAT_IF)),
         style => STYLE,
         chart_style => CHART_STYLE,
         chart_library => CHART_LIBRARY,
-        charts => CHARTS,
+        charts => slim(CHARTS),
         data => island(runs).map_err(|error| failed(&error))?,
         view => Value::from(Serde(view)),
     };
     filled(TEMPLATE, page).map_err(|error| failed(&error))
+}
+
+/// A script of ours without indentation and lines of comment, which would make every page larger.
+fn slim(script: &str) -> String {
+    let lines = script.lines().map(str::trim_start);
+    let kept: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect();
+    kept.join("\n")
 }
 
 /// A page with charts. `data`: the numbers of the charts as JSON.
