@@ -254,6 +254,82 @@ typedef uint8_t flashlane_op;
 #endif // __cplusplus
 
 /**
+ * The state of a zone, with the numbers of NVMe.
+ */
+enum flashlane_zone_state
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Nothing is written.
+     */
+    FLASHLANE_ZONE_STATE_EMPTY = 1,
+    /**
+     * Open by a write.
+     */
+    FLASHLANE_ZONE_STATE_IMPLICITLY_OPEN = 2,
+    /**
+     * Open by a command.
+     */
+    FLASHLANE_ZONE_STATE_EXPLICITLY_OPEN = 3,
+    /**
+     * Written in part, and not open.
+     */
+    FLASHLANE_ZONE_STATE_CLOSED = 4,
+    /**
+     * Failed: data can only be read.
+     */
+    FLASHLANE_ZONE_STATE_READ_ONLY = 13,
+    /**
+     * Nothing can be written.
+     */
+    FLASHLANE_ZONE_STATE_FULL = 14,
+    /**
+     * Failed: data cannot even be read.
+     */
+    FLASHLANE_ZONE_STATE_OFFLINE = 15,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flashlane_zone_state flashlane_zone_state;
+#else
+typedef uint8_t flashlane_zone_state;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Kinds of events, with the numbers of NVMe.
+ */
+enum flashlane_event_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A reclaim unit was open for longer than placement.unit_time, and its handle moved to another
+     * one before it was full.
+     */
+    FLASHLANE_EVENT_KIND_TIME_LIMIT = 1,
+    /**
+     * Data lies elsewhere than the host has put it: collection copied it, or its reclaim group had
+     * no room.
+     */
+    FLASHLANE_EVENT_KIND_REALLOCATED = 128,
+    /**
+     * A reclaim unit was full, and its handle moved to another one by itself.
+     */
+    FLASHLANE_EVENT_KIND_MOVED = 129,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flashlane_event_kind flashlane_event_kind;
+#else
+typedef uint8_t flashlane_event_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * A simulated drive.
  */
 typedef struct flashlane_drive flashlane_drive;
@@ -464,6 +540,61 @@ typedef struct flashlane_completion {
     uint32_t reserved;
 } flashlane_completion;
 
+/**
+ * A zone of a tenant.
+ */
+typedef struct flashlane_zone {
+    /**
+     * First sector in the tenant's space. Unit: sectors of 512 bytes.
+     */
+    uint64_t start;
+    /**
+     * Sectors that can be written. Unit: sectors of 512 bytes.
+     */
+    uint64_t capacity;
+    /**
+     * The sector in the tenant's space at which the next write begins. A full zone has the end of
+     * its capacity here, and a zone that failed keeps its last pointer. Unit: sectors of 512
+     * bytes.
+     */
+    uint64_t pointer;
+    /**
+     * A flashlane_zone_state.
+     */
+    uint8_t state;
+    /**
+     * 0.
+     */
+    uint8_t reserved[7];
+} flashlane_zone;
+
+/**
+ * What a drive tells of the placement of data, as the log page 23h of NVMe does.
+ */
+typedef struct flashlane_placement_event {
+    /**
+     * When it happened. Unit: picoseconds.
+     */
+    uint64_t at_ps;
+    /**
+     * Pages that lie elsewhere, for FLASHLANE_EVENT_KIND_REALLOCATED; 0 for the other kinds.
+     */
+    uint32_t pages;
+    /**
+     * The placement identifier, where "flags" has FLASHLANE_PLACED. Copies in a reclaim unit that
+     * all handles share have none.
+     */
+    uint16_t placement;
+    /**
+     * A flashlane_event_kind.
+     */
+    uint8_t kind;
+    /**
+     * 0 or FLASHLANE_PLACED.
+     */
+    uint8_t flags;
+} flashlane_placement_event;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -563,6 +694,39 @@ flashlane_status flashlane_outstanding(struct flashlane_drive *drive, uint64_t *
 flashlane_status flashlane_sectors(struct flashlane_drive *drive,
                                    uint32_t tenant,
                                    uint64_t *sectors);
+
+/**
+ * The zones of a tenant, in order. *count is their number; 0 on a drive without zones. The first
+ * of them are written to the array, as many as it has places (capacity). With a capacity of 0,
+ * zones may be NULL. A command counts from its arrival on.
+ */
+flashlane_status flashlane_zones(struct flashlane_drive *drive,
+                                 uint32_t tenant,
+                                 struct flashlane_zone *zones,
+                                 size_t capacity,
+                                 size_t *count);
+
+/**
+ * A zone of a tenant fails, from now on: a program tests what a host does then. "zone" is the
+ * place of the zone in flashlane_zones(), and "zone_state" is FLASHLANE_ZONE_STATE_READ_ONLY or
+ * FLASHLANE_ZONE_STATE_OFFLINE. A zone cannot fail while writes of it are under way, and a zone
+ * that is offline cannot become read only: both are FLASHLANE_STATUS_ARGUMENT. A tenant without
+ * zones is FLASHLANE_STATUS_UNSUPPORTED.
+ */
+flashlane_status flashlane_fail_zone(struct flashlane_drive *drive,
+                                     uint32_t tenant,
+                                     uint32_t zone,
+                                     uint32_t zone_state);
+
+/**
+ * The latest events of flexible data placement and streams, oldest first: 63 at most. *count is
+ * their number; 0 on a drive without placement. The oldest of them are written to the array, as
+ * many as it has places (capacity). With a capacity of 0, events may be NULL.
+ */
+flashlane_status flashlane_placement_events(struct flashlane_drive *drive,
+                                            struct flashlane_placement_event *events,
+                                            size_t capacity,
+                                            size_t *count);
 
 /**
  * Keeps the state of a drive. After a failure *snapshot is NULL. The snapshot belongs to the

@@ -22,6 +22,8 @@ namespace flashlane {
 
 using Command = flashlane_command;
 using Completion = flashlane_completion;
+using Zone = flashlane_zone;
+using PlacementEvent = flashlane_placement_event;
 
 /** A function of the library failed. */
 class Error : public std::runtime_error {
@@ -211,6 +213,29 @@ public:
         std::uint64_t sectors = 0;
         flashlane::check(flashlane_sectors(drive_.get(), tenant, &sectors));
         return sectors;
+    }
+
+    /** The zones of a tenant; none, on a drive without zones. */
+    std::vector<Zone> zones(std::uint32_t tenant) const {
+        std::size_t count = 0;
+        flashlane::check(flashlane_zones(drive_.get(), tenant, nullptr, 0, &count));
+        std::vector<Zone> all(count);
+        flashlane::check(flashlane_zones(drive_.get(), tenant, all.data(), all.size(), &count));
+        return all;
+    }
+
+    /** A zone of a tenant fails: FLASHLANE_ZONE_STATE_READ_ONLY or FLASHLANE_ZONE_STATE_OFFLINE. */
+    void fail_zone(std::uint32_t tenant, std::uint32_t zone, flashlane_zone_state state) {
+        flashlane::check(flashlane_fail_zone(drive_.get(), tenant, zone, static_cast<std::uint32_t>(state)));
+    }
+
+    /** The latest events of placement, oldest first. */
+    std::vector<PlacementEvent> placement_events() const {
+        std::size_t count = 0;
+        flashlane::check(flashlane_placement_events(drive_.get(), nullptr, 0, &count));
+        std::vector<PlacementEvent> all(count);
+        flashlane::check(flashlane_placement_events(drive_.get(), all.data(), all.size(), &count));
+        return all;
     }
 
     /** Keeps the state of the drive. */

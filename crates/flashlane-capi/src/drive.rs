@@ -172,6 +172,15 @@ pub extern "C" fn flashlane_advance(
 }
 
 impl State {
+    /// The place of a tenant that exists.
+    pub(crate) fn tenant(&self, tenant: u32) -> Result<usize, Failure> {
+        let (found, tenants) = (usize::try_from(tenant).unwrap_or(usize::MAX), self.tenants);
+        match found < tenants {
+            true => Ok(found),
+            false => Err(drive::Refused::Tenant { found, tenants }.into()),
+        }
+    }
+
     fn advance(&mut self, until: Time, buffer: &mut Buffer<'_>) -> Result<Status, Failure> {
         while buffer.left() > 0 {
             // No more commands can complete than are outstanding.
@@ -244,11 +253,8 @@ pub extern "C" fn flashlane_sectors(
 ) -> Status {
     with_state(drive, |state| {
         let place = needed(sectors, "sectors")?;
-        let (found, tenants) = (usize::try_from(tenant).unwrap_or(usize::MAX), state.tenants);
-        if found >= tenants {
-            return Err(drive::Refused::Tenant { found, tenants }.into());
-        }
-        place.write(state.drive.sectors(found));
+        let tenant = state.tenant(tenant)?;
+        place.write(state.drive.sectors(tenant));
         Ok(Status::Ok)
     })
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 
-use flashlane::drive::Refused;
+use flashlane::drive::{CannotFail, Refused};
 use flashlane::{Error, visible};
 
 /// What a function returns. Negative numbers are failures; flashlane_last_error() has their text.
@@ -102,6 +102,16 @@ impl From<Error> for Failure {
             _ => Status::Output,
         };
         Self::new(status, error.to_string())
+    }
+}
+
+impl From<CannotFail> for Failure {
+    fn from(why: CannotFail) -> Self {
+        let status = match why {
+            CannotFail::NoZone { count: 0, .. } => Status::Unsupported,
+            _ => Status::Argument,
+        };
+        Self::new(status, why.to_string())
     }
 }
 

@@ -18,6 +18,7 @@ mod pointers;
 mod snapshot;
 mod text;
 mod types;
+mod zones;
 
 pub use border::on_drive;
 pub use drive::{
@@ -41,4 +42,8 @@ pub use text::{
 pub use types::{
     Command, Completion, Config, FLASHLANE_ABI_VERSION, FLASHLANE_BLAME, FLASHLANE_CHECK,
     FLASHLANE_NEVER, FLASHLANE_PLACED, FLASHLANE_SECTOR_BYTES, Op, Report, Tenant,
+};
+pub use zones::{
+    EventKind, PlacementEvent, Zone, ZoneState, flashlane_fail_zone, flashlane_placement_events,
+    flashlane_zones,
 };

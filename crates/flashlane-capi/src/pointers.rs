@@ -68,6 +68,31 @@ impl Buffer<'_> {
     }
 }
 
+/// Writes values to an array of the caller, as many as it has places. An array without places may
+/// be NULL.
+pub(crate) fn fill<T>(
+    first: Option<NonNull<MaybeUninit<T>>>,
+    capacity: usize,
+    values: impl Iterator<Item = T>,
+    name: &str,
+) -> Result<(), Failure> {
+    if capacity == 0 {
+        return Ok(());
+    }
+    let first = needed(first, name)?;
+    let most = isize::MAX as usize / size_of::<T>();
+    if capacity > most {
+        return Err(wrong(format!("capacity: found {capacity}, allowed: 0 to {most}")));
+    }
+    // SAFETY: by the header, `first` points to `capacity` elements that the caller owns and does
+    // not use during the call. They may be uninitialised.
+    let places = unsafe { slice::from_raw_parts_mut(first.as_ptr(), capacity) };
+    for (place, value) in places.iter_mut().zip(values) {
+        place.write(value);
+    }
+    Ok(())
+}
+
 /// The text at a pointer; `None` for NULL.
 pub(crate) fn text<'a>(pointer: *const c_char, name: &str) -> Result<Option<&'a str>, Failure> {
     if pointer.is_null() {

@@ -12,7 +12,7 @@ fn generated() -> String {
     let root = root();
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("a configuration");
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for file in ["error", "types", "drive", "snapshot", "text"] {
+    for file in ["error", "types", "drive", "zones", "snapshot", "text"] {
         builder = builder.with_src(root.join(format!("src/{file}.rs")));
     }
     let mut header = Vec::new();

@@ -103,6 +103,7 @@ fn the_contract_of_the_header_holds() {
     let version = format!("version {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(everywhere("tests/c/border.c"), version);
     assert_eq!(everywhere("tests/c/wrapper.cpp"), "moved\n");
+    assert_eq!(everywhere("tests/c/zones.c"), "zones and events\n");
 }
 
 #[test]

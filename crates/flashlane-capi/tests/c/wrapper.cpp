@@ -64,6 +64,17 @@ int main() {
         completed += step.completion.has_value();
     }
     REQUIRE(completed == 4 && drive.summary().find("\"requests_completed\":4") != std::string::npos);
+    REQUIRE(drive.zones(0).empty() && drive.placement_events().empty());
+    REQUIRE(status_of([&] { drive.fail_zone(0, 0, FLASHLANE_ZONE_STATE_OFFLINE); }) == FLASHLANE_STATUS_UNSUPPORTED);
+    flashlane::Config with_zones;
+    with_zones.device_toml = "base = 'tiny'\nplacement.mode = 'zones'\n[ftl]\nsuperblock = 'drive'\n"
+                             "mapping.ideal = true\nwear_leveling.static_threshold = 0";
+    with_zones.tenants = {{"a"}};
+    flashlane::Drive zoned(with_zones);
+    zoned.fail_zone(0, 1, FLASHLANE_ZONE_STATE_OFFLINE);
+    const auto zones = zoned.zones(0);
+    REQUIRE(zones.size() > 1 && zones[1].state == FLASHLANE_ZONE_STATE_OFFLINE);
+    REQUIRE(zones[0].state == FLASHLANE_ZONE_STATE_EMPTY && zones[1].start >= zones[0].capacity);
     // Failures.
     REQUIRE(status_of([&] { drive.submit(0, flashlane::read(0, 0, 8)); }) == FLASHLANE_STATUS_BAD_TIME);
     REQUIRE(status_of([&] { drive.blame(); }) == FLASHLANE_STATUS_ARGUMENT);
