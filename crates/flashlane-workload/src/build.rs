@@ -235,6 +235,7 @@ mod tests {
     fn each_kind_of_flow_gets_its_source() {
         assert!(first("synthetic = { iops = 5.0 }").expect("a synthetic flow"));
         assert!(first("synthetic = { warps = { count = 5 } }").expect("warps"));
+        assert!(first("synthetic = { iops = 5.0, cache_engine = {} }").expect("a cache engine"));
         assert!(first("clone = { of = 'tpcc' }").expect("a clone"));
         let missing = first("trace = { path = 'none.trace', format = 'msr' }");
         assert!(matches!(missing, Err(Error::Trace(_))));
