@@ -41,6 +41,8 @@ class Tried:
         before: the figure on the unchanged drive, under the same seeds.
         loss: the largest part of its rate that a tenant loses.
         on_front: true if nothing else gains as much and costs less.
+        amplification: write amplification on the unchanged drive and with the settings; ``None`` where the
+            host wrote nothing.
         seeds: the seeds of these figures.
         effects: for each tenant ``tenant``, ``iops``, ``rate_change``, ``p99_us``, ``p99_change``
             and ``slowdown``.
@@ -55,6 +57,7 @@ class Tried:
     before: float | None
     loss: float | None
     on_front: bool
+    amplification: tuple[float, float] | None
     seeds: list[int]
     effects: list[dict[str, Any]]
 
@@ -72,6 +75,7 @@ class Tried:
             before=before.get("median"),
             loss=entry["loss"],
             on_front=entry["on_front"],
+            amplification=tuple(entry["amplification"]) if entry["amplification"] else None,
             seeds=entry["seeds"],
             effects=entry["effects"],
         )

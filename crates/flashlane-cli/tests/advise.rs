@@ -219,3 +219,72 @@ fn after_its_time_no_round_starts() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("The time was over before everything was tried"), "{text}");
 }
+
+/// A log that is written in order, and a table that is written at random, on a drive that fills
+/// soon.
+const PLACED: [&str; 2] = [
+    r#"
+name = "small"
+ftl.superblock = "drive"
+ftl.over_provisioning = 0.3
+[ftl.gc]
+threshold = "6 blocks"
+hard_threshold = "4 blocks"
+max_concurrent_per_plane = 1
+[flash]
+technology = "tlc"
+channels = 2
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 72
+pages_per_block = 24
+page_size = "16KiB"
+channel_rate = "1200MT/s"
+read_time = ["50us"]
+program_time = ["500us"]
+erase_time = "3ms"
+"#,
+    r#"
+[[flow]]
+name = "log"
+[flow.synthetic]
+queue_depth = 8
+read_ratio = 0.1
+size = "64KiB"
+address = "streaming"
+requests = 5000
+[[flow]]
+name = "table"
+[flow.synthetic]
+queue_depth = 8
+read_ratio = 0.2
+size = "16KiB"
+requests = 16000
+"#,
+];
+
+#[test]
+fn handles_have_their_amplification_in_the_answer() {
+    let folder = folder_with("w.toml", PLACED[1]);
+    let at = folder.path();
+    std::fs::write(at.join("d.toml"), PLACED[0]).expect("written");
+    let sets = "set = ['placement.mode=\"fdp\"', 'placement.handles=2', 'flow.log.placement=0', \
+                'flow.table.placement=1']";
+    let candidates = format!("[[candidate]]\nlabel = 'a handle each'\n{sets}\n");
+    std::fs::write(at.join("c.toml"), candidates).expect("written");
+    let device = ["--device", "d.toml", "--workload", "w.toml", "--out", "a"];
+    let more = ["--candidates", "c.toml", "--goal", "p99:table", "--format", "json", "--quiet"];
+    let output = flashlane(at, &[&["advise"], &device[..], &more[..]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let tried = &answer["candidates"][0];
+    let [before, now] = [0, 1].map(|at| number(&tried["amplification"][at]));
+    assert!(now < 0.95 * before, "handles keep the log apart: {before} to {now}");
+    let seed = tried["seeds"][0].to_string();
+    let run = ["run", "--seed", &seed, "--quiet", "--format", "json"];
+    let output = flashlane(at, &[&run[..], &device[..4]].concat());
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let one = number(&summary["flash"]["write_amplification"]);
+    assert!((one / before - 1.0).abs() < 0.05, "a seed has {one}, the median is {before}");
+}

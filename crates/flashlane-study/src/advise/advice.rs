@@ -109,6 +109,9 @@ pub struct Tried {
     pub as_good: Option<String>,
     /// True if nothing else gains as much and costs less.
     pub on_front: bool,
+    /// Write amplification on the unchanged drive and with the candidate: medians over the seeds.
+    /// Null where the host wrote nothing.
+    pub amplification: Option<[f64; 2]>,
     /// What it does to each tenant.
     pub effects: Vec<Effect>,
 }
@@ -190,6 +193,10 @@ fn tried(field: &Field<'_>, at: usize, seeds: &[u64], verdict: Verdict) -> Tried
     };
     let effects: Vec<Effect> =
         if runs().next().is_some() { (0..tenants).map(effect).collect() } else { Vec::new() };
+    let amplification = middle::median(runs().map(|one| field.before(one.0).amplification))
+        .zip(middle::median(runs().map(|one| one.1.figures.amplification)))
+        .map(|(before, now)| [before, now])
+        .filter(|both| both.iter().all(|&one| one > 0.0));
     let losses = effects.iter().map(|one| (-one.rate_change.unwrap_or(0.0)).max(0.0));
     Tried {
         candidate: entry.candidate.clone(),
@@ -202,6 +209,7 @@ fn tried(field: &Field<'_>, at: usize, seeds: &[u64], verdict: Verdict) -> Tried
         loss: losses.reduce(f64::max),
         as_good: None,
         on_front: false,
+        amplification,
         effects,
     }
 }
@@ -258,6 +266,7 @@ pub(super) fn judged(field: &Field<'_>, choice: &Choice) -> (Tried, Vec<Tried>, 
         loss: None,
         as_good: None,
         on_front: false,
+        amplification: None,
         effects: Vec::new(),
     }));
     let seeds = if choice.fresh.is_empty() { &own } else { &choice.fresh };
@@ -344,6 +353,7 @@ mod tests {
             loss: Some(loss),
             as_good: None,
             on_front: false,
+            amplification: None,
             effects: Vec::new(),
         }
     }

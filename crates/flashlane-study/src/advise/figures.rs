@@ -13,6 +13,8 @@ pub(super) struct Figures {
     pub(super) collects: bool,
     /// True if a block was erased.
     pub(super) erases: bool,
+    /// Pages programmed for each page that the host wrote; 0 where it wrote none.
+    pub(super) amplification: f64,
 }
 
 /// What a tenant got.
@@ -51,6 +53,7 @@ impl Figures {
         Self {
             collects: flash.gc_invocations > 0 || flash.gc_programs > 0,
             erases: flash.erases > 0,
+            amplification: flash.write_amplification,
             tenants: summary.flows.iter().map(Tenant::of).collect(),
         }
     }

@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn run(tenants: Vec<Tenant>) -> Figures {
-        Figures { tenants, collects: false, erases: false }
+        Figures { tenants, collects: false, erases: false, amplification: 1.0 }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::kinds::Kind;
 /// The kind of settings that only matter where blocks are collected.
 pub(super) const COLLECTION: &str = "collection";
 /// The kind of settings by which hosts place their data.
-const PLACEMENT: &str = "placement";
+pub(super) const PLACEMENT: &str = "placement";
 /// The family of a limit, before the name of the tenant.
 pub(super) const LIMIT: &str = "limit of ";
 
@@ -198,7 +198,7 @@ mod tests {
     fn a_limit_is_a_round_part_of_the_present_rate() {
         let tenant = |bandwidth| Tenant { bandwidth, ..Tenant::default() };
         let tenants = vec![tenant(7.0), tenant(123_456_789.0), tenant(123_456_789.0)];
-        let before = Figures { tenants, collects: false, erases: false };
+        let before = Figures { tenants, collects: false, erases: false, amplification: 1.0 };
         let two = limit(&kind("backup", &[1, 2]), 0.5, &before);
         assert_eq!(two.sets, ["flow.backup.limit.bandwidth=61700000B/s"]);
         assert_eq!(two.label, "a limit of 61.7 MB/s for each of backup (50 % of its rate)");
@@ -240,7 +240,8 @@ mod tests {
         labels.sort_unstable();
         labels.dedup();
         assert_eq!(labels.len(), all.len(), "each has a name of its own");
-        let idle = Figures { tenants: Vec::new(), collects: false, erases: false };
+        let idle =
+            Figures { tenants: Vec::new(), collects: false, erases: false, amplification: 1.0 };
         let left = all.iter().filter(|one| pointless(one, &idle).is_none()).count();
         assert!(left > 15 && left < all.len(), "{left} of {}", all.len());
     }

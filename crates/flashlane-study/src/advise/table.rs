@@ -4,7 +4,7 @@ use flashlane_files::csv_line;
 
 use super::advice::{Advice, Effect, Span, Tried};
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 21] = [
     "label",
     "settings",
     "verdict",
@@ -19,6 +19,8 @@ const COLUMNS: [&str; 19] = [
     "change_high",
     "largest_loss",
     "on_front",
+    "amplification_before",
+    "amplification",
     "tenant",
     "iops",
     "rate_change",
@@ -60,6 +62,7 @@ fn row(one: &Tried, effect: Option<&Effect>) -> Vec<String> {
     row.push(text(one.before.map(|span| span.median)));
     row.extend(span(&one.change));
     row.extend([text(one.loss), one.on_front.to_string()]);
+    row.extend([0, 1].map(|at| text(one.amplification.map(|both| both[at]))));
     row.push(effect.map(|one| one.tenant.clone()).unwrap_or_default());
     row.push(text(effect.map(|one| one.iops)));
     row.push(text(effect.and_then(|one| one.rate_change)));

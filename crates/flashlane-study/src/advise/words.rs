@@ -4,11 +4,14 @@ use flashlane::visible_line;
 
 use super::advice::{Advice, Answer, Effect, Span, Tried, Verdict};
 use super::goal::Goal;
+use super::space;
 
 /// Changes of rates below this part are no cost worth a word.
 const RATE: f64 = 0.01;
 /// Changes of the 99th percentile below this part likewise.
 const P99: f64 = 0.05;
+/// Changes of write amplification below this part likewise.
+const AMPLIFICATION: f64 = 0.05;
 
 /// A number with three digits that say something.
 #[must_use]
@@ -128,11 +131,40 @@ const SHOWN: usize = 3;
 /// A sentence about a candidate.
 #[must_use]
 pub fn sentence(goal: &Goal, one: &Tried) -> String {
+    let label = label(one);
+    let moved = amplifications(one).map(|moved| format!(", {moved}")).unwrap_or_default();
+    format!("{label}: {}{moved}; {}.", gain(goal, one), cost(one))
+}
+
+/// The label at the start of a sentence.
+fn label(one: &Tried) -> String {
     let mut label = visible_line(&one.candidate.label).into_owned();
     if let Some(first) = label.get(..1).map(str::to_uppercase) {
         label.replace_range(..1, &first);
     }
-    format!("{label}: {}; {}.", gain(goal, one), cost(one))
+    label
+}
+
+/// Write amplification before and with a candidate that changes it.
+fn amplifications(one: &Tried) -> Option<String> {
+    let [before, now] = one.amplification?;
+    let differs = (now / before - 1.0).abs() >= AMPLIFICATION;
+    differs.then(|| format!("amplification from {} to {}", number(before), number(now)))
+}
+
+/// What handles would do to write amplification, if they are not a part of the answer.
+fn handles(advice: &Advice) -> Option<String> {
+    let mut all = advice.candidates.iter();
+    let one = all.find(|one| one.candidate.families == [space::PLACEMENT])?;
+    if matches!(one.verdict, Verdict::Winner | Verdict::RunnerUp) {
+        return None;
+    }
+    let moved = amplifications(one)?;
+    let gained = match one.is_better() {
+        true => format!(", and {}", gain(&advice.goal, one)),
+        false => String::new(),
+    };
+    Some(format!("{} takes {moved}{gained}.", label(one)))
 }
 
 /// The answer in sentences.
@@ -164,6 +196,7 @@ pub(super) fn said(advice: &Advice) -> Vec<String> {
     if let Some(cheap) = cheaper(advice).filter(|_| shown) {
         said.push(format!("At less cost: {}", sentence(goal, cheap)));
     }
+    said.extend(handles(advice));
     said
 }
 
@@ -178,4 +211,62 @@ fn cheaper(advice: &Advice) -> Option<&Tried> {
     });
     let least = fit.min_by(|a, b| loss(a).total_cmp(&loss(b)))?;
     (least.verdict == Verdict::Helps).then_some(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::candidate::Candidate;
+
+    fn handles_of(amplification: [f64; 2], change: f64, verdict: Verdict) -> Advice {
+        let span = |median| Some(Span { median, interval: None });
+        let of = |candidate, verdict, change: f64| Tried {
+            candidate,
+            verdict,
+            reason: None,
+            seeds: vec![1, 2],
+            value: span(4.0 + change),
+            before: span(4.0),
+            change: span(change),
+            loss: Some(0.0),
+            as_good: None,
+            on_front: false,
+            amplification: Some(amplification),
+            effects: Vec::new(),
+        };
+        let handles = Candidate::new(space::PLACEMENT, "a handle each".to_owned(), &[]);
+        Advice {
+            schema: super::super::advice::SCHEMA,
+            device: String::new(),
+            workload: String::new(),
+            goal: Goal::Fairness,
+            victim: String::new(),
+            answer: Answer::NothingHelps,
+            said: Vec::new(),
+            unchanged: of(Candidate::unchanged(), Verdict::NoEffect, 0.0),
+            candidates: vec![of(handles, verdict, change)],
+            simulations: 0,
+            cut_short: false,
+            warnings: Vec::new(),
+            found: 0,
+        }
+    }
+
+    #[test]
+    fn an_answer_has_what_handles_do_to_amplification() {
+        let last = |advice: &Advice| said(advice).pop().expect("a sentence");
+        let without = handles_of([2.9, 1.3], 0.1, Verdict::NoEffect);
+        assert_eq!(last(&without), "A handle each takes amplification from 2.90 to 1.30.");
+        let better = handles_of([2.9, 1.3], -1.0, Verdict::Helps);
+        let expected = "A handle each takes amplification from 2.90 to 1.30, and the largest \
+                        slowdown falls from 4.00 to 3.00.";
+        assert_eq!(last(&better), expected);
+        let small = handles_of([1.3, 1.28], -1.0, Verdict::Helps);
+        assert!(!last(&small).contains("amplification"), "2 % is not worth a word");
+        let winner =
+            Advice { answer: Answer::Helps, ..handles_of([2.9, 1.3], -1.0, Verdict::Winner) };
+        let expected = "A handle each: the largest slowdown falls from 4.00 to 3.00, amplification \
+                        from 2.90 to 1.30; nobody loses 1 % of its rate.";
+        assert_eq!(said(&winner), [expected]);
+    }
 }
