@@ -136,9 +136,56 @@ pub struct ProgramConfig {
     /// The program's own host. Missing keys are those of all programs.
     #[serde(default)]
     pub host: Option<HostConfig>,
+    /// Placement identifier of the program's writes, on a drive with `placement`.
+    #[serde(default)]
+    pub placement: Option<u16>,
+    /// Placement identifiers of files by their write hints, instead of `placement`.
+    #[serde(default)]
+    pub hints: Hints,
     /// Files of the simulated host that are results: written below the output folder.
     #[serde(default)]
     pub keep: Vec<String>,
+}
+
+impl ProgramConfig {
+    /// A program with the host of all programs, which keeps no files and names no placement.
+    #[must_use]
+    pub fn of(name: String, elf: PathBuf, args: Vec<String>) -> Self {
+        let (host, keep, placement, hints) = Default::default();
+        Self { name, elf, args, host, keep, placement, hints }
+    }
+}
+
+/// Placement identifiers of files by the lifetime of their data, as a program tells it by `fcntl`
+/// with `F_SET_RW_HINT`. A lifetime without an identifier has that of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hints {
+    /// `RWH_WRITE_LIFE_SHORT`.
+    pub short: Option<u16>,
+    /// `RWH_WRITE_LIFE_MEDIUM`.
+    pub medium: Option<u16>,
+    /// `RWH_WRITE_LIFE_LONG`.
+    pub long: Option<u16>,
+    /// `RWH_WRITE_LIFE_EXTREME`.
+    pub extreme: Option<u16>,
+}
+
+impl Hints {
+    /// The largest value of a hint; 0 and 1 tell nothing.
+    pub(crate) const MOST: u64 = 5;
+
+    /// Every lifetime with its identifier.
+    pub(crate) fn all(&self) -> [(&'static str, Option<u16>); 4] {
+        let Self { short, medium, long, extreme } = *self;
+        [("short", short), ("medium", medium), ("long", long), ("extreme", extreme)]
+    }
+
+    /// The identifier of the files with a hint.
+    pub(crate) fn identifier(&self, hint: u64) -> Option<u16> {
+        let place = usize::try_from(hint).ok()?.checked_sub(2)?;
+        self.all().get(place)?.1
+    }
 }
 
 impl ExecConfig {

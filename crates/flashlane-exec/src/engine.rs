@@ -10,12 +10,13 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flashlane::config::DeviceConfig;
-use flashlane::drive::{Command, Completion, DriveOptions, Tenant};
+use flashlane::config::validate::HANDLES;
+use flashlane::config::{DeviceConfig, PlacementMode};
+use flashlane::drive::{Command, Completion, DriveOptions, Operation, Tenant};
 use flashlane::{Drive, Error, Time};
 
 use crate::capture::Captured;
-use crate::config::ExecConfig;
+use crate::config::{ExecConfig, ProgramConfig};
 use crate::process::Process;
 use crate::results::{ProgramResult, Results, Run};
 
@@ -93,8 +94,10 @@ pub fn run(
     active: &[usize],
     options: &ExecOptions,
 ) -> Result<Run, Error> {
-    let tenants: Vec<Tenant> =
-        config.programs.iter().map(|one| Tenant::named(&*one.name)).collect();
+    check_placement(config, device)?;
+    let tenant =
+        |one: &ProgramConfig| Tenant { placement: one.placement, ..Tenant::named(&*one.name) };
+    let tenants: Vec<Tenant> = config.programs.iter().map(tenant).collect();
     let drive_options = DriveOptions { check: options.check, blame: options.blame };
     let drive = Drive::with_options(device, &tenants, config.seed, &drive_options)?;
     let tenants = active.to_vec();
@@ -104,9 +107,11 @@ pub fn run(
         .collect::<Result<_, _>>()?;
     let capture = options.capture;
     let (captured, latencies, completions, waiting, next_free) = Default::default();
+    let placements = config.programs.iter().map(|one| one.placement).collect();
     let mut engine = Engine {
         drive,
         tenants,
+        placements,
         processes,
         completions,
         waiting,
@@ -119,10 +124,37 @@ pub fn run(
     engine.results(config)
 }
 
+/// Checks that the drive has the identifiers of the programs, and takes writes in any order.
+fn check_placement(config: &ExecConfig, device: &DeviceConfig) -> Result<(), Error> {
+    if device.placement.mode == PlacementMode::Zones {
+        let message = "found `zones`, allowed: none, fdp, streams, since the file system of programs \
+                       writes anywhere";
+        return Err(Error::config("placement.mode", message));
+    }
+    // A drive that places nothing takes any identifier that another one might have.
+    let most = match device.placement.identifiers() {
+        0 => *HANDLES.end(),
+        identifiers => identifiers - 1,
+    };
+    for program in &config.programs {
+        let hints = program.hints.all().map(|(name, one)| (format!("hints.{name}"), one));
+        let all = std::iter::once(("placement".to_owned(), program.placement)).chain(hints);
+        for (key, found) in all {
+            if let Some(found) = found.filter(|&found| u32::from(found) > most) {
+                let key = format!("program `{}`: {key}", program.name);
+                return Err(Error::config(key, format!("found {found}, allowed: 0 to {most}")));
+            }
+        }
+    }
+    Ok(())
+}
+
 struct Engine {
     drive: Drive,
     /// The tenant of each process.
     tenants: Vec<usize>,
+    /// The placement identifier of each program's writes.
+    placements: Vec<Option<u16>>,
     processes: Vec<Process>,
     completions: Vec<Completion>,
     /// Commands that were not given to the drive yet, in the order of time.
@@ -190,6 +222,10 @@ impl Engine {
         let cookie = (self.captured.len() as u64) << REQUEST_BITS | u64::from(request);
         let program = self.tenants[index];
         if self.capture {
+            let mut command = command;
+            if command.operation == Operation::Write {
+                command.placement = command.placement.or(self.placements[program]);
+            }
             self.captured.push(Captured { at, program, instructions, command });
             self.latencies.push(0);
         }

@@ -29,6 +29,6 @@ mod results;
 pub mod programs;
 
 pub use capture::{Captured, trace};
-pub use config::{CoreConfig, ExecConfig, HostConfig, Limits, ProgramConfig};
+pub use config::{CoreConfig, ExecConfig, Hints, HostConfig, Limits, ProgramConfig};
 pub use engine::{ExecOptions, execute, in_parallel, run};
 pub use results::{Fairness, Outstanding, PageCache, ProgramResult, RequestCounts, Results, Run};

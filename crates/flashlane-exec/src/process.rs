@@ -100,7 +100,7 @@ impl Process {
             threads: Threads::new(registers),
             memory: space,
             descriptors: Descriptors::default(),
-            host: Host::new(host, sectors),
+            host: Host::new(host, &program.hints, sectors),
             contexts: BTreeMap::new(),
             endings: BTreeMap::new(),
             measure: Measure::default(),

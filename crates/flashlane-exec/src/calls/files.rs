@@ -5,6 +5,7 @@ use super::{
     Call, EBADF, EEXIST, EFAULT, EINVAL, EISDIR, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY, ENOTTY, EPERM,
     ESPIPE, Outcome,
 };
+use crate::config::Hints;
 use crate::process::Process;
 use crate::threads::Wait;
 
@@ -16,6 +17,10 @@ const O_APPEND: u64 = 0o2000;
 const O_DSYNC: u64 = 0o10000;
 const O_DIRECT: u64 = 0o40000;
 const O_DIRECTORY: u64 = 0o200_000;
+
+/// `F_GET_RW_HINT` and `F_SET_RW_HINT` of `fcntl`.
+const GET_HINT: u64 = 1035;
+const SET_HINT: u64 = 1036;
 
 /// A program that opens this path begins its measured part. It waits until every other program has
 /// begun its part or has ended. There is no such file, so on other systems the call has no effect.
@@ -206,6 +211,26 @@ impl Process {
             // No other process has a lock, so its type becomes "unlocked".
             5 => self.give(argument, &2u16.to_le_bytes()),
             1 | 2 | 6 | 7 => 0,
+            GET_HINT => match self.descriptors.file(call.int(0)) {
+                Some(file) => {
+                    let hint = self.host.files.get(file).hint;
+                    self.give(argument, &hint.to_le_bytes())
+                }
+                None => EINVAL,
+            },
+            SET_HINT => self.set_hint(call.int(0), argument),
+            _ => EINVAL,
+        }
+    }
+
+    /// The program tells how long the data of a file will live.
+    fn set_hint(&mut self, descriptor: i32, address: u64) -> i64 {
+        let Some(hint) = self.take_u64(address) else { return EFAULT };
+        match self.descriptors.file(descriptor) {
+            Some(file) if hint <= Hints::MOST => {
+                self.host.files.get_mut(file).hint = hint;
+                0
+            }
             _ => EINVAL,
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct File {
     /// True if the file has a name.
     named: bool,
     opens: u32,
+    /// What the program told of the lifetime of the data; 0 if it told nothing.
+    pub(crate) hint: u64,
     /// True if size or extents have changed since the last journal write.
     pub(crate) metadata_dirty: bool,
 }

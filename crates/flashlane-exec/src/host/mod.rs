@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use flashlane::Time;
 use flashlane::drive::Command;
 
-use crate::config::HostConfig;
+use crate::config::{Hints, HostConfig};
 use cache::{Cache, Key};
 pub(crate) use files::Files;
 use space::Space;
@@ -124,11 +124,12 @@ pub(crate) struct Host {
     background: usize,
     limit: usize,
     config: HostConfig,
+    hints: Hints,
 }
 
 impl Host {
     /// A host with an empty file system on a space of `sectors` sectors.
-    pub(crate) fn new(config: &HostConfig, sectors: u64) -> Self {
+    pub(crate) fn new(config: &HostConfig, hints: &Hints, sectors: u64) -> Self {
         let blocks = sectors / SECTORS;
         let journal = (blocks / 16).clamp(1, 4096);
         let pages = (config.cache.0 / PAGE) as usize;
@@ -153,6 +154,7 @@ impl Host {
             background: share(config.dirty_background.0),
             limit: share(config.dirty_limit.0),
             config: config.clone(),
+            hints: hints.clone(),
         }
     }
 
@@ -194,8 +196,10 @@ impl Host {
             let most = self.config.request.0 / 512;
             let count = (run * SECTORS - within).min(end - sector).min(most);
             let (at, count32) = (block * SECTORS + within, count as u32);
-            let command =
-                if write { Command::write(at, count32) } else { Command::read(at, count32) };
+            let command = match write {
+                true => self.write_of(file, at, count32),
+                false => Command::read(at, count32),
+            };
             let request = self.send(Purpose::Other, command);
             self.wait_for(operation, request);
             sector += count;
@@ -352,7 +356,7 @@ mod tests {
 
     fn host() -> Host {
         let config = HostConfig { cache: ByteSize(4 << 20), ..HostConfig::default() };
-        Host::new(&config, 1 << 20)
+        Host::new(&config, &Hints::default(), 1 << 20)
     }
 
     fn sent(host: &mut Host) -> Vec<(u32, Op, u32)> {

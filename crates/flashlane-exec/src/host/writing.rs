@@ -78,12 +78,18 @@ impl Host {
         let dirty = |&page: &u64| self.cache.is_dirty((file, page));
         let count = (first..first + most).take_while(dirty).count() as u64;
         let end = first + count;
-        let command = Command::write(block * SECTORS, (count * SECTORS) as u32);
+        let command = self.write_of(file, block * SECTORS, (count * SECTORS) as u32);
         let request = self.send(Purpose::WriteBack((file, first, end), background), command);
         for page in first..end {
             self.cache.write((file, page), request);
         }
         (request, end)
+    }
+
+    /// A write of a file's data, which goes where the hint of the file says.
+    pub(super) fn write_of(&self, file: u32, sector: u64, sectors: u32) -> Command {
+        let placement = self.hints.identifier(self.files.get(file).hint);
+        Command { placement, ..Command::write(sector, sectors) }
     }
 
     /// Does one step of `fsync`. Returns the next step.

@@ -92,8 +92,7 @@ fn program_of(text: &str) -> Result<ProgramConfig, Error> {
     let (name, rest) = text.split_once('=').ok_or_else(refuse)?;
     let mut parts = rest.split(',').map(str::to_owned);
     let elf = parts.next().filter(|elf| !elf.is_empty()).ok_or_else(refuse)?;
-    let (name, elf, args) = (name.to_owned(), PathBuf::from(elf), parts.collect());
-    Ok(ProgramConfig { name, elf, args, host: None, keep: Vec::new() })
+    Ok(ProgramConfig::of(name.to_owned(), PathBuf::from(elf), parts.collect()))
 }
 
 fn files(results: &Results, config: &ExecConfig) -> Result<Vec<(PathBuf, Content)>, Error> {
