@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Coverage-guided fuzzing of every parser, one target after the other (libFuzzer, on a stable compiler). The first input that fails ends
+# Coverage-guided fuzzing of every parser and of the faces of the NVMe controller, one target after the other (libFuzzer, on a stable compiler). The first input that fails ends
 # it and stays in fuzz/artifacts; what is found on the way grows target/fuzz/corpus, never the committed corpus.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${FUZZ_SECONDS:-600}
-targets=${FUZZ_TARGETS:-text_formats ftrace biosnoop binary_formats column_maps fio_jobs toml_files mqsim_xml}
+targets=${FUZZ_TARGETS:-text_formats ftrace biosnoop binary_formats column_maps fio_jobs toml_files mqsim_xml nvme_commands nvme_pcie nvme_tcp nbd}
 
 (cd fuzz && cargo build --release --quiet)
 mkdir -p fuzz/artifacts

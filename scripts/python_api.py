@@ -24,7 +24,9 @@ GROUPS = {
         "probe", "Probe", "ProbeSeries", "fit", "Fit", "FitKey", "FitPoint",
     ],
     "Traces and clones": ["read_trace", "clone_trace", "clone_names", "Clone"],
-    "A drive that your program steps": ["Drive", "Completion", "Snapshot", "Zone", "PlacementEvent", "US", "MS", "S"],
+    "A drive that your program steps": [
+        "Drive", "Completion", "Snapshot", "Zone", "PlacementEvent", "US", "MS", "S",
+    ],
     "Policies": [
         "policies", "PolicyInfo", "Scheduler", "VictimPolicy", "DriveShape", "Work", "State", "Plane",
         "Random", "conformance", "Verdict",

@@ -1,5 +1,7 @@
 //! What the targets share: a trace file made of the input, read to its end.
 
+pub mod nvme;
+
 use std::path::PathBuf;
 use std::sync::OnceLock;
 

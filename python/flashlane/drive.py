@@ -116,8 +116,8 @@ class Drive:
         return self._native.sectors(tenant)
 
     def fail_zone(self, tenant: str | int, zone: int, state: str) -> None:
-        """A zone of a tenant fails, from now on. It is then ``read only`` or ``offline``; so a program tests what
-        a host does. Writes of the zone must not be under way."""
+        """A zone of a tenant fails, from now on. It is then ``read only`` or ``offline``; so a program tests
+        what a host does. Writes of the zone must not be under way."""
         self._native.fail_zone(tenant, zone, state)
 
     def placement_events(self) -> list[PlacementEvent]:

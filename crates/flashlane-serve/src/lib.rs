@@ -7,6 +7,7 @@
 //! at the same time, and with the virtual clock the server knows when all sockets are empty.
 
 mod allow;
+mod conversation;
 mod house;
 mod limits;
 mod nbd;
@@ -17,6 +18,7 @@ mod store;
 mod tcp;
 
 pub use allow::Network;
+pub use conversation::Conversation;
 pub use limits::Limits;
 pub use pace::{Lateness, Pace};
 pub use server::{Address, Door, Outcome, ServeConfig, Server};
