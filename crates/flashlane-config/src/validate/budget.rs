@@ -26,7 +26,8 @@ pub fn plane_budget(device: &DeviceConfig, layout: &Layout) -> Vec<PlaneBudget> 
 fn check_moving_sets(rules: &mut Rules, device: &DeviceConfig, layout: &Layout, upi: &UpiConfig) {
     let geometry = layout.geometry;
     let per_chip = geometry.dies_per_chip * geometry.planes_per_die;
-    let limits = plane_limits(device.ftl_settings(), layout);
+    let reserve = budget::gc_reserve(&device.ftl, geometry.blocks_per_plane);
+    let limits = plane_limits(device.ftl_settings(), layout, reserve);
     let mut rooms: Vec<u64> = (0..geometry.chips())
         .filter(|chip| !upi.read_only_chips.contains(chip))
         .map(|chip| {

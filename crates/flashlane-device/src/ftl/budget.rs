@@ -168,13 +168,15 @@ fn translation_pages(settings: FtlSettings<'_>, layout: &Layout, flow: &FlowSpac
 
 /// Limit of the data pages of all flows together on each plane, for sets of chips that change, and
 /// with superblocks on each set of dies, for reclaim groups. Collection of a plane within its limit
-/// always finds a victim.
-pub fn plane_limits(settings: FtlSettings<'_>, layout: &Layout) -> Vec<u32> {
-    let budgets = plane_budget(settings, layout);
+/// always finds a victim. `reserve`: blocks of a plane that only collection may use.
+pub fn plane_limits(settings: FtlSettings<'_>, layout: &Layout, reserve: u32) -> Vec<u32> {
+    let budgets = plane_budget(settings, layout)
+        .into_iter()
+        .map(|budget| PlaneBudget { reserve_blocks: reserve, ..budget });
     let drive = layout;
     let layout = &*superblocks::folded(settings, layout);
     let mut limits: Vec<u64> =
-        budgets.iter().map(|budget| budget.room_pages().saturating_sub(1)).collect();
+        budgets.map(|budget| budget.room_pages().saturating_sub(1)).collect();
     for flow in &layout.flows {
         let translation = translation_pages(settings, drive, flow);
         for plane in flow.planes(layout.geometry) {

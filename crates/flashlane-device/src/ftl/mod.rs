@@ -165,7 +165,9 @@ impl Ftl {
             "sets move with the isolation policies that move them"
         );
         if sets_move || settings.placement.groups > 1 {
-            blocks.limit_data(plane_limits(settings, drive));
+            // Settings may ask for less than the reserve that the drive was made with.
+            let limits = plane_limits(settings, drive, blocks.reserve());
+            blocks.limit_data(limits);
         } else if config.allocation.is_dynamic() {
             blocks.limit_data(data_limits(settings, layout));
         }

@@ -129,6 +129,11 @@ impl Blocks {
         self.owe_below = below;
     }
 
+    /// Free blocks of each plane that only collection may take, without jobs.
+    pub(in crate::ftl) fn reserve(&self) -> u32 {
+        self.reserve
+    }
+
     /// Free blocks of a plane that only collection may take: at least one for each job.
     #[inline]
     pub(super) fn host_reserve(&self, plane: PlaneId) -> u32 {

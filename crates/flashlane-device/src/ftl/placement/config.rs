@@ -135,8 +135,9 @@ impl PlacementConfig {
     /// Open reclaim units for data, of hosts and of collection, in each set of dies.
     #[must_use]
     pub fn frontiers(&self) -> u32 {
-        // A reclaim unit that was open for too long, until no program of it is under way.
-        let left = u32::from(self.unit_time.is_some());
+        // A reclaim unit that was open for too long, until no program of it is under way. Groups
+        // always have room for one: a drive is used without time first, and must not fill more.
+        let left = u32::from(self.unit_time.is_some() || self.groups > 1);
         let of_group = self.identifiers() / self.groups.max(1);
         match (self.mode, self.is_persistent()) {
             // A zone has its superblock whether it is open or not.
