@@ -42,6 +42,8 @@ pub mod io {
     pub const WRITE_ZEROES: u8 = 0x08;
     /// Trims ranges of blocks.
     pub const DATASET_MANAGEMENT: u8 = 0x09;
+    /// Tells of reclaim unit handles.
+    pub const IO_MANAGEMENT_RECEIVE: u8 = 0x12;
 }
 
 /// Types of fabrics commands.

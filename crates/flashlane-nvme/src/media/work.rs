@@ -35,6 +35,8 @@ pub enum Action {
         data: Vec<u8>,
         /// Complete only when the data is durable (FUA).
         durable: bool,
+        /// Placement identifier of the drive; `None` for that of the tenant.
+        placement: Option<u16>,
     },
     /// Makes a range zero. The drive deallocates it.
     Zero {

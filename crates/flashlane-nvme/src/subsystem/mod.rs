@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use flashlane::{Error, Time};
 
+use crate::admin::fdp::{self, EventSwitches};
 use crate::admin::{self, ErrorLog};
+use crate::bytes::part;
 use crate::controller::features::Features;
 use crate::controller::io::{self, Space};
 use crate::controller::registers::Change;
@@ -35,6 +37,7 @@ pub struct Subsystem {
     pub(crate) media: Media,
     pub(crate) identity: Identity,
     pub(crate) errors: ErrorLog,
+    pub(crate) switches: EventSwitches,
     controllers: BTreeMap<u16, Controller>,
     last_controller: u16,
     last_serial: u64,
@@ -53,6 +56,7 @@ impl Subsystem {
             media,
             identity,
             errors: ErrorLog::default(),
+            switches: EventSwitches::default(),
             controllers: BTreeMap::new(),
             last_controller: 0,
             last_serial: 0,
@@ -100,15 +104,15 @@ impl Subsystem {
             };
         }
         match key.queue {
-            0 => admin::transfer(controller.kind, entry),
+            0 => admin::transfer(controller.kind, entry, self.placing().is_fdp()),
             _ => io::transfer(entry, self.space(entry.namespace())),
         }
     }
 
     /// A namespace for commands; `None` if there is no such namespace.
     pub(crate) fn space(&self, namespace: u32) -> Option<Space> {
-        let block = self.media.config().block_bytes;
-        self.media.sectors(namespace).map(|sectors| Space { sectors, block })
+        let (block, placing) = (self.media.config().block_bytes, self.placing());
+        self.media.sectors(namespace).map(|sectors| Space { sectors, block, placing })
     }
 
     /// Takes a command with its data at a time to which the caller has advanced. Commands that take
@@ -261,6 +265,9 @@ impl Subsystem {
         if data.len() != expected {
             return Err(Status::DATA_LENGTH_INVALID);
         }
+        if entry.opcode() == io_opcode::IO_MANAGEMENT_RECEIVE {
+            return self.manage_receive(entry, space).map(Some);
+        }
         let Some(action) = io::action(entry, space, data)? else {
             return Ok(Some((0, Vec::new())));
         };
@@ -280,6 +287,18 @@ impl Subsystem {
                 Err(status_of(&error, entry.opcode()))
             }
         }
+    }
+
+    /// The status of reclaim unit handles, which takes no simulated time.
+    fn manage_receive(&mut self, entry: &Entry, space: Space) -> Result<(u64, Vec<u8>), Status> {
+        let data = match io::transfer(entry, Some(space))? {
+            Transfer::ToHost(bytes) => {
+                let page = fdp::unit_status(&self.placed()?, space.placing, space.block);
+                part(&page, 0, bytes)
+            }
+            _ => Vec::new(),
+        };
+        Ok((0, data))
     }
 
     /// The time of the next event of the drive.

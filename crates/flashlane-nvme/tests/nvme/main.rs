@@ -2,9 +2,11 @@
 
 mod bring_up;
 mod data;
+mod fdp;
 mod host;
 mod logs;
 mod pcie;
 mod pcie_driver;
 mod pcie_random;
+mod tenancy;
 mod times;
