@@ -11,7 +11,7 @@
 //! All times are simulated. A command enters the drive after all events up to and including its
 //! time, and commands of one picosecond enter in the order in which they were submitted. So a
 //! record of times, tenants and commands ([`Journal`]) is enough to get the same completions
-//! again. Admin commands take no simulated time.
+//! again. Admin commands other than Format NVM take no simulated time.
 
 mod admin;
 mod bytes;

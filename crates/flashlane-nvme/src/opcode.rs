@@ -24,6 +24,8 @@ pub mod admin {
     pub const ASYNC_EVENT: u8 = 0x0c;
     /// Says that the host is still there.
     pub const KEEP_ALIVE: u8 = 0x18;
+    /// Empties a namespace.
+    pub const FORMAT_NVM: u8 = 0x80;
     /// Places the shadow doorbells.
     pub const DOORBELL_BUFFER: u8 = 0x7c;
 }

@@ -152,11 +152,13 @@ impl Subsystem {
     fn io_fields(&self, page: &mut Page) {
         page.u8(76, 0b10); // Several controllers.
         page.u8(77, TRANSFER_PAGES_LOG2);
+        page.u16(256, 1 << 1); // Format NVM.
         page.u8(260, 0b11); // One slot for firmware, which cannot be written.
         page.u8(512, 0x66);
         page.u8(513, 0x44);
         page.u32(516, self.media.namespaces());
         page.u16(520, 1 << 2 | 1 << 3); // Dataset Management, Write Zeroes.
+        page.u8(524, 0b1000); // Format NVM names its namespace.
         // A volatile cache, unless it survives a loss of power; a flush names its namespace.
         let volatile = !self.media.config().device.power_loss_protection;
         page.u8(525, 0b100 | u8::from(volatile));

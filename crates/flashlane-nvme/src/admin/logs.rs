@@ -133,6 +133,8 @@ fn effects(with_fdp: bool) -> Vec<u8> {
     for opcode in of_admin {
         page.u32(usize::from(opcode) * 4, 1);
     }
+    // Bit 16: no other command of the namespace may be under way.
+    page.u32(usize::from(admin::FORMAT_NVM) * 4, 3 | 1 << 16);
     let mut of_io = vec![
         (io::FLUSH, 1),
         (io::WRITE, 3),

@@ -1,7 +1,8 @@
-//! Admin commands. They take no simulated time.
+//! Admin commands. All but Format NVM take no simulated time.
 
 mod errors;
 pub(crate) mod fdp;
+mod format;
 mod health;
 mod identify;
 mod logs;
@@ -15,6 +16,7 @@ use crate::status::Status;
 use crate::subsystem::Subsystem;
 
 pub(crate) use errors::ErrorLog;
+pub(crate) use format::action as format_action;
 
 /// Result and data of a command that is complete; `None` if it completes later.
 pub(crate) type Answer = Option<(u64, Vec<u8>)>;
@@ -50,7 +52,7 @@ pub(crate) fn transfer(kind: Kind, entry: &Entry, with_fdp: bool) -> Result<Tran
         (admin::GET_FEATURES, _) if data > 0 => Ok(Transfer::ToHost(data)),
         (admin::SET_FEATURES, _) if data > 0 => Ok(Transfer::FromHost(data)),
         (admin::GET_FEATURES | admin::SET_FEATURES, _) => Ok(Transfer::None),
-        (admin::ABORT, Kind::Io) => Ok(Transfer::None),
+        (admin::ABORT | admin::FORMAT_NVM, Kind::Io) => Ok(Transfer::None),
         _ => Err(Status::INVALID_OPCODE),
     }
 }

@@ -253,7 +253,7 @@ impl Media {
                 self.store.read(place(range.sector), &mut data)
             }
             Action::Write { sector, data, .. } => self.store.write(place(*sector), data),
-            Action::Zero { .. } | Action::Trim(_) => {
+            Action::Zero { .. } | Action::Trim(_) | Action::Format(_) => {
                 let mut ranges = pending.action.ranges().into_iter();
                 ranges.try_for_each(|range| {
                     self.store.zero(place(range.sector), range.sectors * SECTOR_BYTES)
@@ -261,7 +261,7 @@ impl Media {
             }
             Action::Flush => self.store.sync(),
         };
-        let synced = moved.and_then(|()| match pending.action.is_durable() {
+        let synced = moved.and_then(|()| match pending.action.is_synced() {
             true => self.store.sync(),
             false => Ok(()),
         });

@@ -52,7 +52,9 @@ impl Media {
         let (operation, most) = match action {
             Action::Read(_) => (Operation::Read, transfer),
             Action::Write { .. } => (Operation::Write, transfer),
-            Action::Zero { .. } | Action::Trim(_) => (Operation::Trim, TRIM_MAX),
+            Action::Zero { .. } | Action::Trim(_) | Action::Format(_) => {
+                (Operation::Trim, TRIM_MAX)
+            }
             Action::Flush => return self.flushes(tenant),
         };
         let placement = match action {
@@ -60,7 +62,12 @@ impl Media {
             _ => None,
         };
         let mut commands = Vec::new();
-        for range in action.ranges() {
+        let tenants = match action {
+            Action::Format(_) if self.config.tenancy != Tenancy::Namespace => 0..self.queues.len(),
+            _ => tenant..tenant + 1,
+        };
+        let of_tenant = |tenant| action.ranges().into_iter().map(move |range| (tenant, range));
+        for (tenant, range) in tenants.flat_map(of_tenant) {
             let (mut sector, end) = (range.sector, range.sector + range.sectors);
             while sector < end {
                 let sectors = (end - sector).min(most);

@@ -3,14 +3,14 @@
 mod attached;
 mod connections;
 mod names;
+mod start;
 
 use std::collections::BTreeMap;
 
 use flashlane::{Error, Time};
 
-use crate::admin::fdp::{self, EventSwitches};
+use crate::admin::fdp::EventSwitches;
 use crate::admin::{self, ErrorLog};
-use crate::bytes::part;
 use crate::controller::features::Features;
 use crate::controller::io::{self, Space};
 use crate::controller::registers::Change;
@@ -18,7 +18,7 @@ use crate::controller::{Controller, Kind, Queue, Transfer};
 use crate::entry::{CompletionEntry, Entry};
 use crate::fabrics::FabricsCommand;
 use crate::media::{Finished, Media, Slots, WorkError};
-use crate::opcode::{fabrics, io as io_opcode};
+use crate::opcode::{admin as admin_opcode, fabrics, io as io_opcode};
 use crate::status::Status;
 pub use names::{Connected, Done, Identity, QueueKey};
 
@@ -139,8 +139,9 @@ impl Subsystem {
         let serial = queue.serial;
         let answer = match (entry.opcode(), key.queue) {
             (fabrics::OPCODE, _) => self.fabrics_command(key, entry).map(Some),
+            (admin_opcode::FORMAT_NVM, 0) => self.format(at, (key, serial), entry),
             (_, 0) => self.admin_command(key.controller, entry, &data),
-            _ => self.io_command(at, key, serial, entry, data),
+            _ => self.io_command(at, (key, serial), entry, data),
         };
         match answer {
             Ok(None) => {}
@@ -239,66 +240,6 @@ impl Subsystem {
         if let Some(admin) = controller.queues.get_mut(&0) {
             admin.outstanding = admin.outstanding.saturating_sub(held);
         }
-    }
-
-    fn io_command(
-        &mut self,
-        at: Time,
-        key: QueueKey,
-        serial: u64,
-        entry: &Entry,
-        data: Vec<u8>,
-    ) -> Result<Option<(u64, Vec<u8>)>, Status> {
-        let controller = self.controller(key.controller)?;
-        if !controller.registers.is_ready() {
-            return Err(Status::COMMAND_SEQUENCE_ERROR);
-        }
-        let namespace = entry.namespace();
-        let queue = controller.queues.get(&key.queue);
-        let tenant = queue.and_then(|queue| queue.tenant(namespace));
-        let space = self.space(namespace).ok_or(Status::INVALID_NAMESPACE)?;
-        let tenant = tenant.ok_or(Status::INVALID_NAMESPACE)?;
-        let expected = match io::transfer(entry, Some(space))? {
-            Transfer::FromHost(bytes) => bytes,
-            Transfer::ToHost(_) | Transfer::None => 0,
-        };
-        if data.len() != expected {
-            return Err(Status::DATA_LENGTH_INVALID);
-        }
-        if entry.opcode() == io_opcode::IO_MANAGEMENT_RECEIVE {
-            return self.manage_receive(entry, space).map(Some);
-        }
-        let Some(action) = io::action(entry, space, data)? else {
-            return Ok(Some((0, Vec::new())));
-        };
-        let running = Running {
-            key,
-            serial,
-            command_id: entry.command_id(),
-            opcode: entry.opcode(),
-            namespace,
-            block: entry.qword(10),
-        };
-        let tag = self.running.insert(running) as u64;
-        match self.media.submit(at, (tenant, namespace), action, tag) {
-            Ok(()) => Ok(None),
-            Err(error) => {
-                self.running.remove(tag as usize);
-                Err(status_of(&error, entry.opcode()))
-            }
-        }
-    }
-
-    /// The status of reclaim unit handles, which takes no simulated time.
-    fn manage_receive(&mut self, entry: &Entry, space: Space) -> Result<(u64, Vec<u8>), Status> {
-        let data = match io::transfer(entry, Some(space))? {
-            Transfer::ToHost(bytes) => {
-                let page = fdp::unit_status(&self.placed()?, space.placing, space.block);
-                part(&page, 0, bytes)
-            }
-            _ => Vec::new(),
-        };
-        Ok((0, data))
     }
 
     /// The time of the next event of the drive.

@@ -3,6 +3,7 @@
 mod bring_up;
 mod data;
 mod fdp;
+mod format;
 mod host;
 mod logs;
 mod pcie;
