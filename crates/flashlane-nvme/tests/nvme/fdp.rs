@@ -21,7 +21,7 @@ const DRIVE: [&str; 6] = [
     "ftl.gc.max_concurrent_per_plane=1",
 ];
 
-fn with_keys(keys: &[&str]) -> MediaConfig {
+pub(crate) fn with_keys(keys: &[&str]) -> MediaConfig {
     let sets = DRIVE.iter().chain(keys).map(|&key| key.to_owned()).collect();
     let overrides = Overrides { sets, ..Overrides::default() };
     let device = device("tiny", &overrides).expect("a valid device").config;

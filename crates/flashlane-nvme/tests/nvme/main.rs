@@ -8,6 +8,7 @@ mod host;
 mod logs;
 mod pcie;
 mod pcie_driver;
+mod pcie_placement;
 mod pcie_random;
 mod tenancy;
 mod times;

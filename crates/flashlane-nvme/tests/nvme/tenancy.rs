@@ -10,7 +10,7 @@ use crate::host::{Host, config, connect_data, connect_entry, data, memory, prope
 
 /// The tenants of all commands, in order.
 #[derive(Clone, Default)]
-struct Tenants(Arc<Mutex<Vec<usize>>>);
+pub(crate) struct Tenants(Arc<Mutex<Vec<usize>>>);
 
 impl Journal for Tenants {
     fn arrived(&mut self, arrival: &Arrival) {
@@ -21,7 +21,7 @@ impl Journal for Tenants {
 }
 
 impl Tenants {
-    fn taken(&self) -> Vec<usize> {
+    pub(crate) fn taken(&self) -> Vec<usize> {
         std::mem::take(&mut self.0.lock().expect("no panic"))
     }
 }
