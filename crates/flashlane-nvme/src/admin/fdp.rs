@@ -241,7 +241,7 @@ fn events(told: &[PlacementEvent], placing: Placing, blocks: u64) -> Vec<u8> {
             page.u8(at + 34, (identifier % placing.handles()) as u8);
         }
         // Unit: milliseconds of simulated time, in 48 bits.
-        page.u64(at + 4, event.at.0 / MILLISECOND_PS & 0xffff_ffff_ffff);
+        page.u64(at + 4, (event.at.0 / MILLISECOND_PS) & 0xffff_ffff_ffff);
         if event.kind == PlacementEventKind::Reallocated {
             let moved = u64::from(event.pages) * blocks;
             page.u16(at + 18, u16::try_from(moved).unwrap_or(u16::MAX));

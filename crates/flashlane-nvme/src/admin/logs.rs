@@ -22,7 +22,7 @@ const FIRMWARE: u8 = 0x03;
 const CHANGED_NAMESPACES: u8 = 0x04;
 /// Commands supported and their effects.
 const EFFECTS: u8 = 0x05;
-/// The endurance group.
+/// Health and written data of the endurance group.
 const ENDURANCE_GROUP: u8 = 0x09;
 /// Discovery.
 const DISCOVERY: u8 = 0x70;

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((placing.group_bits(), placing.identifiers()), (2, 15));
         for identifier in 0..15 {
             let named = placing.for_host(identifier);
-            assert_eq!(named, (identifier / 5) << 14 | identifier % 5);
+            assert_eq!(named, ((identifier / 5) << 14) + identifier % 5);
             assert_eq!(placing.named(&write(2, named.into())), Ok(Some(identifier)));
         }
         for wrong in [5, 1 << 13, 3 << 14, 0xffff] {

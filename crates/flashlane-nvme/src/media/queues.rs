@@ -10,7 +10,7 @@ const HOSTS_MAX: usize = 1024;
 /// The class of queues without one: low.
 const CLASS_DEFAULT: u8 = 3;
 
-/// What is known of a client that opens a queue.
+/// A client that opens a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Client<'a> {
     /// Name of the host; `None` for a client that is a host of its own.
