@@ -17,6 +17,8 @@ pub enum FabricsCommand {
         queue: u16,
         /// Unit: entries.
         size: u32,
+        /// Priority class of the queue, from 0 for urgent to 3 for low.
+        class: u8,
         /// Unit: milliseconds; 0 for no limit.
         keep_alive_ms: u32,
     },
@@ -58,6 +60,7 @@ impl FabricsCommand {
             fabrics::CONNECT if u16_at(bytes, 40) == 0 => Ok(Self::Connect {
                 queue: u16_at(bytes, 42),
                 size: u32::from(u16_at(bytes, 44)) + 1,
+                class: bytes[46] & 3,
                 keep_alive_ms: u32_at(bytes, 48),
             }),
             fabrics::CONNECT => Err(Status::CONNECT_INCOMPATIBLE_FORMAT),
@@ -205,8 +208,10 @@ mod tests {
         bytes[4] = fabrics::CONNECT;
         bytes[42..44].copy_from_slice(&1_u16.to_le_bytes());
         bytes[44..46].copy_from_slice(&127_u16.to_le_bytes());
+        bytes[46] = 0b101;
         bytes[48..52].copy_from_slice(&5000_u32.to_le_bytes());
-        let connect = FabricsCommand::Connect { queue: 1, size: 128, keep_alive_ms: 5000 };
+        let (queue, size, class, keep_alive_ms) = (1, 128, 1, 5000);
+        let connect = FabricsCommand::Connect { queue, size, class, keep_alive_ms };
         assert_eq!(FabricsCommand::of(&Entry(bytes)), Ok(connect));
         bytes[40] = 1;
         let refused = Err(Status::CONNECT_INCOMPATIBLE_FORMAT);

@@ -11,7 +11,7 @@
 //! All times are simulated. A command enters the drive after all events up to and including its
 //! time, and commands of one picosecond enter in the order in which they were submitted. So a
 //! record of times, tenants and commands ([`Journal`]) is enough to get the same completions
-//! again. Admin commands take no simulated time.
+//! again. Admin commands other than Format NVM take no simulated time.
 
 mod admin;
 mod bytes;
@@ -28,8 +28,8 @@ pub use controller::Transfer;
 pub use entry::{CompletionEntry, DataPointer, Entry};
 pub use fabrics::{ConnectData, DISCOVERY_NQN, DiscoveryRecord, FabricsCommand, Family};
 pub use media::{
-    Action, Arrival, Finished, Journal, Media, MediaConfig, MemoryStore, Range, SECTOR_BYTES,
-    Store, Tenancy, WorkError,
+    Action, Arrival, Client, Finished, Journal, Media, MediaConfig, MemoryStore, Range,
+    SECTOR_BYTES, Store, Tenancy, WorkError,
 };
 pub use opcode::{admin as admin_opcode, fabrics as fabrics_type, io as io_opcode};
 pub use status::Status;

@@ -24,6 +24,8 @@ pub mod admin {
     pub const ASYNC_EVENT: u8 = 0x0c;
     /// Says that the host is still there.
     pub const KEEP_ALIVE: u8 = 0x18;
+    /// Empties a namespace.
+    pub const FORMAT_NVM: u8 = 0x80;
     /// Places the shadow doorbells.
     pub const DOORBELL_BUFFER: u8 = 0x7c;
 }
@@ -42,6 +44,8 @@ pub mod io {
     pub const WRITE_ZEROES: u8 = 0x08;
     /// Trims ranges of blocks.
     pub const DATASET_MANAGEMENT: u8 = 0x09;
+    /// Tells of reclaim unit handles.
+    pub const IO_MANAGEMENT_RECEIVE: u8 = 0x12;
 }
 
 /// Types of fabrics commands.

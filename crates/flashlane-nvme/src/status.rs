@@ -55,6 +55,8 @@ impl Status {
     pub const INVALID_INTERRUPT_VECTOR: Self = Self::never(0x108);
     /// There is no such log page.
     pub const INVALID_LOG_PAGE: Self = Self::never(0x109);
+    /// The format of the namespace is not supported.
+    pub const INVALID_FORMAT: Self = Self::never(0x10a);
     /// The completion queue is in use.
     pub const INVALID_QUEUE_DELETION: Self = Self::never(0x10c);
     /// The feature cannot be saved over a reset.

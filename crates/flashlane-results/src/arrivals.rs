@@ -28,7 +28,7 @@ const GROUP_ROWS: usize = 1 << 16;
 const SECTOR_BYTES: u64 = 512;
 
 /// Columns of the file. `docs/serve.md` explains them. The reader knows them by these names.
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     ("t_ps", Kind::Integer),
     ("op", Kind::Name),
     ("offset_bytes", Kind::Integer),
@@ -36,7 +36,11 @@ const COLUMNS: [Column; 7] = [
     ("device", Kind::Integer),
     ("tenant", Kind::Name),
     ("complete_ps", Kind::OptionalInteger),
+    (PLACEMENT, Kind::OptionalInteger),
 ];
+
+/// The column of placement identifiers. Files of earlier versions lack it.
+const PLACEMENT: &str = "placement";
 
 /// The key under which the file keeps the seed of the drive.
 const SEED: &str = "flashlane.seed";
@@ -123,7 +127,7 @@ fn write(
 }
 
 /// The columns of a group of rows.
-fn group(rows: &[ArrivalRow], names: &[ByteArray]) -> [Values; 7] {
+fn group(rows: &[ArrivalRow], names: &[ByteArray]) -> [Values; 8] {
     let integers = |value: &dyn Fn(&ArrivalRow) -> Option<u64>| {
         Values::Integers(rows.iter().map(|row| value(row).map(|value| value as i64)).collect())
     };
@@ -141,6 +145,7 @@ fn group(rows: &[ArrivalRow], names: &[ByteArray]) -> [Values; 7] {
         integers(&|row| Some(row.tenant as u64)),
         Values::Names(rows.iter().map(|row| names.get(row.tenant).cloned()).collect()),
         integers(&|row| row.complete_ps),
+        integers(&|row| row.command.placement.map(u64::from)),
     ]
 }
 
@@ -169,7 +174,8 @@ impl Arrivals {
         let about = reader.metadata().file_metadata();
         let columns = about.schema_descr();
         let found: Vec<&str> = columns.columns().iter().map(|column| column.name()).collect();
-        if let Some((name, _)) = COLUMNS.iter().find(|(name, _)| !found.contains(name)) {
+        let lacking = |(name, _): &&Column| *name != PLACEMENT && !found.contains(name);
+        if let Some((name, _)) = COLUMNS.iter().find(lacking) {
             let message = format!("found no column `{name}`, {ALLOWED}");
             return Err(refuse(message));
         }
@@ -235,10 +241,17 @@ fn arrival(row: &Row) -> Result<ArrivalRow, String> {
         Field::Null => None,
         _ => Some(number("complete_ps")?),
     };
+    let placement = match field(PLACEMENT) {
+        Err(_) | Ok(Field::Null) => None,
+        Ok(_) => Some(number(PLACEMENT)?),
+    };
+    let placement = placement.map(u16::try_from).transpose();
+    let placement = placement.map_err(|_| "placement: allowed: below 65536".to_owned())?;
+    let command = Command::new(operation, sectors("offset_bytes")?, length);
     Ok(ArrivalRow {
         at_ps: number("t_ps")?,
         tenant: number("device")? as usize,
-        command: Command::new(operation, sectors("offset_bytes")?, length),
+        command: Command { placement, ..command },
         complete_ps,
     })
 }
@@ -250,7 +263,7 @@ mod tests {
     fn rows(count: u64) -> Vec<ArrivalRow> {
         let commands = [
             Command::read(1 << 30, 8),
-            Command::write(3, 1),
+            Command { placement: Some(5), ..Command::write(3, 1) },
             Command::new(Operation::Trim, 16, 8_388_608),
             Command::flush(),
         ];

@@ -3,7 +3,7 @@
 use flashlane::metrics::{EraseSummary, FlashSummary, Summary};
 
 use crate::bytes::Page;
-use crate::media::Counts;
+use crate::media::{Counts, SECTOR_BYTES};
 
 /// SMART counts data in thousands of sectors.
 const UNIT_SECTORS: u64 = 1000;
@@ -58,20 +58,48 @@ impl Health {
         page.into_bytes()
     }
 
+    /// Everything that was programmed. Unit: bytes.
+    fn programmed(&self) -> u128 {
+        let flash = &self.flash;
+        let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
+        u128::from(programs) * u128::from(self.page_bytes)
+    }
+
     /// Log page C0h.
     pub(crate) fn open_compute(&self) -> Vec<u8> {
         let flash = &self.flash;
-        let programs = flash.user_programs + flash.gc_programs + flash.mapping_programs;
         let reads = flash.user_reads + flash.gc_reads + flash.mapping_reads;
         let bytes = |pages: u64| u128::from(pages) * u128::from(self.page_bytes);
         let mut page = Page::new(512);
-        page.u128(0, bytes(programs));
+        page.u128(0, self.programmed());
         page.u128(16, bytes(reads));
         page.u8(80, self.used());
         page.u32(88, flash.block_erases.max);
         page.u32(92, flash.block_erases.min);
         page.u16(494, 3);
         page.put(496, &OPEN_COMPUTE_GUID);
+        page.into_bytes()
+    }
+}
+
+/// The log of an endurance group counts data in billions of bytes.
+const BILLION: u128 = 1_000_000_000;
+
+impl Health {
+    /// The log page of the endurance group, which is the whole drive. `capacity`: unit: bytes.
+    pub(crate) fn endurance_group(&self, capacity: u128) -> Vec<u8> {
+        let sectors = |count: u64| u128::from(count) * u128::from(SECTOR_BYTES);
+        let mut page = Page::new(512);
+        page.u8(3, 100); // Spare blocks. Unit: percent.
+        page.u8(5, self.used());
+        page.u128(48, sectors(self.counts.sectors_read).div_ceil(BILLION));
+        page.u128(64, sectors(self.counts.sectors_written).div_ceil(BILLION));
+        page.u128(80, self.programmed().div_ceil(BILLION));
+        page.u128(96, self.counts.reads.into());
+        page.u128(112, self.counts.writes.into());
+        page.u128(128, self.counts.media_errors.into());
+        page.u128(144, self.errors.into());
+        page.u128(160, capacity);
         page.into_bytes()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::PAGE_BYTES;
 use super::errors::ENTRIES;
+use super::fdp::GROUP;
 use super::logs::firmware;
 use crate::bytes::Page;
 use crate::controller::io::{Space, TRANSFER_PAGES_LOG2};
@@ -41,6 +42,7 @@ impl Subsystem {
             0x06 => nvm().map(|()| vec![0; PAGE_BYTES]),
             0x12 => self.known(namespace).map(|_| self.controller_list(after)),
             0x13 => Ok(self.controller_list(after)),
+            0x19 if self.placing().is_fdp() => Ok(endurance_groups(entry.dword(11) as u16)),
             _ => Err(Status::INVALID_FIELD),
         }
     }
@@ -112,6 +114,9 @@ impl Subsystem {
         page.u8(30, 1); // Controllers share it.
         page.u8(33, 0b1001); // Deallocated blocks read as zeroes, also with Write Zeroes.
         page.u128(48, u128::from(space.sectors) * u128::from(SECTOR_BYTES));
+        if space.placing.is_fdp() {
+            page.u16(102, GROUP);
+        }
         page.put(104, &self.guid(namespace));
         Ok(page.into_bytes())
     }
@@ -147,17 +152,39 @@ impl Subsystem {
     fn io_fields(&self, page: &mut Page) {
         page.u8(76, 0b10); // Several controllers.
         page.u8(77, TRANSFER_PAGES_LOG2);
+        page.u16(256, 1 << 1); // Format NVM.
         page.u8(260, 0b11); // One slot for firmware, which cannot be written.
         page.u8(512, 0x66);
         page.u8(513, 0x44);
         page.u32(516, self.media.namespaces());
         page.u16(520, 1 << 2 | 1 << 3); // Dataset Management, Write Zeroes.
+        page.u8(524, 0b1000); // Format NVM names its namespace.
         // A volatile cache, unless it survives a loss of power; a flush names its namespace.
         let volatile = !self.media.config().device.power_loss_protection;
         page.u8(525, 0b100 | u8::from(volatile));
-        let sectors = (1..=self.media.namespaces()).filter_map(|it| self.media.sectors(it));
-        page.u128(280, u128::from(sectors.sum::<u64>()) * u128::from(SECTOR_BYTES));
+        page.u128(280, self.capacity());
+        if self.placing().is_fdp() {
+            // Host identifiers and keep alive as above, endurance groups, data placement.
+            page.u32(96, 1 | 1 << 6 | 1 << 4 | 1 << 19);
+            page.u16(340, GROUP);
+        }
     }
+
+    /// All namespaces together. Unit: bytes.
+    pub(super) fn capacity(&self) -> u128 {
+        let sectors = (1..=self.media.namespaces()).filter_map(|it| self.media.sectors(it));
+        u128::from(sectors.sum::<u64>()) * u128::from(SECTOR_BYTES)
+    }
+}
+
+/// The endurance groups from a number on.
+fn endurance_groups(from: u16) -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    if from <= GROUP {
+        page.u16(0, 1);
+        page.u16(2, GROUP);
+    }
+    page.into_bytes()
 }
 
 /// The page of a controller that the host reaches through its own memory: what only networks have

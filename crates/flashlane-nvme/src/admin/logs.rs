@@ -1,5 +1,6 @@
 //! Log pages.
 
+use super::fdp;
 use super::health::Health;
 use crate::bytes::{Page, part};
 use crate::controller::Kind;
@@ -21,6 +22,8 @@ const FIRMWARE: u8 = 0x03;
 const CHANGED_NAMESPACES: u8 = 0x04;
 /// Commands supported and their effects.
 const EFFECTS: u8 = 0x05;
+/// Health and written data of the endurance group.
+const ENDURANCE_GROUP: u8 = 0x09;
 /// Discovery.
 const DISCOVERY: u8 = 0x70;
 /// Health, as the Open Compute Project has it.
@@ -29,6 +32,10 @@ const OPEN_COMPUTE: u8 = 0xc0;
 /// The log pages of a controller for namespaces.
 const OF_IO: &[u8] =
     &[SUPPORTED, ERRORS, SMART, FIRMWARE, CHANGED_NAMESPACES, EFFECTS, OPEN_COMPUTE];
+
+/// The further log pages of a drive with flexible data placement.
+const OF_FDP: &[u8] =
+    &[ENDURANCE_GROUP, fdp::CONFIGURATIONS, fdp::HANDLES, fdp::STATISTICS, fdp::EVENTS];
 
 /// The log pages of a discovery controller.
 const OF_DISCOVERY: &[u8] = &[SUPPORTED, ERRORS, DISCOVERY];
@@ -50,15 +57,23 @@ impl Subsystem {
         let (log, offset) = (entry.dword(10) as u8, entry.qword(12));
         let keep_event = entry.dword(10) >> 15 & 1 == 1;
         let kind = self.controller(id)?.kind;
-        let known = if kind == Kind::Io { OF_IO } else { OF_DISCOVERY };
+        let with_fdp = kind == Kind::Io && self.placing().is_fdp();
+        let known = match (kind, with_fdp) {
+            (Kind::Discovery, _) => OF_DISCOVERY.to_vec(),
+            (Kind::Io, false) => OF_IO.to_vec(),
+            (Kind::Io, true) => [OF_IO, OF_FDP].concat(),
+        };
         if !known.contains(&log) {
             return Err(Status::INVALID_LOG_PAGE);
         }
         if entry.dword(14) >> 23 & 1 == 1 {
             return Err(Status::INVALID_FIELD); // An index in place of an offset.
         }
+        if OF_FDP.contains(&log) && (entry.dword(11) >> 16) as u16 != fdp::GROUP {
+            return Err(Status::INVALID_FIELD);
+        }
         let page = match log {
-            SUPPORTED => supported(known),
+            SUPPORTED => supported(&known),
             ERRORS => {
                 if !keep_event {
                     self.controller(id)?.error_event_masked = false;
@@ -69,7 +84,9 @@ impl Subsystem {
             OPEN_COMPUTE => self.health()?.open_compute(),
             FIRMWARE => firmware_slots(),
             CHANGED_NAMESPACES => vec![0; 4096],
-            EFFECTS => effects(),
+            EFFECTS => effects(with_fdp),
+            ENDURANCE_GROUP => self.health()?.endurance_group(self.capacity()),
+            fdp::CONFIGURATIONS..=fdp::EVENTS => self.placement_log(log, entry)?,
             _ => discovery_log(1, &self.identity.records),
         };
         let offset = usize::try_from(offset).ok().filter(|&offset| offset <= page.len());
@@ -102,7 +119,7 @@ fn firmware_slots() -> Vec<u8> {
 }
 
 /// Bit 0: the command is supported. Bit 1: it changes data.
-fn effects() -> Vec<u8> {
+fn effects(with_fdp: bool) -> Vec<u8> {
     let mut page = Page::new(4096);
     let of_admin = [
         admin::GET_LOG_PAGE,
@@ -116,13 +133,18 @@ fn effects() -> Vec<u8> {
     for opcode in of_admin {
         page.u32(usize::from(opcode) * 4, 1);
     }
-    let of_io = [
+    // Bit 16: no other command of the namespace may be under way.
+    page.u32(usize::from(admin::FORMAT_NVM) * 4, 3 | 1 << 16);
+    let mut of_io = vec![
         (io::FLUSH, 1),
         (io::WRITE, 3),
         (io::READ, 1),
         (io::WRITE_ZEROES, 3),
         (io::DATASET_MANAGEMENT, 3),
     ];
+    if with_fdp {
+        of_io.push((io::IO_MANAGEMENT_RECEIVE, 1));
+    }
     for (opcode, effect) in of_io {
         page.u32(1024 + usize::from(opcode) * 4, effect);
     }

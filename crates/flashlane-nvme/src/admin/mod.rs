@@ -1,6 +1,8 @@
-//! Admin commands. They take no simulated time.
+//! Admin commands. All but Format NVM take no simulated time.
 
 mod errors;
+pub(crate) mod fdp;
+mod format;
 mod health;
 mod identify;
 mod logs;
@@ -14,6 +16,7 @@ use crate::status::Status;
 use crate::subsystem::Subsystem;
 
 pub(crate) use errors::ErrorLog;
+pub(crate) use format::action as format_action;
 
 /// Result and data of a command that is complete; `None` if it completes later.
 pub(crate) type Answer = Option<(u64, Vec<u8>)>;
@@ -27,8 +30,8 @@ const LOG_BYTES_MAX: usize = crate::controller::io::TRANSFER_MAX;
 /// Bit 31 of dword 10: save the feature.
 const SAVE: u32 = 1 << 31;
 
-/// The data that a command transfers.
-pub(crate) fn transfer(kind: Kind, entry: &Entry) -> Result<Transfer, Status> {
+/// The data that a command transfers. `with_fdp`: the drive has flexible data placement.
+pub(crate) fn transfer(kind: Kind, entry: &Entry, with_fdp: bool) -> Result<Transfer, Status> {
     if entry.fused() != 0 {
         return Err(Status::INVALID_FIELD);
     }
@@ -36,6 +39,7 @@ pub(crate) fn transfer(kind: Kind, entry: &Entry) -> Result<Transfer, Status> {
     let data = match feature {
         TIMESTAMP => 8,
         HOST_IDENTIFIER => 16,
+        fdp::FDP_EVENTS if with_fdp => fdp::event_bytes(entry),
         _ => 0,
     };
     match (entry.opcode(), kind) {
@@ -48,7 +52,7 @@ pub(crate) fn transfer(kind: Kind, entry: &Entry) -> Result<Transfer, Status> {
         (admin::GET_FEATURES, _) if data > 0 => Ok(Transfer::ToHost(data)),
         (admin::SET_FEATURES, _) if data > 0 => Ok(Transfer::FromHost(data)),
         (admin::GET_FEATURES | admin::SET_FEATURES, _) => Ok(Transfer::None),
-        (admin::ABORT, Kind::Io) => Ok(Transfer::None),
+        (admin::ABORT | admin::FORMAT_NVM, Kind::Io) => Ok(Transfer::None),
         _ => Err(Status::INVALID_OPCODE),
     }
 }
@@ -61,8 +65,8 @@ impl Subsystem {
         entry: &Entry,
         data: &[u8],
     ) -> Result<Answer, Status> {
-        let kind = self.controller(id)?.kind;
-        if let Transfer::FromHost(bytes) = transfer(kind, entry)?
+        let (kind, with_fdp) = (self.controller(id)?.kind, self.placing().is_fdp());
+        if let Transfer::FromHost(bytes) = transfer(kind, entry, with_fdp)?
             && bytes != data.len()
         {
             return Err(Status::DATA_LENGTH_INVALID);
@@ -91,7 +95,7 @@ impl Subsystem {
 
     fn set_feature(&mut self, id: u16, entry: &Entry, data: &[u8]) -> Result<u32, Status> {
         let (feature, value) = (entry.dword(10) as u8, entry.dword(11));
-        let most = self.identity.queues_max;
+        let (most, with_fdp) = (self.identity.queues_max, self.placing().is_fdp());
         if entry.dword(10) & SAVE != 0 {
             return Err(Status::FEATURE_NOT_SAVEABLE);
         }
@@ -107,12 +111,16 @@ impl Subsystem {
                 Ok(0)
             }
             HOST_IDENTIFIER => Err(Status::COMMAND_SEQUENCE_ERROR), // Connect has set it.
+            // Only a drive without namespaces may change the configuration.
+            fdp::FDP if with_fdp => Err(Status::COMMAND_SEQUENCE_ERROR),
+            fdp::FDP_EVENTS if with_fdp => self.set_events(entry, data).map(|()| 0),
             _ => controller.features.set(feature, value).map(|()| 0),
         }
     }
 
     fn get_feature(&mut self, id: u16, entry: &Entry) -> Result<(u64, Vec<u8>), Status> {
         let (feature, select) = (entry.dword(10) as u8, entry.dword(10) >> 8 & 7);
+        let with_fdp = self.placing().is_fdp();
         let controller = self.controller(id)?;
         if select != 0 {
             return Err(Status::INVALID_FIELD); // Only current values.
@@ -120,6 +128,8 @@ impl Subsystem {
         match feature {
             TIMESTAMP => Ok((0, controller.timestamp.to_le_bytes().to_vec())),
             HOST_IDENTIFIER => Ok((0, controller.host_id.to_vec())),
+            fdp::FDP if with_fdp => Ok((Self::get_placement(entry)?, Vec::new())),
+            fdp::FDP_EVENTS if with_fdp => self.get_events(entry),
             _ => Ok((controller.features.get(feature)?.into(), Vec::new())),
         }
     }

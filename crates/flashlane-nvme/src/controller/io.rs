@@ -1,6 +1,7 @@
 //! I/O commands: what they transfer, and what they ask of the namespace.
 
 use super::Transfer;
+use super::placing::Placing;
 use crate::bytes::{u32_at, u64_at};
 use crate::entry::Entry;
 use crate::media::{Action, Range, SECTOR_BYTES};
@@ -23,6 +24,8 @@ pub(crate) struct Space {
     pub(crate) sectors: u64,
     /// Unit: bytes.
     pub(crate) block: u32,
+    /// What writes may name.
+    pub(crate) placing: Placing,
 }
 
 impl Space {
@@ -63,14 +66,30 @@ pub(crate) fn transfer(entry: &Entry, space: Option<Space>) -> Result<Transfer, 
     };
     match entry.opcode() {
         io::READ => bytes().map(Transfer::ToHost),
-        io::WRITE => bytes().map(Transfer::FromHost),
+        io::WRITE => {
+            known()?.placing.named(entry)?;
+            bytes().map(Transfer::FromHost)
+        }
         io::DATASET_MANAGEMENT => {
             known()?;
             let ranges = (entry.dword(10) & 0xff) as usize + 1;
             Ok(Transfer::FromHost(ranges * RANGE_BYTES))
         }
         io::FLUSH | io::WRITE_ZEROES => Ok(Transfer::None),
+        io::IO_MANAGEMENT_RECEIVE if known()?.placing.is_fdp() => received(entry),
         _ => Err(Status::INVALID_OPCODE),
+    }
+}
+
+/// The data that I/O Management Receive transfers.
+fn received(entry: &Entry) -> Result<Transfer, Status> {
+    /// Management operation: the status of reclaim unit handles.
+    const UNIT_STATUS: u32 = 1;
+    let bytes = (u64::from(entry.dword(11)) + 1) * 4;
+    match entry.dword(10) & 0xff {
+        0 => Ok(Transfer::None),
+        UNIT_STATUS if bytes <= TRANSFER_MAX as u64 => Ok(Transfer::ToHost(bytes as usize)),
+        _ => Err(Status::INVALID_FIELD),
     }
 }
 
@@ -83,7 +102,8 @@ pub(crate) fn action(entry: &Entry, space: Space, data: Vec<u8>) -> Result<Optio
         io::READ => Action::Read(space.range(first, count)?),
         io::WRITE => {
             let sector = space.range(first, count)?.sector;
-            Action::Write { sector, data, durable }
+            let placement = space.placing.named(entry)?;
+            Action::Write { sector, data, durable, placement }
         }
         io::WRITE_ZEROES => Action::Zero { range: space.range(first, count)?, durable },
         io::FLUSH => Action::Flush,

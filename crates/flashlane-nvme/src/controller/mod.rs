@@ -2,6 +2,7 @@
 
 pub(crate) mod features;
 pub(crate) mod io;
+pub(crate) mod placing;
 pub(crate) mod registers;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -29,7 +29,7 @@ impl Counts {
                 self.sectors_written += data.len() as u64 / SECTOR_BYTES;
                 self.writes += 1;
             }
-            Action::Zero { .. } | Action::Trim(_) | Action::Flush => {}
+            Action::Zero { .. } | Action::Trim(_) | Action::Flush | Action::Format(_) => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! The drive with its data: namespaces that are read, written, trimmed and flushed.
 
 mod counts;
+mod queues;
 mod slots;
 mod store;
 mod submit;
@@ -8,12 +9,13 @@ mod tenancy;
 mod work;
 
 use flashlane::config::DeviceConfig;
-use flashlane::drive::{Command, Completion, DriveOptions, Refused, Tenant};
+use flashlane::drive::{Command, Completion, DriveOptions, PlacementEvent, Refused, Tenant};
 use flashlane::metrics::Summary;
 use flashlane::observe::Blame;
 use flashlane::{Drive, Error, Time};
 
 pub(crate) use counts::Counts;
+pub use queues::Client;
 pub(crate) use slots::Slots;
 pub use store::{MemoryStore, Store};
 pub use tenancy::Tenancy;
@@ -71,6 +73,7 @@ pub struct Media {
     namespaces: Vec<u64>,
     /// Queues of each tenant.
     queues: Vec<u32>,
+    hosts: queues::Hosts,
     /// For each tenant: it has written since its last flush.
     dirty: Vec<bool>,
     work: Slots<Pending>,
@@ -119,6 +122,7 @@ impl Media {
             store,
             namespaces,
             queues,
+            hosts: queues::Hosts::default(),
             dirty,
             config,
             work: Slots::default(),
@@ -162,42 +166,6 @@ impl Media {
         match (self.config.tenancy, self.config.tenants.get(tenant)) {
             (Tenancy::Namespace, Some(tenant)) => &tenant.name,
             _ => &self.config.device.name,
-        }
-    }
-
-    /// Opens a queue, and returns its tenant for each namespace: the tenant of the namespace, or
-    /// the tenant with the fewest queues, the first of them if there are several.
-    pub fn open_queue(&mut self) -> Vec<usize> {
-        self.open_queue_of(None)
-    }
-
-    /// Opens a queue as [`Media::open_queue`] does. If tenants have the priority of `class` (0 for
-    /// urgent to 3 for low), only they are considered.
-    pub fn open_queue_of(&mut self, class: Option<u8>) -> Vec<usize> {
-        let has_class = |tenant: &usize| {
-            class.is_some_and(|class| self.config.tenants[*tenant].priority as u8 == class)
-        };
-        let all = 0..self.queues.len();
-        let tenants = match self.config.tenancy {
-            Tenancy::Namespace => all.collect(),
-            Tenancy::Queue => {
-                let of_class: Vec<usize> = all.clone().filter(has_class).collect();
-                let among = if of_class.is_empty() { all.collect() } else { of_class };
-                let fewest = among.into_iter().min_by_key(|&tenant| self.queues[tenant]);
-                vec![fewest.unwrap_or_default()]
-            }
-        };
-        for &tenant in &tenants {
-            self.queues[tenant] += 1;
-        }
-        tenants
-    }
-
-    /// Closes a queue, with what [`Media::open_queue`] returned for it. Its work goes on.
-    pub fn close_queue(&mut self, tenants: &[usize]) {
-        for &tenant in tenants {
-            debug_assert!(self.queues[tenant] > 0, "a queue is closed once");
-            self.queues[tenant] = self.queues[tenant].saturating_sub(1);
         }
     }
 
@@ -285,7 +253,7 @@ impl Media {
                 self.store.read(place(range.sector), &mut data)
             }
             Action::Write { sector, data, .. } => self.store.write(place(*sector), data),
-            Action::Zero { .. } | Action::Trim(_) => {
+            Action::Zero { .. } | Action::Trim(_) | Action::Format(_) => {
                 let mut ranges = pending.action.ranges().into_iter();
                 ranges.try_for_each(|range| {
                     self.store.zero(place(range.sector), range.sectors * SECTOR_BYTES)
@@ -293,7 +261,7 @@ impl Media {
             }
             Action::Flush => self.store.sync(),
         };
-        let synced = moved.and_then(|()| match pending.action.is_durable() {
+        let synced = moved.and_then(|()| match pending.action.is_synced() {
             true => self.store.sync(),
             false => Ok(()),
         });
@@ -303,6 +271,12 @@ impl Media {
     /// Commands and data that clients have sent.
     pub(crate) fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// The latest events of placement; see [`Drive::placement_events`].
+    #[must_use]
+    pub fn placement_events(&self) -> Vec<PlacementEvent> {
+        self.drive.placement_events()
     }
 
     /// The summary so far; see [`Drive::summary`].

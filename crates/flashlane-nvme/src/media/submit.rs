@@ -52,15 +52,27 @@ impl Media {
         let (operation, most) = match action {
             Action::Read(_) => (Operation::Read, transfer),
             Action::Write { .. } => (Operation::Write, transfer),
-            Action::Zero { .. } | Action::Trim(_) => (Operation::Trim, TRIM_MAX),
+            Action::Zero { .. } | Action::Trim(_) | Action::Format(_) => {
+                (Operation::Trim, TRIM_MAX)
+            }
             Action::Flush => return self.flushes(tenant),
         };
+        let placement = match action {
+            Action::Write { placement, .. } => *placement,
+            _ => None,
+        };
         let mut commands = Vec::new();
-        for range in action.ranges() {
+        let tenants = match action {
+            Action::Format(_) if self.config.tenancy != Tenancy::Namespace => 0..self.queues.len(),
+            _ => tenant..tenant + 1,
+        };
+        let of_tenant = |tenant| action.ranges().into_iter().map(move |range| (tenant, range));
+        for (tenant, range) in tenants.flat_map(of_tenant) {
             let (mut sector, end) = (range.sector, range.sector + range.sectors);
             while sector < end {
                 let sectors = (end - sector).min(most);
-                commands.push((tenant, Command::new(operation, sector, sectors as u32)));
+                let command = Command::new(operation, sector, sectors as u32);
+                commands.push((tenant, Command { placement, ..command }));
                 sector += sectors;
             }
         }
@@ -70,7 +82,7 @@ impl Media {
     /// The flushes of a namespace: of the tenant, and of the other tenants that have written.
     fn flushes(&self, tenant: usize) -> Vec<(usize, Command)> {
         let others = (0..self.dirty.len())
-            .filter(|&other| self.config.tenancy == Tenancy::Queue && self.dirty[other]);
+            .filter(|&other| self.config.tenancy != Tenancy::Namespace && self.dirty[other]);
         let mut flushed: Vec<usize> = others.filter(|&other| other != tenant).collect();
         flushed.insert(0, tenant);
         flushed.into_iter().map(|tenant| (tenant, Command::flush())).collect()

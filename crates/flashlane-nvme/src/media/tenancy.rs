@@ -9,13 +9,20 @@ pub enum Tenancy {
     Queue,
     /// A tenant is a namespace, with all queues that use it.
     Namespace,
+    /// A tenant is a host. The first host that connects gets the first tenant, and so on; if there
+    /// are more hosts than tenants, hosts share tenants in turn. All share one namespace.
+    Host,
+    /// A tenant is a priority class of queues. All share one namespace.
+    Class,
 }
 
 impl Tenancy {
     /// The lengths of the namespaces, from those of the spaces of the tenants. Unit: sectors.
     pub(crate) fn namespaces(self, spaces: &[u64]) -> Vec<u64> {
         match self {
-            Self::Queue => spaces.iter().min().copied().into_iter().collect(),
+            Self::Queue | Self::Host | Self::Class => {
+                spaces.iter().min().copied().into_iter().collect()
+            }
             Self::Namespace => spaces.to_vec(),
         }
     }

@@ -35,6 +35,8 @@ pub enum Action {
         data: Vec<u8>,
         /// Complete only when the data is durable (FUA).
         durable: bool,
+        /// Placement identifier of the drive; `None` for that of the tenant.
+        placement: Option<u16>,
     },
     /// Makes a range zero. The drive deallocates it.
     Zero {
@@ -47,13 +49,15 @@ pub enum Action {
     Trim(Vec<Range>),
     /// Makes all data of the namespace durable that was acknowledged before.
     Flush,
+    /// Empties the namespace, whose range this is, for all its tenants, and makes that durable.
+    Format(Range),
 }
 
 impl Action {
     /// The ranges that the action touches.
     pub(crate) fn ranges(&self) -> Vec<Range> {
         match self {
-            Self::Read(range) | Self::Zero { range, .. } => vec![*range],
+            Self::Read(range) | Self::Zero { range, .. } | Self::Format(range) => vec![*range],
             Self::Write { sector, data, .. } => {
                 let sectors = data.len() as u64 / super::SECTOR_BYTES;
                 vec![Range { sector: *sector, sectors }]
@@ -61,6 +65,11 @@ impl Action {
             Self::Trim(ranges) => ranges.clone(),
             Self::Flush => Vec::new(),
         }
+    }
+
+    /// True if the store syncs at the end of the action.
+    pub(crate) fn is_synced(&self) -> bool {
+        self.is_durable() || matches!(self, Self::Format(_))
     }
 
     /// True if the action ends with a flush.

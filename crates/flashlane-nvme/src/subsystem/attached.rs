@@ -7,6 +7,7 @@ use crate::controller::registers::Registers;
 use crate::controller::{Kind, Queue};
 use crate::entry::Entry;
 use crate::fabrics::ConnectData;
+use crate::media::Client;
 use crate::status::Status;
 
 impl Subsystem {
@@ -27,9 +28,10 @@ impl Subsystem {
     /// Opens a queue of an attached controller. An I/O queue with a class belongs to a tenant of
     /// this priority, if there is one.
     pub(crate) fn open_attached(&mut self, key: QueueKey, size: u16, class: Option<u8>) {
+        let host = self.controllers.get(&key.controller).map(|it| it.host_nqn.as_str());
         let tenants = match key.queue {
             0 => Vec::new(),
-            _ => self.media.open_queue_of(class),
+            _ => self.media.open_queue_of(Client { host, class }),
         };
         self.last_serial += 1;
         let (head, outstanding, most) = (0, 0, u32::MAX);

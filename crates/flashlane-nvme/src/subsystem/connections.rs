@@ -5,6 +5,7 @@ use crate::controller::registers::{QUEUE_ENTRIES_MAX, Registers};
 use crate::controller::{Controller, Kind, Queue};
 use crate::entry::Entry;
 use crate::fabrics::{ConnectData, DISCOVERY_NQN, FabricsCommand};
+use crate::media::{Client, Tenancy};
 use crate::status::Status;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,8 @@ impl Subsystem {
     ///
     /// The status that the host gets.
     pub fn connect(&mut self, entry: &Entry, data: &[u8]) -> Result<Connected, Status> {
-        let Ok(FabricsCommand::Connect { queue, size, keep_alive_ms }) = FabricsCommand::of(entry)
+        let Ok(FabricsCommand::Connect { queue, size, class, keep_alive_ms }) =
+            FabricsCommand::of(entry)
         else {
             return Err(Status::COMMAND_SEQUENCE_ERROR);
         };
@@ -35,7 +37,17 @@ impl Subsystem {
             0 => self.new_controller(kind, &data, keep_alive_ms)?,
             _ => self.admit_queue(queue, kind, &data)?,
         };
-        let tenants = if queue == 0 { Vec::new() } else { self.media.open_queue() };
+        // Hosts that do not know of classes say 0: only a server of classes looks at it.
+        let has_class = self.media.config().tenancy == Tenancy::Class;
+        let client = Client { host: Some(&data.host), class: has_class.then_some(class) };
+        let tenants = match (queue, kind) {
+            (0, Kind::Discovery) => Vec::new(),
+            (0, Kind::Io) => {
+                self.media.meet(&data.host);
+                Vec::new()
+            }
+            _ => self.media.open_queue_of(client),
+        };
         self.last_serial += 1;
         let (head, outstanding, most) = (0, 0, u32::from(size));
         let serial = self.last_serial;

@@ -3,11 +3,13 @@
 mod attached;
 mod connections;
 mod names;
+mod start;
 
 use std::collections::BTreeMap;
 
 use flashlane::{Error, Time};
 
+use crate::admin::fdp::EventSwitches;
 use crate::admin::{self, ErrorLog};
 use crate::controller::features::Features;
 use crate::controller::io::{self, Space};
@@ -16,7 +18,7 @@ use crate::controller::{Controller, Kind, Queue, Transfer};
 use crate::entry::{CompletionEntry, Entry};
 use crate::fabrics::FabricsCommand;
 use crate::media::{Finished, Media, Slots, WorkError};
-use crate::opcode::{fabrics, io as io_opcode};
+use crate::opcode::{admin as admin_opcode, fabrics, io as io_opcode};
 use crate::status::Status;
 pub use names::{Connected, Done, Identity, QueueKey};
 
@@ -35,6 +37,7 @@ pub struct Subsystem {
     pub(crate) media: Media,
     pub(crate) identity: Identity,
     pub(crate) errors: ErrorLog,
+    pub(crate) switches: EventSwitches,
     controllers: BTreeMap<u16, Controller>,
     last_controller: u16,
     last_serial: u64,
@@ -53,6 +56,7 @@ impl Subsystem {
             media,
             identity,
             errors: ErrorLog::default(),
+            switches: EventSwitches::default(),
             controllers: BTreeMap::new(),
             last_controller: 0,
             last_serial: 0,
@@ -100,15 +104,15 @@ impl Subsystem {
             };
         }
         match key.queue {
-            0 => admin::transfer(controller.kind, entry),
+            0 => admin::transfer(controller.kind, entry, self.placing().is_fdp()),
             _ => io::transfer(entry, self.space(entry.namespace())),
         }
     }
 
     /// A namespace for commands; `None` if there is no such namespace.
     pub(crate) fn space(&self, namespace: u32) -> Option<Space> {
-        let block = self.media.config().block_bytes;
-        self.media.sectors(namespace).map(|sectors| Space { sectors, block })
+        let (block, placing) = (self.media.config().block_bytes, self.placing());
+        self.media.sectors(namespace).map(|sectors| Space { sectors, block, placing })
     }
 
     /// Takes a command with its data at a time to which the caller has advanced. Commands that take
@@ -135,8 +139,9 @@ impl Subsystem {
         let serial = queue.serial;
         let answer = match (entry.opcode(), key.queue) {
             (fabrics::OPCODE, _) => self.fabrics_command(key, entry).map(Some),
+            (admin_opcode::FORMAT_NVM, 0) => self.format(at, (key, serial), entry),
             (_, 0) => self.admin_command(key.controller, entry, &data),
-            _ => self.io_command(at, key, serial, entry, data),
+            _ => self.io_command(at, (key, serial), entry, data),
         };
         match answer {
             Ok(None) => {}
@@ -234,51 +239,6 @@ impl Subsystem {
         let held = std::mem::take(&mut controller.event_requests).len() as u32;
         if let Some(admin) = controller.queues.get_mut(&0) {
             admin.outstanding = admin.outstanding.saturating_sub(held);
-        }
-    }
-
-    fn io_command(
-        &mut self,
-        at: Time,
-        key: QueueKey,
-        serial: u64,
-        entry: &Entry,
-        data: Vec<u8>,
-    ) -> Result<Option<(u64, Vec<u8>)>, Status> {
-        let controller = self.controller(key.controller)?;
-        if !controller.registers.is_ready() {
-            return Err(Status::COMMAND_SEQUENCE_ERROR);
-        }
-        let namespace = entry.namespace();
-        let queue = controller.queues.get(&key.queue);
-        let tenant = queue.and_then(|queue| queue.tenant(namespace));
-        let space = self.space(namespace).ok_or(Status::INVALID_NAMESPACE)?;
-        let tenant = tenant.ok_or(Status::INVALID_NAMESPACE)?;
-        let expected = match io::transfer(entry, Some(space))? {
-            Transfer::FromHost(bytes) => bytes,
-            Transfer::ToHost(_) | Transfer::None => 0,
-        };
-        if data.len() != expected {
-            return Err(Status::DATA_LENGTH_INVALID);
-        }
-        let Some(action) = io::action(entry, space, data)? else {
-            return Ok(Some((0, Vec::new())));
-        };
-        let running = Running {
-            key,
-            serial,
-            command_id: entry.command_id(),
-            opcode: entry.opcode(),
-            namespace,
-            block: entry.qword(10),
-        };
-        let tag = self.running.insert(running) as u64;
-        match self.media.submit(at, (tenant, namespace), action, tag) {
-            Ok(()) => Ok(None),
-            Err(error) => {
-                self.running.remove(tag as usize);
-                Err(status_of(&error, entry.opcode()))
-            }
         }
     }
 

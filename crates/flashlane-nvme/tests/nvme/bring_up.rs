@@ -130,7 +130,7 @@ fn what_is_not_supported_has_its_status() {
     let vendor = Entry::new(0xc1, 0, 1);
     assert_eq!(host.status(1, vendor, Vec::new()), Status::INVALID_OPCODE);
     assert_eq!(host.status(0, vendor, Vec::new()), Status::INVALID_OPCODE);
-    for opcode in [0x00, 0x01, 0x04, 0x05, 0x80] {
+    for opcode in [0x00, 0x01, 0x04, 0x05, 0x84] {
         let entry = Entry::new(opcode, 0, 0);
         assert_eq!(host.status(0, entry, Vec::new()), Status::INVALID_OPCODE, "{opcode:x}");
     }

@@ -185,7 +185,7 @@ fn action(
     let range = Range { sector: offset / SECTOR_BYTES, sectors: length / SECTOR_BYTES };
     match kind {
         READ => Some(Action::Read(range)),
-        WRITE => Some(Action::Write { sector: range.sector, data, durable }),
+        WRITE => Some(Action::Write { sector: range.sector, data, durable, placement: None }),
         TRIM => Some(Action::Trim(vec![range])),
         WRITE_ZEROES => Some(Action::Zero { range, durable }),
         _ => None,

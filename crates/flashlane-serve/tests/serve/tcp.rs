@@ -100,3 +100,25 @@ fn real_time_passes_for_clients() {
     assert!(waited >= Duration::from_nanos((simulated_us * 1e6 * 0.999) as u64), "{waited:?}");
     assert_eq!(replay(&kept, Tenancy::Queue), 2);
 }
+
+#[test]
+fn a_host_is_a_tenant() {
+    let server = Running::start(config(Pace::Virtual, Tenancy::Host));
+    // NBD connections are hosts of their own: the first one gets the first tenant.
+    let stream = std::net::TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
+    let mut first = crate::nbd_client::Client::connect(stream, "", false);
+    let sent = data(0, 4096, 1);
+    assert_eq!(first.run((1, 0), 0, 4096, &sent).0, 0);
+    let mut queues = bring_up(server.port(Door::NvmeTcp), 2, 0);
+    for queue in [1, 2] {
+        let (done, got) = queues[queue].run(blocks(io::READ, 0, 1), &[], 4096);
+        assert!(done.status.is_success() && got == sent, "all share one namespace");
+    }
+    drop((first, queues));
+    let kept = server.kept.clone();
+    let outcome = server.stop();
+    let completed: Vec<u64> =
+        outcome.summary.flows.iter().map(|flow| flow.response_time_us.count).collect();
+    assert_eq!(completed, [1, 2], "both queues of the host are the second tenant");
+    assert_eq!(replay(&kept, Tenancy::Host), 3);
+}

@@ -27,8 +27,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 2,
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) tenants: u16,
-    /// What a tenant is: a queue (an NVMe queue or an NBD connection), all of which share one
-    /// namespace; or a namespace (an NBD export).
+    /// What a tenant is: a queue (an NVMe queue or an NBD connection), a host, or a priority class
+    /// of queues, all of which share one namespace; or a namespace (an NBD export).
     #[arg(long, value_name = "WHAT", default_value = "queue")]
     pub(crate) tenant_is: TenantIs,
     /// Listen for NVMe over TCP; port 0 for any free port; repeatable.
@@ -132,6 +132,10 @@ pub(crate) enum TenantIs {
     Queue,
     /// A namespace of NVMe, or an export of NBD.
     Namespace,
+    /// A host of NVMe by its name, or a connection of NBD.
+    Host,
+    /// A priority class of queues, as hosts of NVMe name them.
+    Class,
 }
 
 /// A size from 4 KiB to 1 GiB.

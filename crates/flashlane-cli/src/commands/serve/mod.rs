@@ -85,6 +85,8 @@ fn media(arguments: &ServeArgs) -> Result<MediaConfig, Error> {
         tenancy: match arguments.tenant_is {
             TenantIs::Queue => Tenancy::Queue,
             TenantIs::Namespace => Tenancy::Namespace,
+            TenantIs::Host => Tenancy::Host,
+            TenantIs::Class => Tenancy::Class,
         },
         block_bytes: arguments.block,
         seed: arguments.seed,
