@@ -2,9 +2,10 @@
 //! and the times are those of the simulated drive.
 //!
 //! The doors are NVMe/TCP (`tcp`), NBD (`nbd`) and vfio-user (`vfio_user`). A door translates and
-//! decides nothing: it reads bytes of a connection and writes bytes to it, and knows no socket. One thread ([`Server`]) does
-//! all the rest: it waits for the sockets with `mio`, and steps the drive. So no two things happen
-//! at the same time, and with the virtual clock the server knows when all sockets are empty.
+//! decides nothing: it reads bytes of a connection and writes bytes to it, and knows no socket. One
+//! thread ([`Server`]) does all the rest: it waits for the sockets with `mio`, and steps the drive.
+//! So no two things happen at the same time, and with the virtual clock the server knows when all
+//! sockets are empty.
 
 mod allow;
 mod house;
