@@ -132,15 +132,17 @@ fn a_signal_ends_the_server_with_a_summary() {
     let folder = tempfile::tempdir().expect("a folder");
     for (signal, time) in [("-INT", "virtual"), ("-TERM", "real")] {
         let arguments = format!(
-            "--nbd 127.0.0.1:0 --nvme-tcp 127.0.0.1:0 --nbd unix:sock --time {time} --out out --blame"
+            "--nbd 127.0.0.1:0 --nvme-tcp 127.0.0.1:0 --nbd unix:sock --vfio-user unix:vfio \
+             --time {time} --out out --blame"
         );
-        let server = Served::start(folder.path(), 3, &arguments);
+        let server = Served::start(folder.path(), 4, &arguments);
         let door = |index: usize| server.doors[index]["door"].as_str().expect("a name");
         // NVMe comes first.
         assert_eq!([door(0), door(1), door(2)], ["nvme-tcp", "nbd", "nbd"]);
         assert_eq!(server.doors[0]["nqn"], "nqn.2026-11.dev.flashlane:tiny");
         assert!(!server.address(1).ends_with(":0"), "the real port");
         assert_eq!(server.doors[2]["uri"], "nbd+unix:///?socket=sock");
+        assert_eq!((door(3), &server.doors[3]["path"]), ("vfio-user", &"vfio".into()));
         let stream = UnixStream::connect(folder.path().join("sock")).expect("it listens");
         write_and_verify(&mut Client::connect(stream, "", true), 0..64, 3);
         let left = server.end(signal);
@@ -152,7 +154,9 @@ fn a_signal_ends_the_server_with_a_summary() {
         assert_eq!((&about["connections"], &about["time"]), (&1.into(), &time.into()));
         let late = if time == "real" { 128 } else { 0 };
         assert_eq!(about["lateness_us"]["count"], late);
-        assert!(!folder.path().join("sock").exists(), "the socket is gone");
+        for socket in ["sock", "vfio"] {
+            assert!(!folder.path().join(socket).exists(), "the socket is gone");
+        }
         let out = folder.path().join("out");
         assert_eq!(names(&out), ["blame.json", "serve.json", "summary.json"]);
         let kept = std::fs::read_to_string(out.join("summary.json")).expect("a file");
@@ -281,6 +285,9 @@ fn bad_input_is_refused_with_one_error() {
         ("--nbd localhost", "found `localhost`, allowed: ADDRESS:PORT"),
         ("--nbd 0.0.0.0:0", "found 0.0.0.0:0, allowed: addresses of this machine only"),
         ("--nvme-tcp unix:x", "--nvme-tcp: found unix:x, allowed: ADDRESS:PORT"),
+        ("--vfio-user 127.0.0.1:0", "--vfio-user: found 127.0.0.1:0, allowed: unix:PATH"),
+        ("--vfio-user unix:w.toml", "unix:w.toml: cannot listen"),
+        ("--vfio-user unix:v --queues 512", "--queues: found 512, allowed with --vfio-user"),
         (&taken, "cannot listen"),
         (
             &format!("{port} --allow 10.0.0.0"),

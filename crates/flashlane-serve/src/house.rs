@@ -17,6 +17,10 @@ pub(crate) struct House {
     pub(crate) connection: usize,
     /// The connection of each queue.
     pub(crate) queues: BTreeMap<QueueKey, usize>,
+    /// The connection of each controller that is a PCIe function.
+    pub(crate) functions: BTreeMap<u16, usize>,
+    /// When connections want to act, without a command that is under way.
+    pub(crate) due: BTreeMap<usize, Time>,
     /// The connection of each piece of work that a door submitted.
     owners: BTreeMap<u64, usize>,
     last_tag: u64,
@@ -38,6 +42,8 @@ impl House {
             now: Time::ZERO,
             connection: 0,
             queues: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            due: BTreeMap::new(),
             owners: BTreeMap::new(),
             last_tag: Subsystem::FOREIGN,
             arrivals: 0,
@@ -52,6 +58,22 @@ impl House {
         self.subsystem.advance(until, &mut self.done, &mut self.finished)?;
         self.now = self.now.max(until);
         Ok(())
+    }
+
+    /// True if something happens as time passes.
+    pub(crate) fn is_busy(&mut self) -> bool {
+        !self.due.is_empty() || self.subsystem.media().outstanding() > 0
+    }
+
+    /// The time of the next event, if there is one.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        let due = self.due.values().min().copied();
+        self.subsystem.next_event().into_iter().chain(due).min()
+    }
+
+    /// The connection of a queue.
+    pub(crate) fn owner(&self, key: QueueKey) -> Option<usize> {
+        self.queues.get(&key).or_else(|| self.functions.get(&key.controller)).copied()
     }
 
     /// Submits work of the present connection, and returns its tag.

@@ -1,5 +1,8 @@
 //! What the doors have in common: a conversation over bytes.
 
+use std::fs::File;
+
+use flashlane::Time;
 use flashlane_nvme::{Done, Finished};
 
 use crate::house::House;
@@ -11,6 +14,8 @@ pub(crate) struct Wire {
     pub(crate) input: Vec<u8>,
     /// What the door answers and the client has not got.
     pub(crate) output: Vec<u8>,
+    /// Files that came with the input.
+    pub(crate) files: Vec<File>,
 }
 
 /// Reason for which a conversation ends. The output so far is still sent.
@@ -32,6 +37,9 @@ pub(crate) trait Session: Send {
     /// Work of a door that does not speak NVMe is over.
     fn finished(&mut self, finished: Finished, wire: &mut Wire);
 
+    /// Time has passed. A controller that watches memory of its client looks at it.
+    fn pass(&mut self, _until: Time, _house: &mut House) {}
+
     /// The connection is closed.
     fn closed(&mut self, house: &mut House);
 
@@ -43,4 +51,9 @@ pub(crate) trait Session: Send {
 
     /// Data of commands under way. Unit: bytes.
     fn held(&self) -> usize;
+
+    /// The bytes up to the end of a message, for protocols whose messages bring files.
+    fn wanted(&self, _wire: &Wire) -> Option<usize> {
+        None
+    }
 }

@@ -1,7 +1,6 @@
 //! Admin commands about queues and interrupts, which belong to this transport.
 
-use super::PcieController;
-use super::host::PcieHost;
+use super::function::{PcieFunction, Sides};
 use super::pointers::PAGE;
 use super::queues::{CompletionQueue, SubmissionQueue};
 use crate::controller::features::QUEUES;
@@ -9,7 +8,7 @@ use crate::controller::registers::QUEUE_ENTRIES_MAX;
 use crate::entry::Entry;
 use crate::opcode::{admin, fabrics};
 use crate::status::Status;
-use crate::subsystem::QueueKey;
+use crate::subsystem::{QueueKey, Subsystem};
 
 /// The feature Interrupt Coalescing.
 const COALESCING: u8 = 0x08;
@@ -61,19 +60,19 @@ impl Own {
     }
 }
 
-impl PcieController {
+impl PcieFunction {
     /// Runs a command of this transport.
     pub(super) fn run_own(
         &mut self,
         own: Own,
         entry: &Entry,
-        host: &mut dyn PcieHost,
+        with: &mut Sides<'_>,
     ) -> Result<u64, Status> {
         match own {
-            Own::CreateCompletions => self.create_completions(entry),
-            Own::CreateSubmissions => self.create_submissions(entry),
+            Own::CreateCompletions => self.create_completions(entry, with.subsystem),
+            Own::CreateSubmissions => self.create_submissions(entry, with.subsystem),
             Own::DeleteCompletions => self.delete_completions(entry),
-            Own::DeleteSubmissions => self.delete_submissions(entry, host),
+            Own::DeleteSubmissions => self.delete_submissions(entry, with),
             Own::PlaceDoorbells => self.place_doorbells(entry),
             Own::SetCoalescing => {
                 self.interrupts.coalesce(entry.dword(11));
@@ -104,8 +103,12 @@ impl PcieController {
         }
     }
 
-    fn create_completions(&mut self, entry: &Entry) -> Result<u64, Status> {
-        let granted = self.feature(QUEUES)? >> 16;
+    fn create_completions(
+        &mut self,
+        entry: &Entry,
+        subsystem: &mut Subsystem,
+    ) -> Result<u64, Status> {
+        let granted = self.feature(QUEUES, subsystem)? >> 16;
         let (queue, size) = Self::new_queue(entry, granted)?;
         if self.completions.contains_key(&queue) {
             return Err(Status::INVALID_QUEUE_ID);
@@ -119,8 +122,12 @@ impl PcieController {
         Ok(0)
     }
 
-    fn create_submissions(&mut self, entry: &Entry) -> Result<u64, Status> {
-        let granted = self.feature(QUEUES)? & 0xffff;
+    fn create_submissions(
+        &mut self,
+        entry: &Entry,
+        subsystem: &mut Subsystem,
+    ) -> Result<u64, Status> {
+        let granted = self.feature(QUEUES, subsystem)? & 0xffff;
         let (queue, size) = Self::new_queue(entry, granted)?;
         if self.submissions.contains_key(&queue) {
             return Err(Status::INVALID_QUEUE_ID);
@@ -130,9 +137,9 @@ impl PcieController {
             return Err(Status::COMPLETION_QUEUE_INVALID);
         }
         let class = (entry.dword(11) >> 1 & 3) as u8;
-        let weighted = self.is_weighted();
+        let weighted = self.is_weighted(subsystem);
         let key = QueueKey { controller: self.id, queue };
-        self.subsystem.open_attached(key, size, weighted.then_some(class));
+        subsystem.open_attached(key, size, weighted.then_some(class));
         let (base, head, tail) = (entry.qword(6), 0, 0);
         let made = SubmissionQueue { base, size, head, tail, completions, class };
         self.submissions.insert(queue, made);
@@ -152,17 +159,13 @@ impl PcieController {
     }
 
     /// Deletes a submission queue. Its commands that are under way are completed as aborted.
-    fn delete_submissions(
-        &mut self,
-        entry: &Entry,
-        host: &mut dyn PcieHost,
-    ) -> Result<u64, Status> {
+    fn delete_submissions(&mut self, entry: &Entry, with: &mut Sides<'_>) -> Result<u64, Status> {
         let queue = entry.dword(10) as u16;
         if queue == 0 || !self.submissions.contains_key(&queue) {
             return Err(Status::INVALID_QUEUE_ID);
         }
-        self.abort_all(queue, host);
-        self.subsystem.disconnect(QueueKey { controller: self.id, queue });
+        self.abort_all(queue, with.host);
+        with.subsystem.disconnect(QueueKey { controller: self.id, queue });
         self.submissions.remove(&queue);
         Ok(0)
     }

@@ -145,9 +145,14 @@ impl Segments {
         if left == 0 { Ok(segments) } else { Err(Status::DATA_LENGTH_INVALID) }
     }
 
+    /// Unit: bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|segment| segment.length).sum()
+    }
+
     /// Reads the data of a command from host memory.
     pub(super) fn gather(&self, host: &mut dyn PcieHost) -> Result<Vec<u8>, Status> {
-        let mut data = vec![0; self.0.iter().map(|segment| segment.length).sum()];
+        let mut data = vec![0; self.bytes()];
         let mut rest = &mut data[..];
         for segment in &self.0 {
             let (now, later) = rest.split_at_mut(segment.length);

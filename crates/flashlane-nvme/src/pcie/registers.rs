@@ -2,12 +2,11 @@
 
 use flashlane::Time;
 
-use super::PcieController;
-use super::host::PcieHost;
+use super::function::{PcieFunction, Sides};
 use super::pointers::PAGE;
 use super::queues::{CompletionQueue, SubmissionQueue};
 use crate::controller::registers::Change;
-use crate::subsystem::QueueKey;
+use crate::subsystem::{QueueKey, Subsystem};
 
 /// Offsets of registers.
 const CAP: u64 = 0x00;
@@ -41,19 +40,19 @@ fn half(register: u64, value: u32, high: bool) -> u64 {
     }
 }
 
-impl PcieController {
+impl PcieFunction {
     /// The dword of the registers at an offset that is a multiple of 4; 0 where there is none.
-    pub(super) fn register(&mut self, offset: u64) -> u32 {
+    pub(super) fn register(&self, offset: u64, subsystem: &mut Subsystem) -> u32 {
         let queues = self.admin;
-        let property = |controller: &mut Self, offset: u64, wide| {
-            let known = controller.subsystem.controller(controller.id);
+        let mut property = |offset: u64, wide| {
+            let known = subsystem.controller(self.id);
             known.and_then(|it| it.registers.get(offset as u32, wide)).unwrap_or_default()
         };
         match offset {
-            CAP => property(self, CAP, true) as u32,
-            0x04 => (property(self, CAP, true) >> 32) as u32,
-            VS | CC => property(self, offset, false) as u32,
-            CSTS => property(self, CSTS, false) as u32 | u32::from(self.failed) << 1,
+            CAP => property(CAP, true) as u32,
+            0x04 => (property(CAP, true) >> 32) as u32,
+            VS | CC => property(offset, false) as u32,
+            CSTS => property(CSTS, false) as u32 | u32::from(self.failed) << 1,
             INTMS | INTMC => self.interrupts.masked(),
             AQA => queues.sizes,
             ASQ => queues.submissions as u32,
@@ -65,18 +64,12 @@ impl PcieController {
     }
 
     /// Writes a dword of the registers.
-    pub(super) fn set_register(
-        &mut self,
-        at: Time,
-        offset: u64,
-        value: u32,
-        host: &mut dyn PcieHost,
-    ) {
-        let is_enabled = self.register(CC) & 1 == 1;
+    pub(super) fn set_register(&mut self, at: Time, offset: u64, value: u32, with: &mut Sides<'_>) {
+        let is_enabled = self.register(CC, with.subsystem) & 1 == 1;
         match offset {
             INTMS => self.interrupts.mask(value),
-            INTMC => self.interrupts.unmask(at, value, host),
-            CC => self.configure(value),
+            INTMC => self.interrupts.unmask(at, value, with.host),
+            CC => self.configure(value, with),
             // The admin queues stay where they are while the controller is enabled.
             AQA if !is_enabled => self.admin.sizes = value & 0x0fff_0fff,
             ASQ | 0x2c if !is_enabled => {
@@ -85,22 +78,22 @@ impl PcieController {
             ACQ | 0x34 if !is_enabled => {
                 self.admin.completions = half(self.admin.completions, value, offset != ACQ);
             }
-            _ if offset >= DOORBELLS => self.ring(at, (offset - DOORBELLS) / DOORBELL, value, host),
+            _ if offset >= DOORBELLS => self.ring(at, (offset - DOORBELLS) / DOORBELL, value, with),
             _ => {}
         }
     }
 
-    fn configure(&mut self, value: u32) {
-        let was_enabled = self.register(CC) & 1 == 1;
-        let Ok(controller) = self.subsystem.controller(self.id) else { return };
+    fn configure(&mut self, value: u32, with: &mut Sides<'_>) {
+        let was_enabled = self.register(CC, with.subsystem) & 1 == 1;
+        let Ok(controller) = with.subsystem.controller(self.id) else { return };
         let change = controller.registers.set(CC as u32, false, value.into());
         if value & 1 == 0 {
             if was_enabled {
-                self.reset();
+                self.reset(with.subsystem);
             }
             return;
         }
-        if !was_enabled && !self.open_admin_queues() {
+        if !was_enabled && !self.open_admin_queues(with.subsystem) {
             self.failed = true;
         }
         // A shutdown; commands that are under way are complete for the host.
@@ -108,7 +101,7 @@ impl PcieController {
     }
 
     /// Opens the admin queues. False if they cannot be where the host says.
-    fn open_admin_queues(&mut self) -> bool {
+    fn open_admin_queues(&mut self, subsystem: &mut Subsystem) -> bool {
         let queues = self.admin;
         let sizes = [(queues.sizes & 0xfff) as u16 + 1, (queues.sizes >> 16 & 0xfff) as u16 + 1];
         let places = [queues.submissions, queues.completions];
@@ -127,19 +120,19 @@ impl PcieController {
         let completions = CompletionQueue::new(queues.completions, sizes[1], Some(0));
         self.completions.insert(0, completions);
         let key = QueueKey { controller: self.id, queue: 0 };
-        self.subsystem.open_attached(key, sizes[0], None);
+        subsystem.open_attached(key, sizes[0], None);
         true
     }
 
     /// A doorbell register is written.
-    fn ring(&mut self, at: Time, number: u64, value: u32, host: &mut dyn PcieHost) {
+    fn ring(&mut self, at: Time, number: u64, value: u32, with: &mut Sides<'_>) {
         let queue = u16::try_from(number / 2).unwrap_or(u16::MAX);
-        if let Err(kind) = self.take_doorbell(at, queue, number % 2 == 1, value, host) {
+        if let Err(kind) = self.take_doorbell(at, queue, number % 2 == 1, value, with) {
             let mut done = Vec::new();
-            self.subsystem.tell_of_doorbell(at, self.id, kind, &mut done);
-            self.post_all(done, host);
+            with.subsystem.tell_of_doorbell(at, self.id, kind, &mut done);
+            self.post_all(done, with);
         }
-        self.pump(at, host);
+        self.pump(at, with);
     }
 
     /// Takes the value of a doorbell, which may be a shadow. The error is the kind that
@@ -150,7 +143,7 @@ impl PcieController {
         queue: u16,
         of_completions: bool,
         value: u32,
-        host: &mut dyn PcieHost,
+        with: &mut Sides<'_>,
     ) -> Result<(), u8> {
         const NO_QUEUE: u8 = 0;
         const VALUE: u8 = 1;
@@ -160,7 +153,7 @@ impl PcieController {
             if !known.read_to(value) {
                 return Err(VALUE);
             }
-            self.drain(at, queue, host);
+            self.drain(at, queue, with.host);
             return Ok(());
         }
         let known = self.submissions.get_mut(&queue).ok_or(NO_QUEUE)?;

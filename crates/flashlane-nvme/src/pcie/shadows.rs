@@ -2,8 +2,7 @@
 
 use flashlane::Time;
 
-use super::PcieController;
-use super::host::PcieHost;
+use super::function::{PcieFunction, Sides};
 
 /// Unit: bytes.
 const DOORBELL: u64 = 4;
@@ -13,9 +12,9 @@ fn place(buffer: u64, queue: u16, of_completions: bool) -> Option<u64> {
     buffer.checked_add((u64::from(queue) * 2 + u64::from(of_completions)) * DOORBELL)
 }
 
-impl PcieController {
+impl PcieFunction {
     /// Takes the values of all shadow doorbells. Those of the admin queues are registers only.
-    pub(super) fn look_at_shadows(&mut self, at: Time, host: &mut dyn PcieHost) {
+    pub(super) fn look_at_shadows(&mut self, at: Time, with: &mut Sides<'_>) {
         let Some(shadow) = self.shadow else { return };
         let completions: Vec<u16> = self.completions.keys().copied().collect();
         let submissions: Vec<u16> = self.submissions.keys().copied().collect();
@@ -26,28 +25,28 @@ impl PcieController {
             }
             let mut bytes = [0; 4];
             let address = place(shadow.doorbells, queue, of_completions);
-            let read = address.is_some_and(|address| host.read(address, &mut bytes).is_ok());
+            let read = address.is_some_and(|address| with.host.read(address, &mut bytes).is_ok());
             if !read {
                 self.failed = true;
                 return;
             }
             let value = u32::from_le_bytes(bytes);
-            if let Err(kind) = self.take_doorbell(at, queue, of_completions, value, host) {
+            if let Err(kind) = self.take_doorbell(at, queue, of_completions, value, with) {
                 let mut done = Vec::new();
-                self.subsystem.tell_of_doorbell(at, self.id, kind, &mut done);
-                self.post_all(done, host);
+                with.subsystem.tell_of_doorbell(at, self.id, kind, &mut done);
+                self.post_all(done, with);
             }
         }
     }
 
     /// Says up to which values the controller has seen the doorbells. A host that goes beyond them
     /// writes the register.
-    pub(super) fn tell_shadows(&mut self, host: &mut dyn PcieHost) {
+    pub(super) fn tell_shadows(&mut self, with: &mut Sides<'_>) {
         let Some(shadow) = self.shadow else { return };
         for (&queue, submissions) in self.submissions.iter().filter(|it| *it.0 > 0) {
             let value = u32::from(submissions.tail).to_le_bytes();
             let address = place(shadow.events, queue, false);
-            let written = address.is_some_and(|address| host.write(address, &value).is_ok());
+            let written = address.is_some_and(|address| with.host.write(address, &value).is_ok());
             self.failed |= !written;
         }
     }

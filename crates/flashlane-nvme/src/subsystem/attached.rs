@@ -52,6 +52,13 @@ impl Subsystem {
         self.stop(id);
     }
 
+    /// Sets the registers of an attached controller to those after a reset.
+    pub(crate) fn restart_attached(&mut self, id: u16) {
+        if let Ok(controller) = self.controller(id) {
+            controller.registers = Registers::attached();
+        }
+    }
+
     /// Completes a command that the transport has done itself.
     pub(crate) fn answer(
         &mut self,

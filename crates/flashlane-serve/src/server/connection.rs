@@ -1,5 +1,6 @@
 //! A connection: a socket, its bytes, and the conversation over it.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::time::Instant;
 
@@ -7,6 +8,8 @@ use mio::net::TcpStream;
 
 use crate::pace::Quiet;
 use crate::session::{Session, Wire};
+#[cfg(target_os = "linux")]
+use crate::vfio_user::FILES_MAX;
 
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 64 * 1024;
@@ -33,6 +36,28 @@ impl Socket {
             #[cfg(unix)]
             Self::Unix(stream) => stream.read(bytes),
         }
+    }
+
+    /// Reads bytes and the files that come with them.
+    #[cfg(target_os = "linux")]
+    fn receive(&mut self, bytes: &mut [u8], files: &mut Vec<File>) -> io::Result<usize> {
+        use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+        let Self::Unix(stream) = self else { return self.read(bytes) };
+        let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
+        let mut control = RecvAncillaryBuffer::new(&mut room);
+        let (mut places, flags) = ([io::IoSliceMut::new(bytes)], RecvFlags::CMSG_CLOEXEC);
+        let received = recvmsg(&*stream, &mut places, &mut control, flags)?;
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(rights) = message {
+                files.extend(rights.map(File::from));
+            }
+        }
+        Ok(received.bytes)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn receive(&mut self, bytes: &mut [u8], _: &mut Vec<File>) -> io::Result<usize> {
+        self.read(bytes)
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -87,7 +112,14 @@ impl Connection {
     /// Reads once. True if there was something.
     pub(super) fn fill(&mut self) -> bool {
         let mut bytes = [0; READ_BYTES];
-        match self.socket.read(&mut bytes) {
+        let read = match self.session.wanted(&self.wire) {
+            None => self.socket.read(&mut bytes),
+            Some(wanted) => {
+                let most = wanted.min(READ_BYTES);
+                self.socket.receive(&mut bytes[..most], &mut self.wire.files)
+            }
+        };
+        match read {
             Ok(0) => self.ended = true,
             Ok(length) => {
                 self.wire.input.extend(&bytes[..length]);

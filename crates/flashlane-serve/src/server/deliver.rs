@@ -26,6 +26,7 @@ impl Server {
             self.step()?;
             self.deliver();
         }
+        self.pass();
         for token in tokens {
             self.finish(token);
         }
@@ -43,13 +44,14 @@ impl Server {
         if self.connections.values().any(|it| it.readable && it.has_room(most)) {
             return Ok(());
         }
-        if self.house.subsystem.media().outstanding() == 0 || !self.silence().is_zero() {
+        if !self.house.is_busy() || !self.silence().is_zero() {
             return Ok(());
         }
         for _ in 0..STEPS_MAX {
-            let Some(at) = self.house.subsystem.next_event() else { return Ok(()) };
+            let Some(at) = self.house.next_event() else { return Ok(()) };
             self.house.advance(at)?;
-            if !self.house.done.is_empty() || !self.house.finished.is_empty() {
+            let is_due = self.house.due.values().any(|&due| due <= at);
+            if is_due || !self.house.done.is_empty() || !self.house.finished.is_empty() {
                 return Ok(());
             }
         }
@@ -84,8 +86,8 @@ impl Server {
         let now = Instant::now();
         for done in std::mem::take(&mut self.house.done) {
             self.note(done.at);
-            let token = self.house.queues.get(&done.key);
-            let Some(connection) = token.and_then(|it| self.connections.get_mut(it)) else {
+            let token = self.house.owner(done.key);
+            let Some(connection) = token.and_then(|it| self.connections.get_mut(&it)) else {
                 continue;
             };
             connection.quiet.completed(now);
@@ -101,6 +103,17 @@ impl Server {
             connection.quiet.completed(now);
             connection.session.finished(finished, &mut connection.wire);
             connection.flush();
+        }
+    }
+
+    /// Lets the controllers that are PCIe functions act on the time that has passed.
+    fn pass(&mut self) {
+        let tokens: Vec<usize> = self.house.functions.values().copied().collect();
+        for token in tokens {
+            if let Some(connection) = self.connections.get_mut(&token) {
+                let now = self.house.now;
+                connection.session.pass(now, &mut self.house);
+            }
         }
     }
 

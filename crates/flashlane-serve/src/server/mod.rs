@@ -35,6 +35,8 @@ pub enum Door {
     NvmeTcp,
     /// Exports of the network block device.
     Nbd,
+    /// NVMe controllers behind PCIe, for virtual machines.
+    VfioUser,
 }
 
 /// What a server is made from.
@@ -104,10 +106,7 @@ impl Server {
         let poll = Poll::new().map_err(failed)?;
         let mut listeners = Vec::new();
         for (door, address) in &config.doors {
-            if (door, matches!(address, Address::Unix(_))) == (&Door::NvmeTcp, true) {
-                let message = format!("found {address}, allowed: ADDRESS:PORT");
-                return Err(Error::config("--nvme-tcp", message));
-            }
+            check(*door, address, &config.limits)?;
             let (mut listener, bound) = Listener::bind(address, &config.allow)?;
             let token = Token(listeners.len());
             poll.registry()
@@ -208,9 +207,14 @@ impl Server {
                 continue;
             }
             let mut wire = Wire::default();
+            self.house.connection = token;
             let session: Box<dyn Session> = match door {
                 Door::NvmeTcp => Box::new(TcpSession::new()),
                 Door::Nbd => Box::new(NbdSession::new(&mut wire)),
+                Door::VfioUser => match controller(&mut self.house) {
+                    Some(session) => session,
+                    None => continue,
+                },
             };
             self.connections.insert(token, Connection::new(socket, wire, session));
             served += 1;
@@ -224,11 +228,11 @@ impl Server {
         if self.connections.values().any(busy) {
             return Duration::ZERO;
         }
-        if self.house.subsystem.media().outstanding() == 0 {
+        if !self.house.is_busy() {
             return LOOK;
         }
         let Some(clock) = &self.clock else { return self.silence().min(LOOK) };
-        let next = self.house.subsystem.next_event().unwrap_or(Time::MAX);
+        let next = self.house.next_event().unwrap_or(Time::MAX);
         let rest = clock.between(clock.now(), next).min(LOOK);
         rest.saturating_sub(SPIN)
     }
@@ -239,6 +243,43 @@ impl Server {
         let waits = self.connections.values_mut().map(|it| it.quiet.wait(now, patience));
         waits.max().unwrap_or_default()
     }
+}
+
+/// Whether a door may be at an address.
+fn check(door: Door, address: &Address, limits: &Limits) -> Result<(), Error> {
+    let is_path = matches!(address, Address::Unix(_));
+    let refuse = |option: &str, allowed: &str| {
+        Err(Error::config(option, format!("found {address}, allowed: {allowed}")))
+    };
+    match door {
+        Door::NvmeTcp if is_path => refuse("--nvme-tcp", "ADDRESS:PORT"),
+        Door::VfioUser if cfg!(not(target_os = "linux")) => {
+            refuse("--vfio-user", "none, as this door needs Linux")
+        }
+        Door::VfioUser if !is_path => refuse("--vfio-user", "unix:PATH"),
+        #[cfg(target_os = "linux")]
+        Door::VfioUser if limits.queues > crate::vfio_user::QUEUES_MAX => {
+            let (found, most) = (limits.queues, crate::vfio_user::QUEUES_MAX);
+            let message = format!("found {found}, allowed with --vfio-user: 1 to {most}");
+            Err(Error::config("--queues", message))
+        }
+        _ => {
+            debug_assert!(limits.queues > 0, "a controller has queues");
+            Ok(())
+        }
+    }
+}
+
+/// The conversation of a client that gets a controller; `None` if there is no room for one.
+#[cfg(target_os = "linux")]
+fn controller(house: &mut House) -> Option<Box<dyn Session>> {
+    let session = crate::vfio_user::VfioUserSession::new(house).ok()?;
+    Some(Box::new(session))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn controller(_: &mut House) -> Option<Box<dyn Session>> {
+    None
 }
 
 fn identity(config: &ServeConfig, listeners: &[(Listener, Door, Address)]) -> Identity {

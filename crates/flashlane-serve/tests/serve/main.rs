@@ -7,3 +7,7 @@ mod nbd_client;
 mod run;
 mod tcp;
 mod tcp_client;
+#[cfg(target_os = "linux")]
+mod vfio_guest;
+#[cfg(target_os = "linux")]
+mod vfio_user;

@@ -19,6 +19,14 @@ type Record = (Vec<Arrival>, Vec<(u64, Time)>);
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Record>>);
 
+#[cfg(target_os = "linux")]
+impl Kept {
+    /// The commands that have arrived.
+    pub(crate) fn arrivals(&self) -> Vec<Arrival> {
+        self.0.lock().expect("no panic").0.clone()
+    }
+}
+
 impl Journal for Kept {
     fn arrived(&mut self, arrival: &Arrival) {
         self.0.lock().expect("no panic").0.push(*arrival);

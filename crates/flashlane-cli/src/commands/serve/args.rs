@@ -37,6 +37,9 @@ pub(crate) struct ServeArgs {
     /// Listen for NBD; port 0 for any free port; repeatable.
     #[arg(long, value_name = "ADDR:PORT|unix:PATH")]
     nbd: Vec<Address>,
+    /// Be an NVMe controller behind PCIe for virtual machines (vfio-user); Linux only; repeatable.
+    #[arg(long, value_name = "unix:PATH")]
+    vfio_user: Vec<Address>,
     /// Where the data is: in memory, in a sparse file that stays, or nowhere (every read gets a
     /// pattern).
     #[arg(long, value_name = "memory|sparse:FILE|pattern", default_value = "memory")]
@@ -163,7 +166,12 @@ impl ServeArgs {
             let addresses = addresses.iter().map(|address| (door, address.clone()));
             addresses.collect::<Vec<_>>()
         };
-        [of(Door::NvmeTcp, &self.nvme_tcp), of(Door::Nbd, &self.nbd)].concat()
+        [
+            of(Door::NvmeTcp, &self.nvme_tcp),
+            of(Door::Nbd, &self.nbd),
+            of(Door::VfioUser, &self.vfio_user),
+        ]
+        .concat()
     }
 
     /// What clients may take.

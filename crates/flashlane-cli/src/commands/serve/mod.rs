@@ -31,7 +31,8 @@ const SHARES: [(&str, f64); 5] =
 pub(crate) fn serve(arguments: &ServeArgs) -> Result<(), Error> {
     let doors = arguments.doors();
     if doors.is_empty() {
-        let message = "found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, --nbd unix:PATH";
+        let message = "found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, \
+                       --nbd unix:PATH, --vfio-user unix:PATH";
         return Err(Error::config("doors", message));
     }
     let media = media(arguments)?;
@@ -129,6 +130,7 @@ fn name_of(door: Door) -> &'static str {
     match door {
         Door::NvmeTcp => "nvme-tcp",
         Door::Nbd => "nbd",
+        Door::VfioUser => "vfio-user",
     }
 }
 
@@ -137,7 +139,8 @@ fn uri(door: Door, address: &Address) -> String {
     match (door, address) {
         (Door::Nbd, Address::Tcp(address)) => format!("nbd://{address}/"),
         (Door::Nbd, Address::Unix(path)) => format!("nbd+unix:///?socket={}", path.display()),
-        (Door::NvmeTcp, address) => address.to_string(),
+        (Door::VfioUser, Address::Unix(path)) => path.display().to_string(),
+        (Door::NvmeTcp | Door::VfioUser, address) => address.to_string(),
     }
 }
 
@@ -150,6 +153,7 @@ fn announce(server: &Server, arguments: &ServeArgs) -> Result<(), Error> {
             let mut line = json!({ "door": name, "address": at });
             match nqn {
                 Some(nqn) => line["nqn"] = nqn.into(),
+                None if door == Door::VfioUser => line["path"] = uri(door, &address).into(),
                 None => line["uri"] = uri(door, &address).into(),
             }
             print_data(&format!("{line}\n"))?;
