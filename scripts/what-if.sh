@@ -14,6 +14,7 @@ quiet=--quiet
 [ -z "${WHAT_IF_PROGRESS-}" ] || quiet=
 cargo build $quiet --locked -p flashlane-wasm --target "$target" --profile wasm --target-dir target/wasm
 packed=target/wasm/what-if.b64
-gzip -9nc "target/wasm/$target/wasm/flashlane_wasm.wasm" | base64 -w0 > "$packed.new"
+cargo run $quiet --locked -p flashlane-pack --release --target-dir target/wasm \
+    < "target/wasm/$target/wasm/flashlane_wasm.wasm" | base64 -w0 > "$packed.new"
 mv "$packed.new" "$packed"
 echo "$PWD/$packed"
