@@ -25,6 +25,7 @@ use crate::limits::Limits;
 use crate::nbd::NbdSession;
 use crate::pace::{Clock, Lateness, Pace};
 use crate::session::{Session, Wire};
+use crate::status::{self, HttpSession, Status};
 use crate::store::StoreKind;
 use crate::tcp::TcpSession;
 
@@ -35,6 +36,8 @@ pub enum Door {
     NvmeTcp,
     /// Exports of the network block device.
     Nbd,
+    /// The live page, and the counts for Prometheus, over HTTP.
+    Status,
 }
 
 /// What a server is made from.
@@ -64,7 +67,7 @@ pub struct Outcome {
     pub blame: Option<Blame>,
     /// How late completions left. Empty with the virtual clock.
     pub lateness: Lateness,
-    /// Connections there were.
+    /// Connections there were, without those of live pages.
     pub connections: u64,
 }
 
@@ -87,7 +90,6 @@ pub struct Server {
     pace: Pace,
     clock: Option<Clock>,
     allow: Vec<Network>,
-    lateness: Lateness,
     /// When the server looked for silent controllers.
     silence_seen: Instant,
 }
@@ -104,9 +106,10 @@ impl Server {
         let poll = Poll::new().map_err(failed)?;
         let mut listeners = Vec::new();
         for (door, address) in &config.doors {
-            if (door, matches!(address, Address::Unix(_))) == (&Door::NvmeTcp, true) {
+            if *door != Door::Nbd && matches!(address, Address::Unix(_)) {
+                let option = if *door == Door::Status { "--status" } else { "--nvme-tcp" };
                 let message = format!("found {address}, allowed: ADDRESS:PORT");
-                return Err(Error::config("--nvme-tcp", message));
+                return Err(Error::config(option, message));
             }
             let (mut listener, bound) = Listener::bind(address, &config.allow)?;
             let token = Token(listeners.len());
@@ -122,16 +125,19 @@ impl Server {
         if let Some(journal) = config.journal {
             media.keep(journal);
         }
+        let shown = listeners.iter().any(|(_, door, _)| *door == Door::Status);
+        let status = shown.then(|| Status::of(&mut media)).transpose()?;
+        let mut house = House::new(Subsystem::new(media, identity), limits);
+        house.status = status;
         Ok(Self {
             poll,
             listeners,
             connections: BTreeMap::new(),
             last_token: FIRST,
-            house: House::new(Subsystem::new(media, identity), limits),
+            house,
             pace: config.pace,
             clock: None,
             allow: config.allow,
-            lateness: Lateness::default(),
             silence_seen: Instant::now(),
         })
     }
@@ -140,6 +146,12 @@ impl Server {
     #[must_use]
     pub fn addresses(&self) -> Vec<(Door, Address)> {
         self.listeners.iter().map(|(_, door, address)| (*door, address.clone())).collect()
+    }
+
+    /// What a live page must know to change limits; nothing without a door for live pages.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.house.status.as_ref().map(Status::token)
     }
 
     /// The name that NVMe hosts connect to.
@@ -183,14 +195,15 @@ impl Server {
         let media = self.house.subsystem.media();
         media.sync()?;
         let (summary, blame) = (media.summary()?, media.blame()?);
-        Ok(Outcome { summary, blame, lateness: self.lateness.clone(), connections: served })
+        Ok(Outcome { summary, blame, lateness: self.house.lateness.clone(), connections: served })
     }
 
     /// Accepts all clients of a listener, and returns how many are served.
     fn accept(&mut self, listener: usize) -> u64 {
         let mut served = 0;
-        let Some((listener, door, _)) = self.listeners.get(listener) else { return 0 };
         loop {
+            let Some((listener, door, address)) = self.listeners.get(listener) else { return 0 };
+            let (door, address) = (*door, address.clone());
             let mut socket = match listener.accept(&self.allow) {
                 Ok(Some(socket)) => socket,
                 Ok(None) => continue,
@@ -199,7 +212,7 @@ impl Server {
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
                 Err(_) => return served,
             };
-            if self.connections.len() >= self.house.limits.connections {
+            if !self.has_place(door) {
                 continue;
             }
             self.last_token += 1;
@@ -208,13 +221,25 @@ impl Server {
                 continue;
             }
             let mut wire = Wire::default();
-            let session: Box<dyn Session> = match door {
-                Door::NvmeTcp => Box::new(TcpSession::new()),
-                Door::Nbd => Box::new(NbdSession::new(&mut wire)),
-            };
-            self.connections.insert(token, Connection::new(socket, wire, session));
-            served += 1;
+            let session = session(door, &address, &mut wire);
+            self.connections.insert(token, Connection::new(door, socket, session, wire));
+            served += u64::from(door != Door::Status);
         }
+    }
+
+    /// True if a further client of a door has a place. Live pages take no place of other clients,
+    /// and the oldest connection of one makes room for the newest.
+    fn has_place(&mut self, door: Door) -> bool {
+        let shows = |it: &(&usize, &Connection)| it.1.door == Door::Status;
+        let shown = self.connections.iter().filter(shows).count();
+        if door != Door::Status {
+            return self.connections.len() - shown < self.house.limits.connections;
+        }
+        let oldest = self.connections.iter().find(shows).map(|(token, _)| *token);
+        if let Some(oldest) = oldest.filter(|_| shown >= status::CONNECTIONS_MAX) {
+            self.close(oldest);
+        }
+        true
     }
 
     /// How long to wait for sockets.
@@ -238,6 +263,15 @@ impl Server {
         let (now, patience) = (Instant::now(), self.house.limits.patience);
         let waits = self.connections.values_mut().map(|it| it.quiet.wait(now, patience));
         waits.max().unwrap_or_default()
+    }
+}
+
+/// The conversation with a client of a door, and its first words.
+fn session(door: Door, address: &Address, wire: &mut Wire) -> Box<dyn Session> {
+    match door {
+        Door::NvmeTcp => Box::new(TcpSession::new()),
+        Door::Nbd => Box::new(NbdSession::new(wire)),
+        Door::Status => Box::new(HttpSession::new(address.ip())),
     }
 }
 

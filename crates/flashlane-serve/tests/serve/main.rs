@@ -5,5 +5,6 @@ mod fio;
 mod nbd;
 mod nbd_client;
 mod run;
+mod status;
 mod tcp;
 mod tcp_client;

@@ -37,6 +37,9 @@ pub(crate) struct ServeArgs {
     /// Listen for NBD; port 0 for any free port; repeatable.
     #[arg(long, value_name = "ADDR:PORT|unix:PATH")]
     nbd: Vec<Address>,
+    /// Show a live page over HTTP, and counts for Prometheus at /metrics; port 0 for any free port.
+    #[arg(long, value_name = "ADDR:PORT")]
+    status: Option<Address>,
     /// Where the data is: in memory, in a sparse file that stays, or nowhere (every read gets a
     /// pattern).
     #[arg(long, value_name = "memory|sparse:FILE|pattern", default_value = "memory")]
@@ -160,6 +163,11 @@ impl ServeArgs {
             addresses.collect::<Vec<_>>()
         };
         [of(Door::NvmeTcp, &self.nvme_tcp), of(Door::Nbd, &self.nbd)].concat()
+    }
+
+    /// Where the live page is, if it is asked for.
+    pub(crate) fn status(&self) -> Option<(Door, Address)> {
+        Some((Door::Status, self.status.clone()?))
     }
 
     /// What clients may take.

@@ -29,11 +29,12 @@ const SHARES: [(&str, f64); 5] =
 
 /// Serves the drive until a signal, and reports the results.
 pub(crate) fn serve(arguments: &ServeArgs) -> Result<(), Error> {
-    let doors = arguments.doors();
+    let mut doors = arguments.doors();
     if doors.is_empty() {
         let message = "found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, --nbd unix:PATH";
         return Err(Error::config("doors", message));
     }
+    doors.extend(arguments.status());
     let media = media(arguments)?;
     let stop = signals::stop_in_order();
     let overwrite = arguments.overwrite.overwrite;
@@ -127,6 +128,7 @@ fn name_of(door: Door) -> &'static str {
     match door {
         Door::NvmeTcp => "nvme-tcp",
         Door::Nbd => "nbd",
+        Door::Status => "status",
     }
 }
 
@@ -135,6 +137,7 @@ fn uri(door: Door, address: &Address) -> String {
     match (door, address) {
         (Door::Nbd, Address::Tcp(address)) => format!("nbd://{address}/"),
         (Door::Nbd, Address::Unix(path)) => format!("nbd+unix:///?socket={}", path.display()),
+        (Door::Status, address) => format!("http://{address}/"),
         (Door::NvmeTcp, address) => address.to_string(),
     }
 }
@@ -144,8 +147,12 @@ fn announce(server: &Server, arguments: &ServeArgs) -> Result<(), Error> {
     for (door, address) in server.addresses() {
         let (name, at) = (name_of(door), address.to_string());
         let nqn = (door == Door::NvmeTcp).then(|| server.nqn());
+        let token = server.token().filter(|_| door == Door::Status);
         if arguments.format == TextOrJson::Json {
             let mut line = json!({ "door": name, "address": at });
+            if let Some(token) = token {
+                line["token"] = token.into();
+            }
             match nqn {
                 Some(nqn) => line["nqn"] = nqn.into(),
                 None => line["uri"] = uri(door, &address).into(),
@@ -154,6 +161,7 @@ fn announce(server: &Server, arguments: &ServeArgs) -> Result<(), Error> {
             continue;
         }
         let more = nqn.map_or_else(|| uri(door, &address), str::to_owned);
+        let more = token.map(|token| format!("{more}#{token}")).unwrap_or(more);
         print(&format!("{name} {at} {more}\n"))?;
     }
     Ok(())
