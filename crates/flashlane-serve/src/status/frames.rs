@@ -1,4 +1,4 @@
-//! How busy the parts of the drive were, and who waited for whom, between two looks at the drive.
+//! How busy the parts of the drive were, and which tenant delayed which, between two looks at the drive.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ impl Frame {
 pub(super) struct Wait {
     pub(super) culprit: String,
     pub(super) cause: String,
-    /// Of the response time of the tenant's commands. Range: 0..=1.
+    /// Share of the response time of the tenant's commands. Range: 0..=1.
     pub(super) share: f64,
 }
 

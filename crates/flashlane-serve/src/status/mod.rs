@@ -35,7 +35,7 @@ const FRESH: Duration = Duration::from_millis(250);
 /// Operations that clients can ask for, by their names in records.
 const OPERATIONS: [&str; 4] = ["read", "write", "trim", "flush"];
 
-/// What is noted about every command.
+/// Notes about all commands.
 struct Noted {
     window: Window,
     metrics: Metrics,
@@ -70,7 +70,7 @@ type Made = Option<(Instant, Arc<str>)>;
 enum Denied {
     /// Another token than that of the server.
     Token,
-    /// What is wrong with the change.
+    /// The change asks for something that is not allowed; the text says what.
     Body(String),
 }
 

@@ -83,9 +83,9 @@ pub(super) struct Window {
 
 /// Some slots together.
 pub(super) struct Span {
-    /// Its length in real time.
+    /// Length in real time.
     pub(super) real: Duration,
-    /// Its length in simulated time. Unit: seconds.
+    /// Length in simulated time. Unit: seconds.
     pub(super) simulated_s: f64,
     pub(super) tenants: Vec<ByOperation>,
 }

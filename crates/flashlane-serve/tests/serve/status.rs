@@ -1,4 +1,4 @@
-//! The live page: what it shows, and whom it refuses.
+//! The live page: what it shows, and which clients it refuses.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
