@@ -1,7 +1,8 @@
 //! Serves a simulated drive to real clients, which use it as they use a drive. The data is real,
 //! and the times are those of the simulated drive.
 //!
-//! The doors are NVMe/TCP (`tcp`), NBD (`nbd`) and the live page (`status`). A door translates and decides nothing: it reads
+//! The doors are NVMe/TCP (`tcp`), NBD (`nbd`) and the live page (`status`). A door translates and
+//! decides nothing: it reads
 //! bytes of a connection and writes bytes to it, and knows no socket. One thread ([`Server`]) does
 //! all the rest: it waits for the sockets with `mio`, and steps the drive. So no two things happen
 //! at the same time, and with the virtual clock the server knows when all sockets are empty.

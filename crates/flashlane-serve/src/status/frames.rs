@@ -1,4 +1,5 @@
-//! How busy the parts of the drive were, and which tenant delayed which, between two looks at the drive.
+//! How busy the parts of the drive were, and which tenant delayed which, between two looks at the
+//! drive.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
