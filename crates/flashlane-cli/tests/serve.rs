@@ -1,7 +1,7 @@
 //! `flashlane serve` as a process of its own, and clients of ours beside it.
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -164,6 +164,37 @@ fn a_signal_ends_the_server_with_a_summary() {
     }
 }
 
+/// What the live page of a server answers for a path.
+fn look(server: &Served, door: usize, path: &str) -> String {
+    let mut stream = TcpStream::connect(server.address(door)).expect("the page is served");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address(door));
+    stream.write_all(request.as_bytes()).expect("the server reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
+}
+
+#[test]
+fn a_live_page_shows_the_load() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = "--nbd 127.0.0.1:0 --status 127.0.0.1:0 --time virtual";
+    let server = Served::start(folder.path(), 2, arguments);
+    assert_eq!(server.doors[1]["door"], "status");
+    assert_eq!(server.doors[1]["uri"], format!("http://{}/", server.address(1)));
+    assert_eq!(server.doors[1]["token"].as_str().map(str::len), Some(32));
+    write_and_verify(&mut server.client(), 0..10, 1);
+    assert!(look(&server, 1, "/").contains("<title>Flashlane, live</title>"));
+    let figures: Value = look(&server, 1, "/figures.json").parse().expect("JSON");
+    assert_eq!(figures["tenants"][0]["requests"], 20);
+    assert!(figures["tenants"][0]["waits"].is_null(), "without --blame");
+    let metrics = look(&server, 1, "/metrics");
+    let line = "flashlane_requests_total{tenant=\"tenant-1\",op=\"read\"} 10";
+    assert!(metrics.lines().any(|it| it == line), "{metrics}");
+    let [_, about] = server.end("-INT").results();
+    assert_eq!(about["connections"], 1, "looking is not using");
+}
+
 #[test]
 fn a_killed_client_does_not_hurt_another_one() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -284,6 +315,12 @@ fn bad_input_is_refused_with_one_error() {
         ("", "doors: found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, --nbd unix:PATH"),
         ("--nbd localhost", "found `localhost`, allowed: ADDRESS:PORT"),
         ("--nbd 0.0.0.0:0", "found 0.0.0.0:0, allowed: addresses of this machine only"),
+        (
+            &format!("{port} --status 0.0.0.0:0"),
+            "found 0.0.0.0:0, allowed: addresses of this machine only",
+        ),
+        (&format!("{port} --status page"), "found `page`, allowed: ADDRESS:PORT"),
+        ("--status 127.0.0.1:0", "doors: found none"),
         ("--nvme-tcp unix:x", "--nvme-tcp: found unix:x, allowed: ADDRESS:PORT"),
         ("--vfio-user 127.0.0.1:0", "--vfio-user: found 127.0.0.1:0, allowed: unix:PATH"),
         ("--vfio-user unix:w.toml", "unix:w.toml: cannot listen"),

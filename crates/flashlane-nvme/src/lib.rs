@@ -29,7 +29,7 @@ pub use entry::{CompletionEntry, DataPointer, Entry};
 pub use fabrics::{ConnectData, DISCOVERY_NQN, DiscoveryRecord, FabricsCommand, Family};
 pub use media::{
     Action, Arrival, Client, Finished, Journal, Media, MediaConfig, MemoryStore, Range,
-    SECTOR_BYTES, Store, Tenancy, WorkError,
+    SECTOR_BYTES, Store, Tenancy, TenantLimit, WorkError,
 };
 pub use opcode::{admin as admin_opcode, fabrics as fabrics_type, io as io_opcode};
 pub use status::Status;

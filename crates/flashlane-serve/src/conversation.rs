@@ -20,7 +20,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A client comes through a door.
+    /// A client comes through a door for bytes: NVMe/TCP, or NBD for all others.
     #[must_use]
     pub fn new(door: Door, media: Media, limits: Limits) -> Self {
         let identity = Identity::of(&media.config().device.name);
@@ -28,7 +28,7 @@ impl Conversation {
         let mut wire = Wire::default();
         let session: Box<dyn Session> = match door {
             Door::NvmeTcp => Box::new(TcpSession::new()),
-            Door::Nbd => Box::new(NbdSession::new(&mut wire)),
+            _ => Box::new(NbdSession::new(&mut wire)),
         };
         Self { house, session, wire, is_over: false }
     }

@@ -6,6 +6,8 @@ use flashlane::{Error, Time};
 use flashlane_nvme::{Action, Done, Finished, QueueKey, Subsystem, WorkError};
 
 use crate::limits::Limits;
+use crate::pace::Lateness;
+use crate::status::Status;
 
 /// What all conversations share.
 pub(crate) struct House {
@@ -32,6 +34,10 @@ pub(crate) struct House {
     pub(crate) finished: Vec<Finished>,
     /// Connections whose controller has ended.
     pub(crate) orphans: Vec<usize>,
+    /// How late completions left.
+    pub(crate) lateness: Lateness,
+    /// What live pages show, if there is a door for them.
+    pub(crate) status: Option<Status>,
 }
 
 impl House {
@@ -50,6 +56,8 @@ impl House {
             done: Vec::new(),
             finished: Vec::new(),
             orphans: Vec::new(),
+            lateness: Lateness::default(),
+            status: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The drive with its data: namespaces that are read, written, trimmed and flushed.
 
 mod counts;
+mod gates;
 mod queues;
 mod slots;
 mod store;
@@ -15,6 +16,8 @@ use flashlane::observe::Blame;
 use flashlane::{Drive, Error, Time};
 
 pub(crate) use counts::Counts;
+pub use gates::TenantLimit;
+use gates::{Gates, Held};
 pub use queues::Client;
 pub(crate) use slots::Slots;
 pub use store::{MemoryStore, Store};
@@ -79,7 +82,8 @@ pub struct Media {
     work: Slots<Pending>,
     parts: Slots<Part>,
     counts: Counts,
-    journal: Option<Box<dyn Journal>>,
+    journals: Vec<Box<dyn Journal>>,
+    gates: Gates,
     /// Commands that have entered.
     entered: u64,
     completions: Vec<Completion>,
@@ -117,6 +121,7 @@ impl Media {
         let namespaces: Vec<u64> = lengths.map(|sectors| sectors - sectors % blocks).collect();
         let store = open(namespaces.iter().sum::<u64>() * SECTOR_BYTES)?;
         let (queues, dirty) = (vec![0; spaces.len()], vec![false; spaces.len()]);
+        let gates = Gates::new(spaces.len());
         Ok(Self {
             drive,
             store,
@@ -128,15 +133,16 @@ impl Media {
             work: Slots::default(),
             parts: Slots::default(),
             counts: Counts::default(),
-            journal: None,
+            journals: Vec::new(),
+            gates,
             entered: 0,
             completions: Vec::new(),
         })
     }
 
-    /// From now on a journal is told about every command.
+    /// From now on a journal is told about every command, beside the journals so far.
     pub fn keep(&mut self, journal: Box<dyn Journal>) {
-        self.journal = Some(journal);
+        self.journals.push(journal);
     }
 
     /// What the drive is made from.
@@ -181,10 +187,28 @@ impl Media {
         self.drive.now()
     }
 
-    /// The time of the next event; see [`Drive::next_event`].
+    /// The time of the next event (see [`Drive::next_event`]), or at which held work enters.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
-        self.drive.next_event()
+        self.drive.next_event().into_iter().chain(self.gates.next()).min()
+    }
+
+    /// Limits what a tenant gets, from `at` on. Work beyond the limit waits outside of the drive
+    /// and enters it in its order; a journal is told when it enters.
+    pub fn set_limit(&mut self, at: Time, tenant: usize, limit: TenantLimit) {
+        self.gates.set(at, tenant, limit);
+    }
+
+    /// The limit of a tenant.
+    #[must_use]
+    pub fn limit(&self, tenant: usize) -> TenantLimit {
+        self.gates.limit(tenant)
+    }
+
+    /// Pieces of work of a tenant that its limit holds back.
+    #[must_use]
+    pub fn held_back(&self, tenant: usize) -> usize {
+        self.gates.waiting(tenant)
     }
 
     /// Handles all events up to and including `until`, and adds what is over to `finished`.
@@ -193,19 +217,31 @@ impl Media {
     ///
     /// Those of [`Drive::advance`].
     pub fn advance(&mut self, until: Time, finished: &mut Vec<Finished>) -> Result<(), Error> {
-        while let Some(at) = self.drive.next_event().filter(|&at| at <= until) {
+        while let Some(at) = self.next_event().filter(|&at| at <= until) {
             self.drive.advance(at, &mut self.completions)?;
             for completion in std::mem::take(&mut self.completions) {
                 self.part_done(&completion, finished);
+            }
+            self.gates.reach(at);
+            while let Some(held) = self.gates.take(at) {
+                self.enter_held(at, &held, finished);
             }
         }
         Ok(())
     }
 
+    /// Work that was held back enters the drive.
+    fn enter_held(&mut self, at: Time, held: &Held, finished: &mut Vec<Finished>) {
+        let Some(tag) = self.work.get_mut(held.work).map(|pending| pending.tag) else { return };
+        if let Err(error) = self.enter(at, held.work, &held.commands) {
+            self.over(at, tag, Err(error), finished);
+        }
+    }
+
     fn part_done(&mut self, completion: &Completion, finished: &mut Vec<Finished>) {
         let Some(part) = self.parts.remove(completion.cookie as usize) else { return };
-        if let Some(journal) = &mut self.journal {
-            journal.completed(part.number, completion.at());
+        for journal in &mut self.journals {
+            journal.completed(part.number, completion);
         }
         let Some(pending) = self.work.get_mut(part.work) else { return };
         let tag = pending.tag;

@@ -4,7 +4,7 @@ use flashlane::Time;
 use flashlane::drive::{Command, Operation, Refused};
 
 use super::{
-    Action, Arrival, Media, Part, Pending, Range, SECTOR_BYTES, TRIM_MAX, Tenancy, WorkError,
+    Action, Arrival, Held, Media, Part, Pending, Range, SECTOR_BYTES, TRIM_MAX, Tenancy, WorkError,
 };
 
 impl Media {
@@ -27,7 +27,10 @@ impl Media {
         let (parts, flushing, refused) = (0, false, None);
         let pending = Pending { tag, tenant, namespace, action, parts, flushing, refused };
         let work = self.work.insert(pending);
-        self.enter(at, work, &commands)
+        match self.gates.pass(at, tenant, Held { work, commands }) {
+            Some(held) => self.enter(at, work, &held.commands),
+            None => Ok(()),
+        }
     }
 
     fn check(&self, namespace: u32, action: &Action) -> Result<(), WorkError> {
@@ -109,7 +112,7 @@ impl Media {
             }
             let arrival = Arrival { number: self.entered, at, tenant, command };
             self.entered += 1;
-            if let Some(journal) = &mut self.journal {
+            for journal in &mut self.journals {
                 journal.arrived(&arrival);
             }
             if let Some(pending) = self.work.get_mut(work) {

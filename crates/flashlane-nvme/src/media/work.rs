@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use flashlane::Time;
-use flashlane::drive::{Command, Refused};
+use flashlane::drive::{Command, Completion, Refused};
 
 /// A range of sectors in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,5 +158,5 @@ pub trait Journal: Send {
     /// A command enters the drive.
     fn arrived(&mut self, arrival: &Arrival);
     /// The command of a number is complete.
-    fn completed(&mut self, number: u64, at: Time);
+    fn completed(&mut self, number: u64, completion: &Completion);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use flashlane::drive::Command;
+use flashlane::drive::{Command, Completion};
 use flashlane::{Drive, Time};
 use flashlane_nvme::{Arrival, Entry, Journal, Tenancy, io_opcode};
 
@@ -20,8 +20,8 @@ impl Journal for Kept {
         self.0.lock().expect("no panic").0.push(*arrival);
     }
 
-    fn completed(&mut self, number: u64, at: Time) {
-        self.0.lock().expect("no panic").1.push((number, at));
+    fn completed(&mut self, number: u64, completion: &Completion) {
+        self.0.lock().expect("no panic").1.push((number, completion.at()));
     }
 }
 

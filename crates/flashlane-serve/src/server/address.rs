@@ -1,7 +1,7 @@
 //! Addresses to listen on.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -18,6 +18,16 @@ pub enum Address {
     Tcp(SocketAddr),
     /// The path of a Unix socket.
     Unix(PathBuf),
+}
+
+impl Address {
+    /// The IP address; that of this machine for a Unix socket.
+    pub(super) fn ip(&self) -> IpAddr {
+        match self {
+            Self::Tcp(address) => address.ip(),
+            Self::Unix(_) => Ipv4Addr::LOCALHOST.into(),
+        }
+    }
 }
 
 impl fmt::Display for Address {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use mio::net::TcpStream;
 
+use super::Door;
 use crate::pace::Quiet;
 use crate::session::{Session, Wire};
 #[cfg(target_os = "linux")]
@@ -71,6 +72,7 @@ impl Socket {
 
 /// A connection.
 pub(super) struct Connection {
+    pub(super) door: Door,
     pub(super) socket: Socket,
     pub(super) wire: Wire,
     pub(super) session: Box<dyn Session>,
@@ -87,9 +89,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(socket: Socket, wire: Wire, session: Box<dyn Session>) -> Self {
+    pub(super) fn new(door: Door, socket: Socket, session: Box<dyn Session>, wire: Wire) -> Self {
         let now = Instant::now();
         Self {
+            door,
             socket,
             wire,
             session,

@@ -17,6 +17,9 @@ impl Server {
             self.house.advance(now)?;
             self.deliver();
         }
+        if let Some(status) = &mut self.house.status {
+            status.passes(self.house.now);
+        }
         let tokens: Vec<usize> = self.connections.keys().copied().collect();
         for &token in &tokens {
             self.read(token);
@@ -120,7 +123,10 @@ impl Server {
     fn note(&mut self, at: Time) {
         if let Some(clock) = &self.clock {
             let late = clock.between(at, clock.now());
-            self.lateness.note(late);
+            self.house.lateness.note(late);
+            if let Some(status) = &self.house.status {
+                status.late(late);
+            }
         }
     }
 
@@ -139,7 +145,7 @@ impl Server {
         }
     }
 
-    fn close(&mut self, token: usize) {
+    pub(super) fn close(&mut self, token: usize) {
         let Some(mut connection) = self.connections.remove(&token) else { return };
         self.house.connection = token;
         connection.session.closed(&mut self.house);

@@ -25,6 +25,7 @@ use crate::limits::Limits;
 use crate::nbd::NbdSession;
 use crate::pace::{Clock, Lateness, Pace};
 use crate::session::{Session, Wire};
+use crate::status::{self, HttpSession, Status};
 use crate::store::StoreKind;
 use crate::tcp::TcpSession;
 
@@ -37,6 +38,8 @@ pub enum Door {
     Nbd,
     /// NVMe controllers behind PCIe, for virtual machines.
     VfioUser,
+    /// The live page, and the counts for Prometheus, over HTTP.
+    Status,
 }
 
 /// What a server is made from.
@@ -66,7 +69,7 @@ pub struct Outcome {
     pub blame: Option<Blame>,
     /// How late completions left. Empty with the virtual clock.
     pub lateness: Lateness,
-    /// Connections there were.
+    /// Connections there were, without those of live pages.
     pub connections: u64,
 }
 
@@ -89,7 +92,6 @@ pub struct Server {
     pace: Pace,
     clock: Option<Clock>,
     allow: Vec<Network>,
-    lateness: Lateness,
     /// When the server looked for silent controllers.
     silence_seen: Instant,
 }
@@ -121,16 +123,19 @@ impl Server {
         if let Some(journal) = config.journal {
             media.keep(journal);
         }
+        let shown = listeners.iter().any(|(_, door, _)| *door == Door::Status);
+        let status = shown.then(|| Status::of(&mut media)).transpose()?;
+        let mut house = House::new(Subsystem::new(media, identity), limits);
+        house.status = status;
         Ok(Self {
             poll,
             listeners,
             connections: BTreeMap::new(),
             last_token: FIRST,
-            house: House::new(Subsystem::new(media, identity), limits),
+            house,
             pace: config.pace,
             clock: None,
             allow: config.allow,
-            lateness: Lateness::default(),
             silence_seen: Instant::now(),
         })
     }
@@ -139,6 +144,12 @@ impl Server {
     #[must_use]
     pub fn addresses(&self) -> Vec<(Door, Address)> {
         self.listeners.iter().map(|(_, door, address)| (*door, address.clone())).collect()
+    }
+
+    /// What a live page must know to change limits; nothing without a door for live pages.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.house.status.as_ref().map(Status::token)
     }
 
     /// The name that NVMe hosts connect to.
@@ -182,14 +193,15 @@ impl Server {
         let media = self.house.subsystem.media();
         media.sync()?;
         let (summary, blame) = (media.summary()?, media.blame()?);
-        Ok(Outcome { summary, blame, lateness: self.lateness.clone(), connections: served })
+        Ok(Outcome { summary, blame, lateness: self.house.lateness.clone(), connections: served })
     }
 
     /// Accepts all clients of a listener, and returns how many are served.
     fn accept(&mut self, listener: usize) -> u64 {
         let mut served = 0;
-        let Some((listener, door, _)) = self.listeners.get(listener) else { return 0 };
         loop {
+            let Some((listener, door, address)) = self.listeners.get(listener) else { return 0 };
+            let (door, address) = (*door, address.clone());
             let mut socket = match listener.accept(&self.allow) {
                 Ok(Some(socket)) => socket,
                 Ok(None) => continue,
@@ -198,7 +210,7 @@ impl Server {
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
                 Err(_) => return served,
             };
-            if self.connections.len() >= self.house.limits.connections {
+            if !self.has_place(door) {
                 continue;
             }
             self.last_token += 1;
@@ -208,17 +220,27 @@ impl Server {
             }
             let mut wire = Wire::default();
             self.house.connection = token;
-            let session: Box<dyn Session> = match door {
-                Door::NvmeTcp => Box::new(TcpSession::new()),
-                Door::Nbd => Box::new(NbdSession::new(&mut wire)),
-                Door::VfioUser => match controller(&mut self.house) {
-                    Some(session) => session,
-                    None => continue,
-                },
+            let Some(session) = session(door, &address, &mut wire, &mut self.house) else {
+                continue;
             };
-            self.connections.insert(token, Connection::new(socket, wire, session));
-            served += 1;
+            self.connections.insert(token, Connection::new(door, socket, session, wire));
+            served += u64::from(door != Door::Status);
         }
+    }
+
+    /// True if a further client of a door has a place. Live pages take no place of other clients,
+    /// and the oldest connection of one makes room for the newest.
+    fn has_place(&mut self, door: Door) -> bool {
+        let shows = |it: &(&usize, &Connection)| it.1.door == Door::Status;
+        let shown = self.connections.iter().filter(shows).count();
+        if door != Door::Status {
+            return self.connections.len() - shown < self.house.limits.connections;
+        }
+        let oldest = self.connections.iter().find(shows).map(|(token, _)| *token);
+        if let Some(oldest) = oldest.filter(|_| shown >= status::CONNECTIONS_MAX) {
+            self.close(oldest);
+        }
+        true
     }
 
     /// How long to wait for sockets.
@@ -253,6 +275,7 @@ fn check(door: Door, address: &Address, limits: &Limits) -> Result<(), Error> {
     };
     match door {
         Door::NvmeTcp if is_path => refuse("--nvme-tcp", "ADDRESS:PORT"),
+        Door::Status if is_path => refuse("--status", "ADDRESS:PORT"),
         Door::VfioUser if cfg!(not(target_os = "linux")) => {
             refuse("--vfio-user", "none, as this door needs Linux")
         }
@@ -280,6 +303,21 @@ fn controller(house: &mut House) -> Option<Box<dyn Session>> {
 #[cfg(not(target_os = "linux"))]
 fn controller(_: &mut House) -> Option<Box<dyn Session>> {
     None
+}
+
+/// The conversation with a client of a door, and its first words; `None` if there is no room.
+fn session(
+    door: Door,
+    address: &Address,
+    wire: &mut Wire,
+    house: &mut House,
+) -> Option<Box<dyn Session>> {
+    Some(match door {
+        Door::NvmeTcp => Box::new(TcpSession::new()),
+        Door::Nbd => Box::new(NbdSession::new(wire)),
+        Door::VfioUser => return controller(house),
+        Door::Status => Box::new(HttpSession::new(address.ip())),
+    })
 }
 
 fn identity(config: &ServeConfig, listeners: &[(Listener, Door, Address)]) -> Identity {

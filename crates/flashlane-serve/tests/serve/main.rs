@@ -5,6 +5,7 @@ mod fio;
 mod nbd;
 mod nbd_client;
 mod run;
+mod status;
 mod tcp;
 mod tcp_client;
 #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use flashlane::config::load::{Overrides, device};
-use flashlane::drive::{DriveOptions, Tenant};
+use flashlane::drive::{Completion, DriveOptions, Tenant};
 use flashlane::{Drive, Error, Time};
 use flashlane_nvme::{Arrival, Journal, MediaConfig, Tenancy};
 use flashlane_serve::{Address, Door, Limits, Outcome, Pace, ServeConfig, Server, StoreKind};
@@ -32,8 +32,8 @@ impl Journal for Kept {
         self.0.lock().expect("no panic").0.push(*arrival);
     }
 
-    fn completed(&mut self, number: u64, at: Time) {
-        self.0.lock().expect("no panic").1.push((number, at));
+    fn completed(&mut self, number: u64, completion: &Completion) {
+        self.0.lock().expect("no panic").1.push((number, completion.at()));
     }
 }
 
@@ -64,6 +64,8 @@ pub(crate) struct Running {
     thread: Option<JoinHandle<Result<Outcome, Error>>>,
     pub(crate) addresses: Vec<(Door, Address)>,
     pub(crate) kept: Kept,
+    /// What changes of a live page need.
+    pub(crate) token: Option<String>,
 }
 
 impl Running {
@@ -72,8 +74,9 @@ impl Running {
         config.journal = Some(Box::new(kept.clone()));
         let mut server = Server::bind(config).expect("free ports");
         let (addresses, seen) = (server.addresses(), stop.clone());
+        let token = server.token().map(str::to_owned);
         let thread = Some(std::thread::spawn(move || server.run(&seen)));
-        Self { stop, thread, addresses, kept }
+        Self { stop, thread, addresses, kept, token }
     }
 
     pub(crate) fn port(&self, door: Door) -> SocketAddr {

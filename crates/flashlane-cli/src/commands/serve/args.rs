@@ -40,6 +40,9 @@ pub(crate) struct ServeArgs {
     /// Be an NVMe controller behind PCIe for virtual machines (vfio-user); Linux only; repeatable.
     #[arg(long, value_name = "unix:PATH")]
     vfio_user: Vec<Address>,
+    /// Show a live page over HTTP, and counts for Prometheus at /metrics; port 0 for any free port.
+    #[arg(long, value_name = "ADDR:PORT")]
+    status: Option<Address>,
     /// Where the data is: in memory, in a sparse file that stays, or nowhere (every read gets a
     /// pattern).
     #[arg(long, value_name = "memory|sparse:FILE|pattern", default_value = "memory")]
@@ -172,6 +175,11 @@ impl ServeArgs {
             of(Door::VfioUser, &self.vfio_user),
         ]
         .concat()
+    }
+
+    /// Where the live page is, if it is asked for.
+    pub(crate) fn status(&self) -> Option<(Door, Address)> {
+        Some((Door::Status, self.status.clone()?))
     }
 
     /// What clients may take.

@@ -29,12 +29,13 @@ const SHARES: [(&str, f64); 5] =
 
 /// Serves the drive until a signal, and reports the results.
 pub(crate) fn serve(arguments: &ServeArgs) -> Result<(), Error> {
-    let doors = arguments.doors();
+    let mut doors = arguments.doors();
     if doors.is_empty() {
         let message = "found none, allowed: --nvme-tcp ADDR:PORT, --nbd ADDR:PORT, \
                        --nbd unix:PATH, --vfio-user unix:PATH";
         return Err(Error::config("doors", message));
     }
+    doors.extend(arguments.status());
     let media = media(arguments)?;
     let stop = signals::stop_in_order();
     let overwrite = arguments.overwrite.overwrite;
@@ -131,6 +132,7 @@ fn name_of(door: Door) -> &'static str {
         Door::NvmeTcp => "nvme-tcp",
         Door::Nbd => "nbd",
         Door::VfioUser => "vfio-user",
+        Door::Status => "status",
     }
 }
 
@@ -140,6 +142,7 @@ fn uri(door: Door, address: &Address) -> String {
         (Door::Nbd, Address::Tcp(address)) => format!("nbd://{address}/"),
         (Door::Nbd, Address::Unix(path)) => format!("nbd+unix:///?socket={}", path.display()),
         (Door::VfioUser, Address::Unix(path)) => path.display().to_string(),
+        (Door::Status, address) => format!("http://{address}/"),
         (Door::NvmeTcp | Door::VfioUser, address) => address.to_string(),
     }
 }
@@ -149,8 +152,12 @@ fn announce(server: &Server, arguments: &ServeArgs) -> Result<(), Error> {
     for (door, address) in server.addresses() {
         let (name, at) = (name_of(door), address.to_string());
         let nqn = (door == Door::NvmeTcp).then(|| server.nqn());
+        let token = server.token().filter(|_| door == Door::Status);
         if arguments.format == TextOrJson::Json {
             let mut line = json!({ "door": name, "address": at });
+            if let Some(token) = token {
+                line["token"] = token.into();
+            }
             match nqn {
                 Some(nqn) => line["nqn"] = nqn.into(),
                 None if door == Door::VfioUser => line["path"] = uri(door, &address).into(),
@@ -160,6 +167,7 @@ fn announce(server: &Server, arguments: &ServeArgs) -> Result<(), Error> {
             continue;
         }
         let more = nqn.map_or_else(|| uri(door, &address), str::to_owned);
+        let more = token.map(|token| format!("{more}#{token}")).unwrap_or(more);
         print(&format!("{name} {at} {more}\n"))?;
     }
     Ok(())

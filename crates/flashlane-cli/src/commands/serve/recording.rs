@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flashlane::Error;
 use flashlane::config::WorkloadConfig;
-use flashlane::{Error, Time};
+use flashlane::drive::Completion;
 use flashlane_nvme::{Arrival, Journal, MediaConfig};
 use flashlane_results::{ArrivalFile, ArrivalRow};
 use tempfile::NamedTempFile;
@@ -61,10 +62,10 @@ impl Journal for Recorder {
         rows.kept.push_back(ArrivalRow { at_ps: at.0, tenant, command, complete_ps: None });
     }
 
-    fn completed(&mut self, number: u64, at: Time) {
+    fn completed(&mut self, number: u64, completion: &Completion) {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (number - rows.first) as usize;
-        rows.kept[place].complete_ps = Some(at.0);
+        rows.kept[place].complete_ps = Some(completion.at().0);
         while rows.kept.get(rows.complete).is_some_and(|row| row.complete_ps.is_some()) {
             rows.complete += 1;
         }
