@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use flashlane::Time;
-use flashlane::drive::Operation;
+use flashlane::drive::{Completion, Operation};
 use flashlane_nvme::{Arrival, Entry, Journal, Status, Tenancy, admin_opcode as admin, io_opcode};
 
 use crate::host::{Host, blocks, data, memory, read, subsystem, write};
@@ -20,7 +19,7 @@ impl Journal for Trims {
         }
     }
 
-    fn completed(&mut self, _: u64, _: Time) {}
+    fn completed(&mut self, _: u64, _: &Completion) {}
 }
 
 fn format(namespace: u32, settings: u32) -> Entry {

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use flashlane::Time;
 use flashlane::config::Priority;
+use flashlane::drive::Completion;
 use flashlane_nvme::{Arrival, Client, Entry, Identity, Journal, Media, Subsystem, Tenancy};
 
 use crate::host::{Host, config, connect_data, connect_entry, data, memory, property, read, write};
@@ -17,7 +17,7 @@ impl Journal for Tenants {
         self.0.lock().expect("no panic").push(arrival.tenant);
     }
 
-    fn completed(&mut self, _: u64, _: Time) {}
+    fn completed(&mut self, _: u64, _: &Completion) {}
 }
 
 impl Tenants {
