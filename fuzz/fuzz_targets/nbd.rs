@@ -1,5 +1,5 @@
-//! Bytes of a connection of NBD. The first byte says whether an export was chosen before, and whether
-//! the rest is bytes, or requests that are put together well.
+//! Bytes of a connection of NBD. The first byte says whether an export was chosen before, and
+//! whether the rest is bytes, or requests that are put together well.
 #![no_main]
 
 use flashlane_fuzz::nvme::{limits, media, take};

@@ -1,4 +1,5 @@
-//! Commands of the admin queue and of an I/O queue: 64 bytes each, and a byte that says which queue.
+//! Commands of the admin queue and of an I/O queue: 64 bytes each, and a byte that says which
+//! queue.
 #![no_main]
 
 use flashlane::Time;

@@ -50,7 +50,8 @@ fuzz_target!(|data: &[u8]| {
     let (mut input, mut now) = (input, Time::ZERO);
     let subsystem = Subsystem::new(media(*bits), Identity::of("tiny"));
     let controller = PcieController::new(subsystem, PcieOptions::default());
-    let (mut controller, mut machine) = (controller.expect("a free place"), Machine(vec![0; MEMORY]));
+    let mut controller = controller.expect("a free place");
+    let mut machine = Machine(vec![0; MEMORY]);
     if bits & 4 == 0 {
         enable(&mut controller, &mut machine);
     }

@@ -1,5 +1,5 @@
-//! Compresses standard input to standard output in the format of gzip. It takes some seconds, and the
-//! result is 4 % smaller than that of `gzip -9`: every page with the simulator carries it.
+//! Compresses standard input to standard output in the format of gzip. It takes some seconds, and
+//! the result is 4 % smaller than that of `gzip -9`: every page with the simulator carries it.
 
 use std::io::{self, Write};
 use std::num::NonZeroU64;

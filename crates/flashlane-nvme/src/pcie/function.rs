@@ -30,7 +30,7 @@ pub(super) struct Sides<'a> {
 struct Running {
     /// Host memory for its data.
     segments: Segments,
-    /// Its data. Unit: bytes.
+    /// The data of the command. Unit: bytes.
     bytes: usize,
 }
 
