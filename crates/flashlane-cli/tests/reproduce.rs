@@ -83,13 +83,6 @@ fn placement_amplifies_as_on_the_drives_of_the_study() {
     for row in &rows {
         let experiment = row["experiment"].as_str().expect("a name");
         let (paper, ours) = (row["paper"].as_f64(), row["ours"].as_f64().expect("a number"));
-        if row["metric"] == "WARP_1, emulated" {
-            // Short, and known to be: 16 % below, as docs/reproduce.md says. A model that comes
-            // nearer belongs there, and to the others here.
-            assert_eq!(row["verdict"], "same-direction", "{row}");
-            assert!((ours / paper.expect("a figure") - 0.84).abs() < 0.01, "{row}");
-            continue;
-        }
         assert_eq!(row["verdict"], "agrees", "{row}");
         let allowed = match (experiment, row["metric"].as_str().expect("a name")) {
             ("one-stream", "drive A, real" | "drive B, real") => 0.03,
@@ -101,7 +94,7 @@ fn placement_amplifies_as_on_the_drives_of_the_study() {
             series += 1;
         }
     }
-    assert_eq!(series, 12, "three drives of one stream, nine series of three");
+    assert_eq!(series, 13, "four drives of one stream, nine series of three");
 }
 
 const VERDICTS: [&str; 6] =
