@@ -60,6 +60,19 @@ flashlane_status flashlane_nvme_new(const flashlane_config *config,
                                     struct flashlane_nvme **nvme);
 
 /**
+ * For a host whose memory takes time to answer. From now on the controller asks "ready" before it
+ * reads a range; it gets the context of the host. A host that has to read the range first starts
+ * to do so, and returns 0. The command that needs the range then stays in its queue, while other
+ * queues go on. Once the range is there, the host calls flashlane_nvme_advance(), and is asked
+ * again. It keeps all that has come until the controller asks for nothing that is missing. For a
+ * range that is no memory the answer is another number than 0. NULL: memory answers at once.
+ */
+flashlane_status flashlane_nvme_set_ready(struct flashlane_nvme *nvme,
+                                          int32_t (*ready)(void *context,
+                                                           uint64_t address,
+                                                           size_t bytes));
+
+/**
  * Frees a controller. NULL is allowed. No other thread may use the controller any more.
  */
 void flashlane_nvme_free(struct flashlane_nvme *nvme);

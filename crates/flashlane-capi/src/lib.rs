@@ -30,7 +30,7 @@ pub use error::{Failure, Status, flashlane_last_error, flashlane_status_name};
 pub use nvme::{
     Nvme, NvmeHost, flashlane_nvme_advance, flashlane_nvme_free, flashlane_nvme_mmio_read,
     flashlane_nvme_mmio_write, flashlane_nvme_new, flashlane_nvme_next_event,
-    flashlane_nvme_summary,
+    flashlane_nvme_set_ready, flashlane_nvme_summary,
 };
 pub use snapshot::{
     Snapshot, flashlane_snapshot_free, flashlane_snapshot_new, flashlane_snapshot_restore,

@@ -29,7 +29,7 @@ pub struct Nvme {
 /// What the lock of a controller protects.
 struct NvmeState {
     controller: PcieController,
-    host: NvmeHost,
+    host: HostSide,
     /// An earlier call failed, so that the drive cannot go on.
     dead: bool,
 }
@@ -56,26 +56,37 @@ pub struct NvmeHost {
     pub interrupt: Option<extern "C" fn(context: *mut c_void, at_ps: u64, vector: u16)>,
 }
 
-impl PcieHost for NvmeHost {
+/// The functions of a host.
+struct HostSide {
+    functions: NvmeHost,
+    /// Asks whether a range can be read now: 0 for no.
+    ready: Option<extern "C" fn(context: *mut c_void, address: u64, bytes: usize) -> i32>,
+}
+
+impl PcieHost for HostSide {
+    fn is_there(&mut self, address: u64, bytes: usize) -> bool {
+        self.ready.is_none_or(|ready| ready(self.functions.context, address, bytes) != 0)
+    }
+
     fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), BadAddress> {
-        let read = self.read.ok_or(BadAddress)?;
-        match read(self.context, address, data.as_mut_ptr().cast(), data.len()) {
+        let read = self.functions.read.ok_or(BadAddress)?;
+        match read(self.functions.context, address, data.as_mut_ptr().cast(), data.len()) {
             0 => Ok(()),
             _ => Err(BadAddress),
         }
     }
 
     fn write(&mut self, address: u64, data: &[u8]) -> Result<(), BadAddress> {
-        let write = self.write.ok_or(BadAddress)?;
-        match write(self.context, address, data.as_ptr().cast(), data.len()) {
+        let write = self.functions.write.ok_or(BadAddress)?;
+        match write(self.functions.context, address, data.as_ptr().cast(), data.len()) {
             0 => Ok(()),
             _ => Err(BadAddress),
         }
     }
 
     fn interrupt(&mut self, at: Time, vector: u16) {
-        if let Some(interrupt) = self.interrupt {
-            interrupt(self.context, at.0, vector);
+        if let Some(interrupt) = self.functions.interrupt {
+            interrupt(self.functions.context, at.0, vector);
         }
     }
 }
@@ -130,8 +141,26 @@ pub extern "C" fn flashlane_nvme_new(
         let media = Media::new(config, Box::new(MemoryStore::new(STORE_MAX)))?;
         let subsystem = Subsystem::new(media, identity);
         let controller = PcieController::new(subsystem, PcieOptions::default())?;
+        let host = HostSide { functions: host, ready: None };
         let state = NvmeState { controller, host, dead: false };
         *place = Some(Box::new(Nvme { state: Mutex::new(state) }));
+        Ok(Status::Ok)
+    })
+}
+
+/// For a host whose memory takes time to answer. From now on the controller asks "ready" before it
+/// reads a range; it gets the context of the host. A host that has to read the range first starts
+/// to do so, and returns 0. The command that needs the range then stays in its queue, while other
+/// queues go on. Once the range is there, the host calls flashlane_nvme_advance(), and is asked
+/// again. It keeps all that has come until the controller asks for nothing that is missing. For a
+/// range that is no memory the answer is another number than 0. NULL: memory answers at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn flashlane_nvme_set_ready(
+    nvme: Option<NonNull<Nvme>>,
+    ready: Option<extern "C" fn(context: *mut c_void, address: u64, bytes: usize) -> i32>,
+) -> Status {
+    with(nvme, |state| {
+        state.host.ready = ready;
         Ok(Status::Ok)
     })
 }

@@ -48,6 +48,16 @@ static void interrupt(void *context, uint64_t at_ps, uint16_t vector)
     machine->interrupts += vector == 1;
 }
 
+/* Memory that takes time: a range is there once it was asked for. */
+static int is_slow, is_there, asked;
+
+static int32_t ready(void *context, uint64_t address, size_t bytes)
+{
+    (void)context, (void)address, (void)bytes;
+    asked += !is_there;
+    return is_there;
+}
+
 static void check(flashlane_status status)
 {
     if (status == FLASHLANE_STATUS_OK)
@@ -63,6 +73,11 @@ static uint64_t now;
 static void set(uint64_t offset, unsigned bytes, uint64_t value)
 {
     check(flashlane_nvme_mmio_write(machine.nvme, now, offset, bytes, value));
+    if (!is_slow || !asked)
+        return;
+    is_there = 1;
+    check(flashlane_nvme_advance(machine.nvme, now));
+    is_there = 0;
 }
 
 /* Runs a command alone, and returns its status. The queues are at pages 1 to 4. */
@@ -124,6 +139,15 @@ int main(void)
            memcmp(machine.memory + 8 * PAGE, machine.memory + 9 * PAGE, PAGE) ? "other" : "same",
            machine.interrupts);
     printf("%s\n", machine.at_ps == now && now > 0 && machine.busy ? "in time" : "late");
+    check(flashlane_nvme_set_ready(machine.nvme, ready));
+    is_slow = 1;
+    memset(machine.memory + 9 * PAGE, 0, PAGE);
+    printf("slow memory: write %x", run(1, 0x01, 8 * PAGE, 6, 0, 0));
+    printf(", read %x", run(1, 0x02, 9 * PAGE, 6, 0, 0));
+    printf(", %s, asked %d times\n",
+           memcmp(machine.memory + 8 * PAGE, machine.memory + 9 * PAGE, PAGE) ? "other" : "same",
+           asked);
+    check(flashlane_nvme_set_ready(machine.nvme, NULL));
     check(flashlane_nvme_summary(machine.nvme, &json));
     printf("%.29s\n", json);
     flashlane_string_free(json);

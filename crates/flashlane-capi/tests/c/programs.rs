@@ -113,6 +113,7 @@ fn a_host_in_c_uses_the_controller() {
     }
     let printed = everywhere("tests/c/nvme.c");
     let expected = "ready 1\nwrite 0, read 0, nowhere 4\nsame, 3 interrupts\nin time\n\
+                    slow memory: write 0, read 0, same, asked 2 times\n\
                     {\"schema\":\"flashlane.summary/\n111\n";
     assert_eq!(printed, expected);
 }

@@ -1,6 +1,6 @@
 //! The function without the drive: its registers, its queues, and the commands that are under way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane::{Error, Time};
 
@@ -9,7 +9,7 @@ use super::admin::{Own, Shadow};
 use super::arbiter::{Arbiter, Weights};
 use super::host::{BadAddress, PcieHost};
 use super::interrupts::Interrupts;
-use super::pointers::Segments;
+use super::pointers::{Segments, Unready};
 use super::queues::{CompletionQueue, SubmissionQueue};
 use super::registers::AdminQueues;
 use crate::controller::Transfer;
@@ -51,6 +51,8 @@ pub struct PcieFunction {
     in_drive: usize,
     /// Data of running commands of I/O queues. Unit: bytes.
     data: usize,
+    /// Queues whose next command has not come from host memory yet.
+    waiting: BTreeSet<u16>,
     /// Entries that were fetched since the caller looked.
     fetched: u32,
     arbiter: Arbiter,
@@ -87,6 +89,7 @@ impl PcieFunction {
             running: BTreeMap::new(),
             in_drive: 0,
             data: 0,
+            waiting: BTreeSet::new(),
             fetched: 0,
             arbiter: Arbiter::default(),
             interrupts: Interrupts::new(options.vectors),
@@ -193,8 +196,15 @@ impl PcieFunction {
     /// Fetches entries and runs them, as far as there is room.
     pub(super) fn pump(&mut self, at: Time, with: &mut Sides<'_>) {
         self.look_at_shadows(at, with);
-        while let Some(queue) = self.next_queue(with.subsystem) {
-            self.fetch(at, queue, with);
+        self.waiting.clear();
+        loop {
+            let before = self.arbiter.clone();
+            let Some(queue) = self.next_queue(with.subsystem) else { break };
+            if !self.fetch(at, queue, with) {
+                // Its turn comes when host memory has answered.
+                self.arbiter = before;
+                self.waiting.insert(queue);
+            }
         }
         self.tell_shadows(with);
     }
@@ -206,17 +216,19 @@ impl PcieFunction {
         if self.failed || self.is_shut_down || !is_ready {
             return None;
         }
-        let has_entry = |it: &SubmissionQueue| {
+        let has_entry = |number: u16, it: &SubmissionQueue| {
             let completions = self.completions.get(&it.completions);
-            it.head != it.tail && completions.is_some_and(|it| it.waiting.is_empty())
+            let has_room = completions.is_some_and(|it| it.waiting.is_empty());
+            it.head != it.tail && has_room && !self.waiting.contains(&number)
         };
-        if self.submissions.get(&0).is_some_and(has_entry) {
+        if self.submissions.get(&0).is_some_and(|it| has_entry(0, it)) {
             return Some(0);
         }
         if self.in_drive >= self.commands_max || self.data >= self.data_max {
             return None;
         }
-        let ready = self.submissions.iter().filter(|&(&number, it)| number > 0 && has_entry(it));
+        let ready = self.submissions.iter();
+        let ready = ready.filter(|&(&number, it)| number > 0 && has_entry(number, it));
         let ready: Vec<(u16, u8)> = ready.map(|(&number, it)| (number, it.class)).collect();
         if ready.is_empty() {
             return None;
@@ -226,33 +238,55 @@ impl PcieFunction {
         self.arbiter.pick(&ready, weights, weighted)
     }
 
-    /// Fetches an entry and runs it.
-    fn fetch(&mut self, at: Time, queue: u16, with: &mut Sides<'_>) {
-        let Some(submissions) = self.submissions.get_mut(&queue) else { return };
-        let Ok(entry) = submissions.fetch(with.host) else {
-            self.failed = true;
-            return;
+    /// Fetches an entry and runs it. False if a part of it has not come from host memory yet.
+    fn fetch(&mut self, at: Time, queue: u16, with: &mut Sides<'_>) -> bool {
+        let Some(submissions) = self.submissions.get(&queue) else { return true };
+        let entry = match submissions.next(with.host) {
+            Ok(Some(entry)) => entry,
+            Ok(None) => return false,
+            Err(BadAddress) => {
+                self.failed = true;
+                return true;
+            }
         };
-        self.fetched += 1;
         let key = QueueKey { controller: self.id, queue };
-        let (mut done, name) = (Vec::new(), (queue, entry.command_id()));
-        match self.prepare(key, &entry, with) {
-            Err(status) => {
-                with.subsystem.refuse(at, key, &entry, status, &mut done);
+        let prepared = self.prepare(key, &entry, with);
+        if matches!(prepared, Err(Unready::Later)) {
+            return false;
+        }
+        self.submissions.get_mut(&queue).expect("it has the entry").take();
+        self.fetched += 1;
+        self.start(at, key, &entry, prepared, with);
+        true
+    }
+
+    /// Starts a command that was fetched, or refuses it.
+    fn start(
+        &mut self,
+        at: Time,
+        key: QueueKey,
+        entry: &Entry,
+        prepared: Result<(Vec<u8>, Segments), Unready>,
+        with: &mut Sides<'_>,
+    ) {
+        let (mut done, queue) = (Vec::new(), key.queue);
+        match prepared {
+            Err(Unready::Later) => unreachable!("the command was fetched"),
+            Err(Unready::Refused(status)) => {
+                with.subsystem.refuse(at, key, entry, status, &mut done);
                 for refused in done {
                     self.complete(at, queue, refused.completion, with.host);
                 }
             }
             Ok((data, segments)) => {
-                let own = Own::of(&entry).filter(|_| queue == 0);
-                let own = own.map(|own| self.run_own(own, &entry, with));
+                let own = Own::of(entry).filter(|_| queue == 0);
+                let own = own.map(|own| self.run_own(own, entry, with));
                 let bytes = data.len() + segments.bytes();
-                self.begin(name, Running { segments, bytes });
+                self.begin((queue, entry.command_id()), Running { segments, bytes });
                 if let Some(answer) = own {
-                    with.subsystem.answer(at, key, &entry, answer, &mut done);
-                } else if let Err(status) = with.subsystem.submit(at, key, &entry, data, &mut done)
-                {
-                    with.subsystem.refuse(at, key, &entry, status, &mut done);
+                    with.subsystem.answer(at, key, entry, answer, &mut done);
+                } else if let Err(status) = with.subsystem.submit(at, key, entry, data, &mut done) {
+                    with.subsystem.refuse(at, key, entry, status, &mut done);
                 }
                 self.post_all(done, with);
             }
@@ -284,9 +318,9 @@ impl PcieFunction {
         key: QueueKey,
         entry: &Entry,
         with: &mut Sides<'_>,
-    ) -> Result<(Vec<u8>, Segments), Status> {
+    ) -> Result<(Vec<u8>, Segments), Unready> {
         if self.running.contains_key(&(key.queue, entry.command_id())) {
-            return Err(Status::COMMAND_ID_CONFLICT);
+            return Err(Status::COMMAND_ID_CONFLICT.into());
         }
         let is_admin = key.queue == 0;
         if is_admin && Own::of(entry).is_some() {

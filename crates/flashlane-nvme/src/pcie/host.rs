@@ -18,6 +18,17 @@ impl std::error::Error for BadAddress {}
 
 /// The host: its memory, which the controller reads and writes by itself, and its interrupts.
 pub trait PcieHost {
+    /// True if a range of memory can be read now. A host whose memory takes time to answer starts
+    /// to read, and says false. The command that needs the range then stays in its queue, while
+    /// other queues go on. The controller asks again at the next [`PcieFunction::pass`], to be
+    /// called once the range is there. A range that is no memory is answered with true.
+    ///
+    /// [`PcieFunction::pass`]: super::PcieFunction::pass
+    fn is_there(&mut self, address: u64, bytes: usize) -> bool {
+        let _ = (address, bytes);
+        true
+    }
+
     /// Reads memory from an address on.
     ///
     /// # Errors

@@ -14,6 +14,29 @@ const DESCRIPTOR: usize = 16;
 /// The most descriptors of a list, so that a list that leads to itself ends.
 const DESCRIPTORS_MAX: usize = 4096;
 
+/// Why a command cannot be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unready {
+    /// It is refused.
+    Refused(Status),
+    /// A part of it has not come from host memory yet.
+    Later,
+}
+
+impl From<Status> for Unready {
+    fn from(status: Status) -> Self {
+        Self::Refused(status)
+    }
+}
+
+/// Reads host memory, once it is there.
+fn read(address: u64, data: &mut [u8], host: &mut dyn PcieHost) -> Result<(), Unready> {
+    if !host.is_there(address, data.len()) {
+        return Err(Unready::Later);
+    }
+    host.read(address, data).map_err(|_| Status::DATA_TRANSFER_ERROR.into())
+}
+
 /// A range of host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
@@ -33,14 +56,14 @@ impl Segments {
         length: usize,
         is_admin: bool,
         host: &mut dyn PcieHost,
-    ) -> Result<Self, Status> {
+    ) -> Result<Self, Unready> {
         if length == 0 {
             return Ok(Self::default());
         }
         match entry.0[1] >> 6 {
             0 => Self::of_pages(entry.qword(6), entry.qword(8), length, host),
             1 | 2 if !is_admin => Self::of_list(&entry.0[24..40], length, host),
-            _ => Err(Status::INVALID_FIELD),
+            _ => Err(Status::INVALID_FIELD.into()),
         }
     }
 
@@ -51,9 +74,9 @@ impl Segments {
         second: u64,
         length: usize,
         host: &mut dyn PcieHost,
-    ) -> Result<Self, Status> {
+    ) -> Result<Self, Unready> {
         if !first.is_multiple_of(4) {
-            return Err(Status::PRP_OFFSET_INVALID);
+            return Err(Status::PRP_OFFSET_INVALID.into());
         }
         let mut segments = Self::default();
         let mut left = length;
@@ -62,17 +85,18 @@ impl Segments {
             return Ok(segments);
         }
         if left as u64 <= PAGE {
-            return segments.add_page(second, left).map(|_| segments);
+            segments.add_page(second, left)?;
+            return Ok(segments);
         }
         if !second.is_multiple_of(8) {
-            return Err(Status::PRP_OFFSET_INVALID);
+            return Err(Status::PRP_OFFSET_INVALID.into());
         }
         let mut list = second;
         while left > 0 {
             let places = ((PAGE - list % PAGE) / 8) as usize;
             let pages = left.div_ceil(PAGE as usize);
             let mut bytes = vec![0; places.min(pages) * 8];
-            host.read(list, &mut bytes).map_err(|_| Status::DATA_TRANSFER_ERROR)?;
+            read(list, &mut bytes, host)?;
             // The last place of a page of the list leads to the next one, if more pages follow.
             let here = if pages > places { places - 1 } else { pages };
             for place in 0..here {
@@ -81,7 +105,7 @@ impl Segments {
             if left > 0 {
                 list = u64_at(&bytes, here * 8);
                 if !list.is_multiple_of(PAGE) {
-                    return Err(Status::PRP_OFFSET_INVALID);
+                    return Err(Status::PRP_OFFSET_INVALID.into());
                 }
             }
         }
@@ -103,7 +127,7 @@ impl Segments {
     }
 
     /// A list of descriptors, which begins in the command.
-    fn of_list(first: &[u8], length: usize, host: &mut dyn PcieHost) -> Result<Self, Status> {
+    fn of_list(first: &[u8], length: usize, host: &mut dyn PcieHost) -> Result<Self, Unready> {
         let mut segments = Self::default();
         let (mut left, mut seen) = (length, 0);
         // Descriptors that are still to be read; the last one may lead to more.
@@ -113,7 +137,7 @@ impl Segments {
             let count = ahead.len() / DESCRIPTOR;
             seen += count;
             if seen > DESCRIPTORS_MAX {
-                return Err(Status::INVALID_SGL_COUNT);
+                return Err(Status::INVALID_SGL_COUNT.into());
             }
             let mut more = None;
             for (place, descriptor) in ahead.chunks_exact(DESCRIPTOR).enumerate() {
@@ -123,26 +147,26 @@ impl Segments {
                         left -= bytes;
                         segments.0.push(Segment { address, length: bytes });
                     }
-                    0x00 => return Err(Status::DATA_LENGTH_INVALID),
+                    0x00 => return Err(Status::DATA_LENGTH_INVALID.into()),
                     kind @ (0x20 | 0x30) if place + 1 == count && !is_last => {
                         is_last = kind == 0x30;
                         more = Some((address, bytes));
                     }
-                    0x20 | 0x30 => return Err(Status::INVALID_SGL_SEGMENT),
-                    _ => return Err(Status::DESCRIPTOR_TYPE_INVALID),
+                    0x20 | 0x30 => return Err(Status::INVALID_SGL_SEGMENT.into()),
+                    _ => return Err(Status::DESCRIPTOR_TYPE_INVALID.into()),
                 }
             }
             let Some((address, bytes)) = more else { break };
             if bytes == 0 || bytes % DESCRIPTOR != 0 {
-                return Err(Status::INVALID_SGL_SEGMENT);
+                return Err(Status::INVALID_SGL_SEGMENT.into());
             }
             if bytes / DESCRIPTOR > DESCRIPTORS_MAX {
-                return Err(Status::INVALID_SGL_COUNT);
+                return Err(Status::INVALID_SGL_COUNT.into());
             }
             ahead = vec![0; bytes];
-            host.read(address, &mut ahead).map_err(|_| Status::DATA_TRANSFER_ERROR)?;
+            read(address, &mut ahead, host)?;
         }
-        if left == 0 { Ok(segments) } else { Err(Status::DATA_LENGTH_INVALID) }
+        if left == 0 { Ok(segments) } else { Err(Status::DATA_LENGTH_INVALID.into()) }
     }
 
     /// Unit: bytes.
@@ -150,8 +174,12 @@ impl Segments {
         self.0.iter().map(|segment| segment.length).sum()
     }
 
-    /// Reads the data of a command from host memory.
-    pub(super) fn gather(&self, host: &mut dyn PcieHost) -> Result<Vec<u8>, Status> {
+    /// Reads the data of a command from host memory, once all of it is there.
+    pub(super) fn gather(&self, host: &mut dyn PcieHost) -> Result<Vec<u8>, Unready> {
+        let asked = self.0.iter().map(|it| host.is_there(it.address, it.length));
+        if !asked.fold(true, |all, is_there| all & is_there) {
+            return Err(Unready::Later);
+        }
         let mut data = vec![0; self.bytes()];
         let mut rest = &mut data[..];
         for segment in &self.0 {

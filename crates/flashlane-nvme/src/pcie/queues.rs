@@ -27,13 +27,22 @@ pub(super) struct SubmissionQueue {
 }
 
 impl SubmissionQueue {
-    /// Fetches the next entry.
-    pub(super) fn fetch(&mut self, host: &mut dyn PcieHost) -> Result<Entry, BadAddress> {
+    /// Reads the next entry, which stays in the queue. `None` if it has not come from host memory
+    /// yet.
+    pub(super) fn next(&self, host: &mut dyn PcieHost) -> Result<Option<Entry>, BadAddress> {
         let mut bytes = [0; SUBMISSION_ENTRY as usize];
         let address = self.base.checked_add(u64::from(self.head) * SUBMISSION_ENTRY);
-        host.read(address.ok_or(BadAddress)?, &mut bytes)?;
+        let address = address.ok_or(BadAddress)?;
+        if !host.is_there(address, bytes.len()) {
+            return Ok(None);
+        }
+        host.read(address, &mut bytes)?;
+        Ok(Some(Entry(bytes)))
+    }
+
+    /// Takes the next entry off the queue.
+    pub(super) fn take(&mut self) {
         self.head = (self.head + 1) % self.size;
-        Ok(Entry(bytes))
     }
 }
 

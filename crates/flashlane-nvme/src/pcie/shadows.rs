@@ -25,6 +25,9 @@ impl PcieFunction {
             }
             let mut bytes = [0; 4];
             let address = place(shadow.doorbells, queue, of_completions);
+            if address.is_some_and(|address| !with.host.is_there(address, bytes.len())) {
+                continue;
+            }
             let read = address.is_some_and(|address| with.host.read(address, &mut bytes).is_ok());
             if !read {
                 self.failed = true;

@@ -1,5 +1,7 @@
 //! A driver in the process, which brings the controller up as a host does.
 
+use std::collections::BTreeSet;
+
 use flashlane::Time;
 use flashlane::drive::{DriveOptions, Tenant};
 use flashlane_nvme::pcie::{BadAddress, PcieController, PcieHost, PcieOptions};
@@ -16,10 +18,20 @@ const RAM: usize = 16 << 20;
 const CC: u64 = 0x14;
 const CSTS: u64 = 0x1c;
 
+/// Memory that is not there when the controller asks for it first.
+#[derive(Default)]
+pub(crate) struct SlowMemory {
+    asked: BTreeSet<(u64, usize)>,
+    there: BTreeSet<(u64, usize)>,
+    /// Ranges that the controller had to wait for.
+    pub(crate) waited: u64,
+}
+
 /// The machine: its memory, and the interrupts that it has got.
 pub(crate) struct Machine {
     pub(crate) ram: Vec<u8>,
     pub(crate) interrupts: Vec<(Time, u16)>,
+    pub(crate) slow: Option<SlowMemory>,
 }
 
 impl Machine {
@@ -31,7 +43,19 @@ impl Machine {
 }
 
 impl PcieHost for Machine {
+    fn is_there(&mut self, address: u64, bytes: usize) -> bool {
+        let Some(slow) = &mut self.slow else { return true };
+        let is_there = slow.there.contains(&(address, bytes));
+        if !is_there {
+            slow.asked.insert((address, bytes));
+        }
+        is_there
+    }
+
     fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), BadAddress> {
+        if let Some(slow) = &self.slow {
+            assert!(slow.there.contains(&(address, data.len())), "{address:#x}: never asked for");
+        }
         let range = self.range(address, data.len())?;
         data.copy_from_slice(&self.ram[range]);
         Ok(())
@@ -91,7 +115,7 @@ impl Driver {
     /// A driver of a controller that is not enabled.
     pub(crate) fn new(subsystem: Subsystem, options: PcieOptions) -> Self {
         let controller = PcieController::new(subsystem, options).expect("a free place");
-        let machine = Machine { ram: vec![0; RAM], interrupts: Vec::new() };
+        let machine = Machine { ram: vec![0; RAM], interrupts: Vec::new(), slow: None };
         let (now, pairs, free, shadow) = (Time::ZERO, Vec::new(), PAGE, None);
         Self { controller, machine, now, pairs, free, shadow, last_id: 0 }
     }
@@ -116,6 +140,26 @@ impl Driver {
 
     pub(crate) fn set(&mut self, offset: u64, bytes: usize, value: u64) {
         self.controller.mmio_write(self.now, offset, bytes, value, &mut self.machine);
+        self.settle();
+    }
+
+    /// Slow memory answers until the controller waits for nothing more.
+    fn settle(&mut self) {
+        while let Some(slow) = self.machine.slow.as_mut().filter(|it| !it.asked.is_empty()) {
+            slow.waited += slow.asked.len() as u64;
+            let asked = std::mem::take(&mut slow.asked);
+            slow.there.extend(asked);
+            self.controller.advance(self.now, &mut self.machine).expect("nothing fails");
+        }
+        if let Some(slow) = &mut self.machine.slow {
+            slow.there.clear();
+        }
+    }
+
+    /// Lets the controller look at the shadow doorbells.
+    pub(crate) fn look(&mut self) {
+        self.controller.advance(self.now, &mut self.machine).expect("nothing fails");
+        self.settle();
     }
 
     pub(crate) fn get(&mut self, offset: u64) -> u64 {
@@ -245,7 +289,7 @@ impl Driver {
     pub(crate) fn step(&mut self) -> bool {
         let Some(at) = self.controller.next_event() else { return false };
         self.now = self.now.max(at);
-        self.controller.advance(self.now, &mut self.machine).expect("nothing fails");
+        self.look();
         true
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flashlane_nvme::pcie::PcieOptions;
 use flashlane_nvme::{Entry, admin_opcode as admin, io_opcode as io};
 
-use crate::pcie_driver::{Driver, PAGE, blocks, entry, pages, subsystem, tenants};
+use crate::pcie_driver::{Driver, PAGE, SlowMemory, blocks, entry, pages, subsystem, tenants};
 
 /// Blocks that the commands use, and the longest command.
 const BLOCKS: usize = 1500;
@@ -194,6 +194,10 @@ fn with_list(
 /// Runs random commands, and returns how many were verified.
 fn drive(count: u32, shadow: bool, options: PcieOptions, seed: u64) -> u32 {
     let mut driver = Driver::up(subsystem(tenants()), options, 2, 0);
+    drive_on(&mut driver, count, shadow, seed)
+}
+
+fn drive_on(driver: &mut Driver, count: u32, shadow: bool, seed: u64) -> u32 {
     if shadow {
         let (doorbells, events) = (driver.pages(1), driver.pages(1));
         let made = pages(entry(admin::DOORBELL_BUFFER, 0), doorbells, events);
@@ -218,7 +222,7 @@ fn drive(count: u32, shadow: bool, options: PcieOptions, seed: u64) -> u32 {
             && room
             && let Some(command) = model.command(&mut draw)
         {
-            let entry = prepare(&mut driver, &model, &command, &mut draw);
+            let entry = prepare(driver, &model, &command, &mut draw);
             let id = driver.write_entry(queue, entry);
             model.running.insert((queue, id), command);
             sent += 1;
@@ -229,8 +233,7 @@ fn drive(count: u32, shadow: bool, options: PcieOptions, seed: u64) -> u32 {
         }
         if !driver.step() && shadow {
             // Nothing is under way: the driver waits, and the controller looks at the shadows.
-            let now = driver.now;
-            driver.controller.advance(now, &mut driver.machine).expect("nothing fails");
+            driver.look();
         }
         for queue in 1..=2 {
             for done in driver.reap(queue) {
@@ -252,4 +255,35 @@ fn a_hundred_thousand_commands_do_what_the_model_says() {
     assert_eq!(drive(25_000, true, PcieOptions::default(), 2), 25_000);
     let few = PcieOptions { commands_max: 3, ..PcieOptions::default() };
     assert_eq!(drive(15_000, false, few, 3), 15_000);
+}
+
+/// The host is a simulator whose memory takes time: entries, lists of pointers and data come after
+/// the controller has asked for them.
+#[test]
+fn commands_wait_for_memory_that_takes_time() {
+    for shadow in [false, true] {
+        let mut driver = Driver::up(subsystem(tenants()), PcieOptions::default(), 2, 0);
+        driver.machine.slow = Some(SlowMemory::default());
+        assert_eq!(drive_on(&mut driver, 5_000, shadow, 4), 5_000);
+        let waited = driver.machine.slow.expect("slow memory").waited;
+        assert!(waited > 10_000, "an entry, and data or lists of most: {waited}");
+    }
+}
+
+/// If memory answers at the instant at which it is asked, commands take as long as they do with
+/// memory that is always there.
+#[test]
+fn memory_without_delay_gives_the_same_times() {
+    let times = |slow: bool| {
+        let mut driver = Driver::up(subsystem(tenants()), PcieOptions::default(), 2, 0);
+        driver.machine.slow = slow.then(SlowMemory::default);
+        let data = driver.pages(9);
+        for at in 0..200 {
+            let opcode = if at % 3 == 0 { io::WRITE } else { io::READ };
+            let entry = pages(blocks(opcode, at * 7 % 4096, 2), data, data + PAGE);
+            assert!(driver.run(at as u16 % 2 + 1, entry).status.is_success());
+        }
+        driver.machine.interrupts
+    };
+    assert_eq!(times(false), times(true));
 }
