@@ -5,20 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use flashlane::{Error, Time};
 
 use super::PcieOptions;
-use super::admin::{Own, Shadow};
-use super::arbiter::{Arbiter, Weights};
+use super::admin::Shadow;
+use super::arbiter::Arbiter;
 use super::host::{BadAddress, PcieHost};
 use super::interrupts::Interrupts;
-use super::pointers::{Segments, Unready};
+use super::pointers::Segments;
 use super::queues::{CompletionQueue, SubmissionQueue};
 use super::registers::AdminQueues;
-use crate::controller::Transfer;
-use crate::entry::{CompletionEntry, Entry};
+use crate::entry::CompletionEntry;
 use crate::status::Status;
 use crate::subsystem::{Done, QueueKey, Subsystem};
-
-/// The feature Arbitration.
-const ARBITRATION: u8 = 0x01;
 
 /// The two sides of a function: the drive, and the machine that it is in.
 pub(super) struct Sides<'a> {
@@ -27,11 +23,11 @@ pub(super) struct Sides<'a> {
 }
 
 /// A command that is under way.
-struct Running {
+pub(super) struct Running {
     /// Host memory for its data.
-    segments: Segments,
+    pub(super) segments: Segments,
     /// The data of the command. Unit: bytes.
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
 /// An NVMe controller behind PCIe whose subsystem belongs to the caller, who may have other
@@ -40,22 +36,22 @@ struct Running {
 pub struct PcieFunction {
     pub(super) id: u16,
     pub(super) now: Time,
-    commands_max: usize,
-    data_max: usize,
+    pub(super) commands_max: usize,
+    pub(super) data_max: usize,
     pub(super) admin: AdminQueues,
     pub(super) submissions: BTreeMap<u16, SubmissionQueue>,
     pub(super) completions: BTreeMap<u16, CompletionQueue>,
     /// Commands that are under way, by queue and command identifier.
-    running: BTreeMap<(u16, u16), Running>,
+    pub(super) running: BTreeMap<(u16, u16), Running>,
     /// Number of running commands of I/O queues.
-    in_drive: usize,
+    pub(super) in_drive: usize,
     /// Data of running commands of I/O queues. Unit: bytes.
-    data: usize,
+    pub(super) data: usize,
     /// Queues whose next command has not come from host memory yet.
-    waiting: BTreeSet<u16>,
+    pub(super) waiting: BTreeSet<u16>,
     /// Entries that were fetched since the caller looked.
-    fetched: u32,
-    arbiter: Arbiter,
+    pub(super) fetched: u32,
+    pub(super) arbiter: Arbiter,
     pub(super) interrupts: Interrupts,
     pub(super) shadow: Option<Shadow>,
     /// Queues are not where the host said.
@@ -193,108 +189,8 @@ impl PcieFunction {
         self.register(0x14, subsystem) >> 11 & 7 == 1
     }
 
-    /// Fetches entries and runs them, as far as there is room.
-    pub(super) fn pump(&mut self, at: Time, with: &mut Sides<'_>) {
-        self.look_at_shadows(at, with);
-        self.waiting.clear();
-        loop {
-            let before = self.arbiter.clone();
-            let Some(queue) = self.next_queue(with.subsystem) else { break };
-            if !self.fetch(at, queue, with) {
-                // Its turn comes when host memory has answered.
-                self.arbiter = before;
-                self.waiting.insert(queue);
-            }
-        }
-        self.tell_shadows(with);
-    }
-
-    /// The queue from which the next entry is fetched.
-    fn next_queue(&mut self, subsystem: &mut Subsystem) -> Option<u16> {
-        let known = subsystem.controller(self.id);
-        let is_ready = known.is_ok_and(|it| it.registers.is_ready());
-        if self.failed || self.is_shut_down || !is_ready {
-            return None;
-        }
-        let has_entry = |number: u16, it: &SubmissionQueue| {
-            let completions = self.completions.get(&it.completions);
-            let has_room = completions.is_some_and(|it| it.waiting.is_empty());
-            it.head != it.tail && has_room && !self.waiting.contains(&number)
-        };
-        if self.submissions.get(&0).is_some_and(|it| has_entry(0, it)) {
-            return Some(0);
-        }
-        if self.in_drive >= self.commands_max || self.data >= self.data_max {
-            return None;
-        }
-        let ready = self.submissions.iter();
-        let ready = ready.filter(|&(&number, it)| number > 0 && has_entry(number, it));
-        let ready: Vec<(u16, u8)> = ready.map(|(&number, it)| (number, it.class)).collect();
-        if ready.is_empty() {
-            return None;
-        }
-        let weights = Weights::of(self.feature(ARBITRATION, subsystem).unwrap_or_default());
-        let weighted = self.is_weighted(subsystem);
-        self.arbiter.pick(&ready, weights, weighted)
-    }
-
-    /// Fetches an entry and runs it. False if a part of it has not come from host memory yet.
-    fn fetch(&mut self, at: Time, queue: u16, with: &mut Sides<'_>) -> bool {
-        let Some(submissions) = self.submissions.get(&queue) else { return true };
-        let entry = match submissions.next(with.host) {
-            Ok(Some(entry)) => entry,
-            Ok(None) => return false,
-            Err(BadAddress) => {
-                self.failed = true;
-                return true;
-            }
-        };
-        let key = QueueKey { controller: self.id, queue };
-        let prepared = self.prepare(key, &entry, with);
-        if matches!(prepared, Err(Unready::Later)) {
-            return false;
-        }
-        self.submissions.get_mut(&queue).expect("it has the entry").take();
-        self.fetched += 1;
-        self.start(at, key, &entry, prepared, with);
-        true
-    }
-
-    /// Starts a command that was fetched, or refuses it.
-    fn start(
-        &mut self,
-        at: Time,
-        key: QueueKey,
-        entry: &Entry,
-        prepared: Result<(Vec<u8>, Segments), Unready>,
-        with: &mut Sides<'_>,
-    ) {
-        let (mut done, queue) = (Vec::new(), key.queue);
-        match prepared {
-            Err(Unready::Later) => unreachable!("the command was fetched"),
-            Err(Unready::Refused(status)) => {
-                with.subsystem.refuse(at, key, entry, status, &mut done);
-                for refused in done {
-                    self.complete(at, queue, refused.completion, with.host);
-                }
-            }
-            Ok((data, segments)) => {
-                let own = Own::of(entry).filter(|_| queue == 0);
-                let own = own.map(|own| self.run_own(own, entry, with));
-                let bytes = data.len() + segments.bytes();
-                self.begin((queue, entry.command_id()), Running { segments, bytes });
-                if let Some(answer) = own {
-                    with.subsystem.answer(at, key, entry, answer, &mut done);
-                } else if let Err(status) = with.subsystem.submit(at, key, entry, data, &mut done) {
-                    with.subsystem.refuse(at, key, entry, status, &mut done);
-                }
-                self.post_all(done, with);
-            }
-        }
-    }
-
     /// A command is under way.
-    fn begin(&mut self, name: (u16, u16), running: Running) {
+    pub(super) fn begin(&mut self, name: (u16, u16), running: Running) {
         if name.0 > 0 {
             self.in_drive += 1;
             self.data += running.bytes;
@@ -312,32 +208,6 @@ impl PcieFunction {
         Some(running.segments)
     }
 
-    /// Host memory of a command, and the data that it brings.
-    fn prepare(
-        &mut self,
-        key: QueueKey,
-        entry: &Entry,
-        with: &mut Sides<'_>,
-    ) -> Result<(Vec<u8>, Segments), Unready> {
-        if self.running.contains_key(&(key.queue, entry.command_id())) {
-            return Err(Status::COMMAND_ID_CONFLICT.into());
-        }
-        let is_admin = key.queue == 0;
-        if is_admin && Own::of(entry).is_some() {
-            return Ok(Default::default());
-        }
-        match with.subsystem.transfer(key, entry)? {
-            Transfer::None => Ok(Default::default()),
-            Transfer::ToHost(bytes) => {
-                Ok((Vec::new(), Segments::of(entry, bytes, is_admin, with.host)?))
-            }
-            Transfer::FromHost(bytes) => {
-                let segments = Segments::of(entry, bytes, is_admin, with.host)?;
-                Ok((segments.gather(with.host)?, Segments::default()))
-            }
-        }
-    }
-
     /// Moves the data of commands that are complete, and posts their completions.
     pub(super) fn post_all(&mut self, done: Vec<Done>, with: &mut Sides<'_>) {
         for Done { at, key, mut completion, data } in done {
@@ -351,7 +221,7 @@ impl PcieFunction {
         }
     }
 
-    fn complete(
+    pub(super) fn complete(
         &mut self,
         at: Time,
         queue: u16,

@@ -12,6 +12,7 @@
 
 mod admin;
 mod arbiter;
+mod fetch;
 mod function;
 mod host;
 mod interrupts;
