@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::common::served::Served;
 use crate::common::{repository, succeeds, text};
 
-const SERVE: &str = "--nvme-tcp 127.0.0.1:0 --time virtual --overwrite";
+const MIB: f64 = 1024.0 * 1024.0;
 
 /// Makes a folder with the kernel and the initial file system. Where they cannot be had: nothing,
 /// and the running test says that it is skipped.
@@ -116,18 +116,25 @@ fn start(folder: &Path, parameters: &str) -> Process {
     Process(child)
 }
 
+fn serve(more: &str) -> String {
+    format!("--nvme-tcp 127.0.0.1:0 {more}")
+}
+
 fn port(server: &Served) -> &str {
     server.address(0).rsplit_once(':').expect("a port").1
 }
 
+/// A number; nvme prints long ones as text.
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
+    let text = value.as_str().and_then(|text| text.parse().ok());
+    text.or_else(|| value.as_f64()).unwrap_or_else(|| panic!("no number: {value}"))
 }
 
 /// Bytes written to the flash, of the log page of the Open Compute Project.
 fn physical_bytes(log: &Value) -> f64 {
     let written = &log["Physical media units written"];
-    number(&written["hi"]) * 2_f64.powi(64) + number(&written["lo"])
+    assert_eq!(number(&written["hi"]), 0.0, "less than 2^64 bytes");
+    number(&written["lo"])
 }
 
 /// The file system kept what was written; nothing has failed; the logs make sense.
@@ -150,7 +157,8 @@ fn check_files(console: &Console, file_bytes: f64) {
     for smart in [&before, &after] {
         let errors = ["critical_warning", "media_errors", "num_err_log_entries", "percent_used"];
         assert_eq!(errors.map(|key| number(&smart[key])), [0.0; 4], "{smart}");
-        assert_eq!((&smart["avail_spare"], &smart["power_cycles"]), (&100.into(), &1.into()));
+        let fine = ["avail_spare", "power_cycles"].map(|key| number(&smart[key]));
+        assert_eq!(fine, [100.0, 1.0], "{smart}");
     }
     assert_eq!(number(&before["host_write_commands"]), 0.0);
     assert!(number(&before["host_read_commands"]) > 0.0, "partitions were looked for");
@@ -170,11 +178,11 @@ fn check_files(console: &Console, file_bytes: f64) {
 fn a_stock_kernel_keeps_files_on_the_drive() {
     let Some(machine) = prepared() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let server = Served::start(folder.path(), 1, &format!("{SERVE} --record rec"));
-    let parameters = format!("steps=part files={}", port(&server));
+    let server = Served::start(folder.path(), 1, &serve("--time virtual --record rec"));
+    let parameters = format!("files={} mib=4", port(&server));
     let console = Console::of(machine.path(), &parameters, Duration::from_secs(110));
     let [summary, _] = server.end("-INT").results();
-    check_files(&console, 4.0 * 1024.0 * 1024.0);
+    check_files(&console, 4.0 * MIB);
     for flow in [0, 1] {
         let requests = &summary["flows"][flow]["requests"];
         assert!(number(&requests["write"]) > 0.0, "both queues are used: {requests}");
@@ -187,4 +195,67 @@ fn a_stock_kernel_keeps_files_on_the_drive() {
     let all = &summary["requests_completed"];
     let expected = format!("{all} of {all} commands completed at the recorded picosecond");
     assert!(told.contains(&expected), "{told}");
+}
+
+/// Waits of a tenant for another one, over all of its waits. Unit: seconds.
+fn blamed(folder: &Path, victim: &str, culprit: &str) -> [f64; 2] {
+    let file = std::fs::read_to_string(folder.join("blame.json")).expect("a file");
+    let matrix: Value = file.parse().expect("JSON");
+    let rows = matrix["victims"].as_array().expect("a list");
+    let row = rows.iter().find(|row| row["flow"] == victim).expect("a row");
+    let cells = row["cells"].as_array().expect("a list").iter();
+    let of_culprit = cells.filter(|cell| cell["culprit"] == culprit);
+    let waits = of_culprit.map(|cell| number(&cell["waiting_s"])).sum();
+    [waits, number(&row["waiting_s"])]
+}
+
+/// The first queue reads, and the second one is silent or floods the drive with writes.
+fn check_blame(folder: &Path, summaries: [&Value; 2]) {
+    for (summary, writes) in summaries.into_iter().zip([false, true]) {
+        let [first, second] = [0, 1].map(|flow: usize| &summary["flows"][flow]["requests"]);
+        assert!(number(&first["read"]) >= 500.0 && first["write"] == 0, "{first}");
+        assert_eq!(number(&second["write"]) > 500.0, writes, "{second}");
+    }
+    let of = |name: &str| blamed(&folder.join(name), "tenant-1", "tenant-2");
+    let ([little, _], [flood, all]) = (of("alone"), of("flood"));
+    assert!(flood > 0.9 * all, "{flood} s of {all} s");
+    // Linux looks for partitions through whichever queue it likes.
+    assert!(little < flood / 1000.0, "{little} s of a silent queue, {flood} s of a flood");
+    let [quiet, busy] = summaries.map(|it| number(&it["flows"][0]["response_time_us"]["mean"]));
+    assert!(busy > 2.0 * quiet, "{busy} us beside a flood, {quiet} us without");
+}
+
+/// The amplification of the logs is that of the summary.
+fn check_amplification(console: &Console, summary: &Value) {
+    let [smart, log] = ["written smart", "written ocp"].map(|name| console.json(name));
+    let host_bytes = number(&smart["data_units_written"]) * 512_000.0;
+    let blocks = number(&summary["flows"][0]["bytes"]["write"])
+        + number(&summary["flows"][1]["bytes"]["write"]);
+    assert_eq!(host_bytes, blocks, "a whole number of the log's units");
+    let of_logs = physical_bytes(&log) / host_bytes;
+    let of_summary = number(&summary["flash"]["write_amplification"]);
+    assert!(of_summary > 1.5, "collection moves pages: {of_summary}");
+    assert!((of_logs / of_summary - 1.0).abs() < 1e-3, "{of_logs} and {of_summary}");
+}
+
+#[test]
+#[ignore = "takes minutes; `make long` runs it"]
+fn a_stock_kernel_meets_its_noisy_neighbour() {
+    let Some(machine) = prepared() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = |arguments: &str| Served::start(folder.path(), 1, &serve(arguments));
+    let files = start("--time real --set flash.blocks_per_plane=512");
+    let alone = start("--time virtual --blame --out alone");
+    let flood = start("--time virtual --blame --out flood");
+    let written = start("--time real");
+    let mut parameters = format!("mib=64 files={} alone={} ", port(&files), port(&alone));
+    parameters += &format!("flood={} written={}", port(&flood), port(&written));
+    let console = Console::of(machine.path(), &parameters, Duration::from_secs(540));
+    let [_, alone, flood, written] = [files, alone, flood, written].map(|server| {
+        let [summary, _] = server.end("-INT").results();
+        summary
+    });
+    check_files(&console, 64.0 * MIB);
+    check_blame(folder.path(), [&alone, &flood]);
+    check_amplification(&console, &written);
 }

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
-# The first process of the virtual machine of guest.rs. It takes $steps from the command line of the kernel, and $files, $flood, $quiet
-# and $written, which are ports of servers. A step prints "@ NAME", its output and "@ NAME ended STATUS" on the serial console.
-# The machine ends with the first step that fails.
+# The first process of the virtual machine of guest.rs. The command line of the kernel has the ports of servers, and each brings its
+# steps: $files with a file of $mib MiB, $alone, $flood and $written. A step prints "@ NAME", its output and "@ NAME ended STATUS" on the
+# serial console. The machine ends with the first step that fails.
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc
@@ -55,7 +55,7 @@ disconnect() {
 
 # fio writes a file of $1 MiB and verifies it. With --verify_only as $2 it only verifies.
 file() {
-    fio --name=data --directory=/mnt --size="$1m" --rw=randwrite --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --thread \
+    fio --name=data --directory=/mnt --size="$1m" --rw=randwrite --bsrange=4k-32k --direct=1 --ioengine=libaio --iodepth=16 --thread \
         --verify=crc32c --do_verify=1 --verify_fatal=1 --randseed=7 --output-format=terse $2 && sha256sum /mnt/data.0.0
 }
 
@@ -106,28 +106,24 @@ reads() {
     step disconnect disconnect
 }
 
-# Writes every block 40 times, and flushes after each round, so that the write cache absorbs no write.
+# Writes all blocks five times at random, and flushes after each round, so that the write cache absorbs no write. That is 1000 sectors a
+# whole number of times, as the health log counts.
 written() {
     step discover discover "$1"
     step connect connect "$1"
-    blocks=$(($(cat /sys/block/${disk#/dev/}/size) / 32))
+    pieces=$(($(cat "/sys/block/${disk#/dev/}/size") / 32))
     step rounds fio --name=rounds --filename="$disk" --rw=randwrite --bs=16k --direct=1 --ioengine=libaio --iodepth=16 --thread \
-        --number_ios=$((blocks * 40)) --io_size=100g --fsync=$blocks --randseed=3 --output-format=terse
+        --number_ios=$((pieces * 5)) --io_size=1g --fsync=$pieces --randseed=3 --output-format=terse
     step flush nvme flush "$disk"
     logs written
     step disconnect disconnect
 }
 
 step network network
-case $steps in
-    part) files "$files" 4 ;;
-    whole)
-        files "$files" 64
-        reads "$quiet"
-        reads "$flood" -beside-a-flood
-        written "$written"
-        ;;
-esac
+[ -z "$files" ] || files "$files" "$mib"
+[ -z "$alone" ] || reads "$alone"
+[ -z "$flood" ] || reads "$flood" -beside-a-flood
+[ -z "$written" ] || written "$written"
 dmesg | grep -iE 'nvme|ext4|error|warn|bug' >/tmp/log
 step log cat /tmp/log
 step uptime cat /proc/uptime

@@ -39,6 +39,30 @@ fn data_of_all_sizes_arrives() {
     }
 }
 
+/// So Linux deallocates blocks.
+#[test]
+fn one_range_comes_with_room_for_256() {
+    let server = Running::start(config(Pace::Virtual, Tenancy::Queue));
+    let mut queues = bring_up(server.port(Door::NvmeTcp), 1, 0);
+    let sent = data(0, 2 * 4096, 1);
+    assert!(queues[1].run(blocks(io::WRITE, 0, 2), &sent, 0).0.status.is_success());
+    let mut ranges = vec![0; 4096];
+    ranges[4] = 1;
+    let entry = Entry::new(io::DATASET_MANAGEMENT, 0, 1).with_dword(11, 4);
+    for (length, status) in [
+        (4096, Status::SUCCESS),
+        (16, Status::SUCCESS),
+        (8, Status::DATA_LENGTH_INVALID),
+        (8192, Status::DATA_LENGTH_INVALID),
+    ] {
+        ranges.resize(length, 0);
+        assert_eq!(queues[1].run(entry, &ranges, 0).0.status, status, "{length} bytes");
+    }
+    let (_, got) = queues[1].run(blocks(io::READ, 0, 2), &[], 8192);
+    assert!(got == [vec![0; 4096], sent[4096..].to_vec()].concat());
+    server.stop();
+}
+
 #[test]
 fn random_commands_replay_to_the_picosecond() {
     let server = Running::start(config(Pace::Virtual, Tenancy::Queue));
