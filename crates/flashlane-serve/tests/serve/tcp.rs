@@ -108,6 +108,29 @@ fn hosts_discover_the_subsystem() {
     assert_eq!(wrong.status, Status::CONNECT_INVALID_PARAMETERS);
 }
 
+/// Linux would send commands for one drive to the other one.
+#[test]
+fn two_servers_are_two_drives() {
+    let servers = [0, 1].map(|_| Running::start(config(Pace::Real, Tenancy::Queue)));
+    let seen: Vec<[Vec<u8>; 2]> = servers
+        .iter()
+        .map(|server| {
+            let address = server.port(Door::NvmeTcp);
+            let mut queues = bring_up(address, 1, 0);
+            let mut identify = |what, namespace| {
+                let entry = Entry::new(admin::IDENTIFY, 0, namespace).with_dword(10, what);
+                let (done, page) = queues[0].run(entry, &[], 4096);
+                assert!(done.status.is_success());
+                page
+            };
+            let (serial, names) = (identify(1, 0)[4..24].to_vec(), identify(3, 1)[4..20].to_vec());
+            assert_eq!(String::from_utf8_lossy(&serial).trim_end(), address.to_string());
+            [serial, names]
+        })
+        .collect();
+    assert!((0..2).all(|at| seen[0][at] != seen[1][at]), "{seen:?}");
+}
+
 #[test]
 fn real_time_passes_for_clients() {
     let server = Running::start(config(Pace::Dilated(1000), Tenancy::Queue));
