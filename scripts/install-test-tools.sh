@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust and Python, where it is missing and can be had: rustfmt and clippy, compilers for C and
 # C++, a cross compiler for the programs of `flashlane exec`, SystemC, pkg-config, valgrind, and the tools that some tests compare with
-# (fio and its examples, blkparse), and Slurm, of which a test starts one node. Where one cannot be had, what needs it says so and passes.
+# (fio and its examples, blkparse), Slurm, of which a test starts one node, and QEMU with what its virtual machine runs. Where one
+# cannot be had, what needs it says so and passes.
 set -euo pipefail
 
 cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
@@ -20,11 +21,18 @@ command -v blkparse >/dev/null || missing+=(blktrace)
 slurm=()
 command -v sbatch >/dev/null || slurm+=(slurm-wlm)
 command -v munged >/dev/null || slurm+=(munge)
-if [ "${#missing[@]}" -eq 0 ] && [ "${#slurm[@]}" -eq 0 ]; then
+guest=()
+if [ "$(uname -m)" = x86_64 ]; then
+    command -v qemu-system-x86_64 >/dev/null || guest+=(qemu-system-x86)
+    PATH="$PATH:/usr/sbin" command -v nvme >/dev/null || guest+=(nvme-cli)
+    command -v busybox >/dev/null || guest+=(busybox-static)
+    PATH="$PATH:/usr/sbin:/sbin" command -v mkfs.ext4 >/dev/null || guest+=(e2fsprogs)
+fi
+if [ "${#missing[@]}" -eq 0 ] && [ "${#slurm[@]}" -eq 0 ] && [ "${#guest[@]}" -eq 0 ]; then
     exit 0
 fi
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    echo "not installed, tests that need them are skipped: ${missing[*]} ${slurm[*]}" >&2
+    echo "not installed, tests that need them are skipped: ${missing[*]} ${slurm[*]} ${guest[*]}" >&2
     exit 0
 fi
 install() {
@@ -34,3 +42,4 @@ install() {
 apt-get update >/dev/null || true
 install "${missing[@]}"
 install "${slurm[@]}"
+install "${guest[@]}"

@@ -1,14 +1,15 @@
 //! `flashlane serve` as a process of its own, and clients of ours beside it.
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::served::Served;
 use crate::common::{has_fio_with_nbd, names, refused, succeeds, text};
 use crate::nbd_client::Client;
 
@@ -20,84 +21,12 @@ const FLUSH: (u16, u16) = (3, 0);
 const REPLAY: &str = "run --device rec/device.toml --workload rec/workload.toml \
                       --arrivals rec/arrivals.parquet";
 
-/// A server that is killed if the test ends before it does.
-struct Served {
-    child: Child,
-    out: BufReader<ChildStdout>,
-    /// A line for each door.
-    doors: Vec<Value>,
-}
-
-/// What a server leaves.
-struct Left {
-    status: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Left {
-    /// The lines after those of the doors: the summary, and what is not in it.
-    fn results(&self) -> [Value; 2] {
-        assert_eq!(self.status, Some(0), "{}", self.err);
-        let lines: Vec<Value> = self.out.lines().map(|it| it.parse().expect("JSON")).collect();
-        lines.try_into().expect("two lines")
-    }
-}
-
-impl Served {
-    /// Serves `tiny` through some doors.
-    fn start(folder: &Path, doors: usize, arguments: &str) -> Self {
-        // A shell without a terminal lets the processes behind it ignore SIGINT.
-        let mut child = Command::new("env")
-            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_flashlane")])
-            .current_dir(folder)
-            .args(["serve", "--device", "tiny", "--format", "json", "--quiet"])
-            .args(arguments.split_whitespace())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = || {
-            let mut line = String::new();
-            out.read_line(&mut line).expect("the server says where it listens");
-            line.parse().unwrap_or_else(|error| panic!("{error}: `{line}`"))
-        };
-        let doors = (0..doors).map(|_| line()).collect();
-        Self { child, out, doors }
-    }
-
-    fn address(&self, door: usize) -> &str {
-        self.doors[door]["address"].as_str().expect("an address")
-    }
-
-    fn client(&self) -> Client<TcpStream> {
-        let stream = TcpStream::connect(self.address(0)).expect("the server listens");
-        let client = Client::connect(stream, "", true);
-        assert!(client.bytes > 16 << 20, "a share of the drive");
-        client
-    }
-
-    /// Sends a signal, and waits for the end.
-    fn end(mut self, signal: &str) -> Left {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args([signal, &pid]).status().expect("kill runs");
-        assert!(sent.success());
-        let (mut out, mut err) = (String::new(), Vec::new());
-        self.out.read_to_string(&mut out).expect("UTF-8");
-        let mut pipe = self.child.stderr.take().expect("a pipe");
-        pipe.read_to_end(&mut err).expect("a pipe");
-        let status = self.child.wait().expect("it ends").code();
-        Left { status, out, err: text(&err) }
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A client of the first door, which is one for NBD.
+fn connect(server: &Served) -> Client<TcpStream> {
+    let stream = TcpStream::connect(server.address(0)).expect("the server listens");
+    let client = Client::connect(stream, "", true);
+    assert!(client.bytes > 16 << 20, "a share of the drive");
+    client
 }
 
 /// Data that differs from block to block and from `salt` to `salt`.
@@ -183,7 +112,7 @@ fn a_live_page_shows_the_load() {
     assert_eq!(server.doors[1]["door"], "status");
     assert_eq!(server.doors[1]["uri"], format!("http://{}/", server.address(1)));
     assert_eq!(server.doors[1]["token"].as_str().map(str::len), Some(32));
-    write_and_verify(&mut server.client(), 0..10, 1);
+    write_and_verify(&mut connect(&server), 0..10, 1);
     assert!(look(&server, 1, "/").contains("<title>Flashlane, live</title>"));
     let figures: Value = look(&server, 1, "/figures.json").parse().expect("JSON");
     assert_eq!(figures["tenants"][0]["requests"], 20);
@@ -199,9 +128,9 @@ fn a_live_page_shows_the_load() {
 fn a_killed_client_does_not_hurt_another_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Served::start(folder.path(), 1, "--nbd 127.0.0.1:0 --time virtual");
-    let mut good = server.client();
+    let mut good = connect(&server);
     for round in 0..20_u64 {
-        let mut bad = server.client();
+        let mut bad = connect(&server);
         bad.send(WRITE, 1 << 20, 65_536, &vec![1; 1000 + 3000 * round as usize]);
         bad.stream.shutdown(std::net::Shutdown::Both).expect("a socket");
         drop(bad);
@@ -218,7 +147,7 @@ fn a_killed_client_does_not_hurt_another_one() {
 fn two_clients_are_two_tenants() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Served::start(folder.path(), 1, "--nbd 127.0.0.1:0 --time virtual");
-    let [mut first, mut second] = [server.client(), server.client()];
+    let [mut first, mut second] = [connect(&server), connect(&server)];
     let other = std::thread::spawn(move || write_and_verify(&mut second, 100..160, 2));
     write_and_verify(&mut first, 0..40, 1);
     other.join().expect("the other client verifies too");
@@ -232,7 +161,7 @@ fn a_sparse_file_survives_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = "--nbd 127.0.0.1:0 --time virtual --store sparse:data";
     let server = Served::start(folder.path(), 1, arguments);
-    let mut client = server.client();
+    let mut client = connect(&server);
     write_and_verify(&mut client, 0..16, 9);
     assert_eq!(client.run(FLUSH, 0, 0, &[]).0, 0);
     let serve = ["serve", "--device", "tiny", "--nbd", "127.0.0.1:0"];
@@ -241,7 +170,7 @@ fn a_sparse_file_survives_a_restart() {
     assert!(second.contains("data: another process uses it"), "{second}");
     server.end("-INT").results();
     let server = Served::start(folder.path(), 1, arguments);
-    let mut client = server.client();
+    let mut client = connect(&server);
     for number in 0..16 {
         assert!(client.run(READ, number * 4096, 4096, &[]).1 == block(number, 9));
     }
@@ -258,7 +187,7 @@ fn a_sparse_file_survives_a_restart() {
 fn record(folder: &Path, time: &str) {
     let arguments = format!("--nbd 127.0.0.1:0 --time {time} --record rec --seed 5");
     let server = Served::start(folder, 1, &arguments);
-    let [mut first, mut second] = [server.client(), server.client()];
+    let [mut first, mut second] = [connect(&server), connect(&server)];
     let other = std::thread::spawn(move || write_and_verify(&mut second, 100..200, 2));
     write_and_verify(&mut first, 0..100, 1);
     let forced = (1, 1);

@@ -3,5 +3,6 @@
 mod common;
 mod demonstration;
 mod docs;
+mod guest;
 mod pages_over_seeds;
 mod reproduce;

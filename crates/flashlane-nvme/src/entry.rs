@@ -89,6 +89,11 @@ impl Entry {
         u64_at(&self.0, number * 4)
     }
 
+    /// True if the data pointer is an SGL descriptor, not a pair of pages.
+    pub(crate) fn has_descriptor(&self) -> bool {
+        self.0[1] >> 6 != 0
+    }
+
     /// The data pointer.
     #[must_use]
     pub fn data(&self) -> DataPointer {

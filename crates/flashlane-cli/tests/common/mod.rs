@@ -3,6 +3,9 @@
 // Every test file uses a part of it.
 #![allow(dead_code)]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod served;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -65,8 +65,8 @@ impl Health {
         u128::from(programs) * u128::from(self.page_bytes)
     }
 
-    /// Log page C0h.
-    pub(crate) fn open_compute(&self) -> Vec<u8> {
+    /// Log page C0h. `used_blocks`: what the first namespace says of itself.
+    pub(crate) fn open_compute(&self, used_blocks: u64) -> Vec<u8> {
         let flash = &self.flash;
         let reads = flash.user_reads + flash.gc_reads + flash.mapping_reads;
         let bytes = |pages: u64| u128::from(pages) * u128::from(self.page_bytes);
@@ -76,6 +76,7 @@ impl Health {
         page.u8(80, self.used());
         page.u32(88, flash.block_erases.max);
         page.u32(92, flash.block_erases.min);
+        page.u64(152, used_blocks);
         page.u16(494, 3);
         page.put(496, &OPEN_COMPUTE_GUID);
         page.into_bytes()

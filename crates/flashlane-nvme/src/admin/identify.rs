@@ -132,7 +132,7 @@ impl Subsystem {
         page.u32(96, 1 | 1 << 6); // Long host identifiers; every command keeps alive.
         page.u8(111, if kind == Kind::Io { 1 } else { 2 });
         page.u8(259, EVENT_REQUESTS_MAX as u8 - 1);
-        page.u8(261, 0b10_0110); // Effects, offsets, and the supported pages as logs.
+        page.u8(261, 0b10_0100); // Logs have offsets, and one lists the supported pages.
         page.u8(262, (ENTRIES - 1) as u8);
         page.u16(320, 1); // Keep alive in steps of 100 ms.
         page.u16(514, QUEUE_ENTRIES_MAX);
@@ -154,6 +154,7 @@ impl Subsystem {
         page.u8(77, TRANSFER_PAGES_LOG2);
         page.u16(256, 1 << 1); // Format NVM.
         page.u8(260, 0b11); // One slot for firmware, which cannot be written.
+        page.u8(261, 0b10_0110); // There is a log of effects, too.
         page.u8(512, 0x66);
         page.u8(513, 0x44);
         page.u32(516, self.media.namespaces());

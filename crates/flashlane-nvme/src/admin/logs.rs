@@ -4,6 +4,7 @@ use super::fdp;
 use super::health::Health;
 use crate::bytes::{Page, part};
 use crate::controller::Kind;
+use crate::controller::io::Space;
 use crate::entry::Entry;
 use crate::fabrics::discovery_log;
 use crate::opcode::{admin, io};
@@ -81,7 +82,10 @@ impl Subsystem {
                 self.errors.page()
             }
             SMART => self.health()?.smart(),
-            OPEN_COMPUTE => self.health()?.open_compute(),
+            OPEN_COMPUTE => {
+                let used = self.space(1).map_or(0, Space::blocks);
+                self.health()?.open_compute(used)
+            }
             FIRMWARE => firmware_slots(),
             CHANGED_NAMESPACES => vec![0; 4096],
             EFFECTS => effects(with_fdp),

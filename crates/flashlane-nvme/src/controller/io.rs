@@ -3,7 +3,7 @@
 use super::Transfer;
 use super::placing::Placing;
 use crate::bytes::{u32_at, u64_at};
-use crate::entry::Entry;
+use crate::entry::{DataPointer, Entry};
 use crate::media::{Action, Range, SECTOR_BYTES};
 use crate::opcode::io;
 use crate::status::Status;
@@ -17,6 +17,9 @@ pub(crate) const TRANSFER_PAGES_LOG2: u8 = 5;
 /// Bytes of a range of Dataset Management.
 const RANGE_BYTES: usize = 16;
 
+/// The most data of Dataset Management. Unit: bytes.
+const RANGES_BYTES_MAX: usize = 256 * RANGE_BYTES;
+
 /// A namespace as a command sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
@@ -29,7 +32,8 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    fn blocks(self) -> u64 {
+    /// Number of blocks.
+    pub(crate) fn blocks(self) -> u64 {
         self.sectors * SECTOR_BYTES / u64::from(self.block)
     }
 
@@ -72,12 +76,28 @@ pub(crate) fn transfer(entry: &Entry, space: Option<Space>) -> Result<Transfer, 
         }
         io::DATASET_MANAGEMENT => {
             known()?;
-            let ranges = (entry.dword(10) & 0xff) as usize + 1;
-            Ok(Transfer::FromHost(ranges * RANGE_BYTES))
+            Ok(Transfer::FromHost(range_bytes(entry)))
         }
         io::FLUSH | io::WRITE_ZEROES => Ok(Transfer::None),
         io::IO_MANAGEMENT_RECEIVE if known()?.placing.is_fdp() => received(entry),
         _ => Err(Status::INVALID_OPCODE),
+    }
+}
+
+/// Ranges of Dataset Management.
+fn ranges(entry: &Entry) -> usize {
+    (entry.dword(10) & 0xff) as usize + 1
+}
+
+/// The data that Dataset Management transfers. Over networks, Linux always sends room for 256
+/// ranges, so up to that many are taken. Unit: bytes.
+fn range_bytes(entry: &Entry) -> usize {
+    let needed = ranges(entry) * RANGE_BYTES;
+    let DataPointer { length, kind, .. } = entry.data();
+    let over_network = [DataPointer::IN_CAPSULE, DataPointer::TRANSPORT].contains(&kind);
+    match length as usize {
+        sent @ ..=RANGES_BYTES_MAX if over_network && entry.has_descriptor() => sent.max(needed),
+        _ => needed,
     }
 }
 
@@ -115,14 +135,14 @@ pub(crate) fn action(entry: &Entry, space: Space, data: Vec<u8>) -> Result<Optio
 
 /// The ranges of Dataset Management, if it asks for deallocation. Its other hints change nothing.
 fn deallocations(entry: &Entry, space: Space, data: &[u8]) -> Result<Option<Action>, Status> {
-    let mut ranges = Vec::new();
-    for range in data.chunks_exact(RANGE_BYTES) {
+    let mut found = Vec::new();
+    for range in data.chunks_exact(RANGE_BYTES).take(ranges(entry)) {
         let (first, count) = (u64_at(range, 8), u64::from(u32_at(range, 4)));
         let range = space.range(first, count)?;
         if range.sectors > 0 {
-            ranges.push(range);
+            found.push(range);
         }
     }
-    let deallocate = entry.dword(11) >> 2 & 1 == 1 && !ranges.is_empty();
-    Ok(deallocate.then_some(Action::Trim(ranges)))
+    let deallocate = entry.dword(11) >> 2 & 1 == 1 && !found.is_empty();
+    Ok(deallocate.then_some(Action::Trim(found)))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use flashlane_nvme::{
-    Entry, MemoryStore, Status, Store, Tenancy, admin_opcode as admin, io_opcode,
+    DataPointer, Entry, MemoryStore, Status, Store, Tenancy, Transfer, admin_opcode as admin,
+    io_opcode,
 };
 
 use crate::host::{Host, blocks, data, memory, read, subsystem, write};
@@ -51,6 +52,30 @@ fn deallocated_blocks_are_zero() {
     assert!(host.run(1, read(0, 8), Vec::new()).data == expected);
     ranges[31] = 0xff;
     assert_eq!(host.status(1, entry.with_dword(11, 4), ranges), Status::LBA_OUT_OF_RANGE);
+}
+
+/// Linux sends 256 ranges, however few of them the command has.
+#[test]
+fn ranges_that_the_command_does_not_have_change_nothing() {
+    let mut host = Host::with_queues(subsystem(1, Tenancy::Queue, memory()), 1);
+    host.run(1, write(0, 8), data(0, 8, 3));
+    let mut ranges = vec![0xff; 4096];
+    ranges[..16].fill(0);
+    ranges[4..8].copy_from_slice(&2_u32.to_le_bytes());
+    ranges[8..16].copy_from_slice(&1_u64.to_le_bytes());
+    let one = Entry::new(io_opcode::DATASET_MANAGEMENT, 0, 1).with_dword(11, 4);
+    for kind in [DataPointer::IN_CAPSULE, DataPointer::TRANSPORT] {
+        let entry = one.with_data(DataPointer { address: 0, length: 4096, kind });
+        assert_eq!(host.status(1, entry, ranges.clone()), Status::SUCCESS);
+        let mut expected = data(0, 8, 3);
+        expected[4096..3 * 4096].fill(0);
+        assert!(host.run(1, read(0, 8), Vec::new()).data == expected);
+    }
+    for length in [8, 4112] {
+        let pointer = DataPointer { address: 0, length, kind: DataPointer::IN_CAPSULE };
+        let bytes = host.subsystem.transfer(host.key(1), &one.with_data(pointer));
+        assert_eq!(bytes, Ok(Transfer::FromHost(16)), "less than one range, or more than 256");
+    }
 }
 
 #[test]

@@ -75,9 +75,14 @@ impl Host {
     }
 
     /// A host that has enabled its controller.
-    pub(crate) fn admin_only(mut subsystem: Subsystem, number: u8) -> Self {
-        let data = connect_data(0xffff, number).encode();
-        let connected = subsystem.connect(&connect_entry(0, 32), &data).expect("a free place");
+    pub(crate) fn admin_only(subsystem: Subsystem, number: u8) -> Self {
+        Self::of(subsystem, &connect_data(0xffff, number))
+    }
+
+    /// A host that has enabled the controller to which it connects with this data.
+    pub(crate) fn of(mut subsystem: Subsystem, data: &ConnectData) -> Self {
+        let entry = connect_entry(0, 32);
+        let connected = subsystem.connect(&entry, &data.encode()).expect("a free place");
         let (controller, now, done) = (connected.key.controller, Time::ZERO, Vec::new());
         let mut host = Self { subsystem, controller, now, done, last_id: 0 };
         host.now_done(0, property(0x14, Some(0x0046_0000), false), Vec::new());

@@ -1,8 +1,8 @@
 //! Log pages agree with the model.
 
-use flashlane_nvme::{Entry, Status, Tenancy, admin_opcode as admin};
+use flashlane_nvme::{DISCOVERY_NQN, Entry, Status, Tenancy, admin_opcode as admin};
 
-use crate::host::{Host, data, memory, read, subsystem, write};
+use crate::host::{Host, connect_data, data, memory, read, subsystem, write};
 
 fn u128_at(page: &[u8], at: usize) -> u128 {
     u128::from_le_bytes(page[at..at + 16].try_into().expect("16 bytes"))
@@ -33,6 +33,7 @@ fn health_logs_count_what_the_model_counts() {
     let amplification = u128_at(&page, 0) as f64 / (flash.user_programs * bytes) as f64;
     assert!((amplification / flash.write_amplification - 1.0).abs() < 1e-3, "{flash:?}");
     assert_eq!(page[496..500], [0xc5, 0xaf, 0x10, 0x28]);
+    assert_eq!(page[152..160], blocks.to_le_bytes(), "blocks in use, as the namespace says");
 }
 
 #[test]
@@ -53,6 +54,21 @@ fn log_pages_are_read_in_parts() {
     for log in listed {
         assert!(host.log(log as u32, 512, 0).is_ok(), "{log:x}");
     }
+}
+
+/// Linux asks for every log page that a controller says it has.
+#[test]
+fn a_discovery_controller_says_that_it_has_no_log_of_effects() {
+    let mut data = connect_data(0xffff, 1);
+    DISCOVERY_NQN.clone_into(&mut data.subsystem);
+    let mut host = Host::of(subsystem(1, Tenancy::Queue, memory()), &data);
+    let page = host.identify(1, 0).expect("a controller");
+    assert_eq!((page[111], page[261] >> 1 & 1), (2, 0));
+    assert_eq!(host.log(5, 4096, 0), Err(Status::INVALID_LOG_PAGE));
+    assert!(host.log(0x70, 2048, 0).is_ok());
+    let mut host = Host::with_queues(host.subsystem, 1);
+    assert_eq!(host.identify(1, 0).expect("a controller")[261] >> 1 & 1, 1);
+    assert!(host.log(5, 4096, 0).is_ok());
 }
 
 #[test]

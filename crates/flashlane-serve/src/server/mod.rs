@@ -320,12 +320,17 @@ fn session(
     })
 }
 
+/// Names of the subsystem. The serial number is the first address, since hosts that reach two
+/// drives of the same name and serial number take them for one.
 fn identity(config: &ServeConfig, listeners: &[(Listener, Door, Address)]) -> Identity {
     let mut identity = Identity::of(&config.media.device.name);
     identity.queues_max = config.limits.queues;
     identity.controllers_max = config.limits.controllers;
     for (_, door, address) in listeners {
         if let (Door::NvmeTcp, Address::Tcp(address)) = (door, address) {
+            if identity.records.is_empty() {
+                identity.serial = address.to_string();
+            }
             identity.records.push(DiscoveryRecord {
                 subsystem: identity.nqn.clone(),
                 family: if address.is_ipv4() { Family::V4 } else { Family::V6 },

@@ -39,6 +39,30 @@ fn data_of_all_sizes_arrives() {
     }
 }
 
+/// So Linux deallocates blocks.
+#[test]
+fn one_range_comes_with_room_for_256() {
+    let server = Running::start(config(Pace::Virtual, Tenancy::Queue));
+    let mut queues = bring_up(server.port(Door::NvmeTcp), 1, 0);
+    let sent = data(0, 2 * 4096, 1);
+    assert!(queues[1].run(blocks(io::WRITE, 0, 2), &sent, 0).0.status.is_success());
+    let mut ranges = vec![0; 4096];
+    ranges[4] = 1;
+    let entry = Entry::new(io::DATASET_MANAGEMENT, 0, 1).with_dword(11, 4);
+    for (length, status) in [
+        (4096, Status::SUCCESS),
+        (16, Status::SUCCESS),
+        (8, Status::DATA_LENGTH_INVALID),
+        (8192, Status::DATA_LENGTH_INVALID),
+    ] {
+        ranges.resize(length, 0);
+        assert_eq!(queues[1].run(entry, &ranges, 0).0.status, status, "{length} bytes");
+    }
+    let (_, got) = queues[1].run(blocks(io::READ, 0, 2), &[], 8192);
+    assert!(got == [vec![0; 4096], sent[4096..].to_vec()].concat());
+    server.stop();
+}
+
 #[test]
 fn random_commands_replay_to_the_picosecond() {
     let server = Running::start(config(Pace::Virtual, Tenancy::Queue));
@@ -82,6 +106,29 @@ fn hosts_discover_the_subsystem() {
     assert_eq!(&page[1024 + 512..1024 + 521], b"127.0.0.1");
     let wrong = Queue::begin(address, 0).connect(0, 0xffff, "nqn.2026-11.dev.flashlane:x");
     assert_eq!(wrong.status, Status::CONNECT_INVALID_PARAMETERS);
+}
+
+/// Linux would send commands for one drive to the other one.
+#[test]
+fn two_servers_are_two_drives() {
+    let servers = [0, 1].map(|_| Running::start(config(Pace::Real, Tenancy::Queue)));
+    let seen: Vec<[Vec<u8>; 2]> = servers
+        .iter()
+        .map(|server| {
+            let address = server.port(Door::NvmeTcp);
+            let mut queues = bring_up(address, 1, 0);
+            let mut identify = |what, namespace| {
+                let entry = Entry::new(admin::IDENTIFY, 0, namespace).with_dword(10, what);
+                let (done, page) = queues[0].run(entry, &[], 4096);
+                assert!(done.status.is_success());
+                page
+            };
+            let (serial, names) = (identify(1, 0)[4..24].to_vec(), identify(3, 1)[4..20].to_vec());
+            assert_eq!(String::from_utf8_lossy(&serial).trim_end(), address.to_string());
+            [serial, names]
+        })
+        .collect();
+    assert!((0..2).all(|at| seen[0][at] != seen[1][at]), "{seen:?}");
 }
 
 #[test]
