@@ -34,14 +34,14 @@ enum Stage {
     Agreed,
     /// A queue, with its number of entries.
     Queue(QueueKey, u16),
-    /// No more PDUs are read.
-    Over,
 }
 
 /// The conversation of a queue.
 #[derive(Debug)]
 pub(crate) struct TcpSession {
     stage: Stage,
+    /// The host has ended the connection: no more PDUs are read.
+    is_over: bool,
     agreed: Agreed,
     transfers: Transfers,
     has_rest: bool,
@@ -51,6 +51,7 @@ impl TcpSession {
     pub(crate) fn new() -> Self {
         Self {
             stage: Stage::Initial,
+            is_over: false,
             agreed: Agreed::default(),
             transfers: Transfers::default(),
             has_rest: false,
@@ -61,7 +62,7 @@ impl TcpSession {
         match (unit.kind, self.stage) {
             (pdu::IC_REQUEST, Stage::Initial) => self.agree(&unit.header, wire),
             (pdu::HOST_TERMINATES, _) => {
-                self.stage = Stage::Over;
+                self.is_over = true;
                 Ok(())
             }
             (pdu::COMMAND, Stage::Agreed) => self.connect(&unit, wire, house),
@@ -218,7 +219,7 @@ impl Session for TcpSession {
                 let Some(unit) = unit.map_err(|fatal| (fatal, begin))? else { return Ok(()) };
                 let header = unit.header.clone();
                 self.unit(unit, wire, house).map_err(|fatal| (fatal, header))?;
-                if self.stage == Stage::Over {
+                if self.is_over {
                     return Ok(());
                 }
             }
@@ -233,10 +234,10 @@ impl Session for TcpSession {
             return Err(Ended("a unit that the protocol does not allow"));
         }
         self.has_rest = !wire.input.is_empty();
-        match self.stage {
-            Stage::Over => Err(Ended("the host has ended the connection")),
-            _ => Ok(()),
+        if self.is_over {
+            return Err(Ended("the host has ended the connection"));
         }
+        Ok(())
     }
 
     fn done(&mut self, done: Done, wire: &mut Wire, _: &mut House) {

@@ -128,6 +128,20 @@ fn clients_that_die_leave_nothing_behind() {
     assert!(outcome.connections >= 300);
 }
 
+#[test]
+fn hosts_that_end_the_connection_give_their_controller_back() {
+    let mut config = config(Pace::Virtual, Tenancy::Queue);
+    config.limits.controllers = 1;
+    let server = Running::start(config);
+    for _ in 0..3 {
+        let mut queues = bring_up(server.port(Door::NvmeTcp), 1, 0);
+        queues[0].send(2, 0, &[0; 16], &[]);
+        rest(&mut queues[0].stream);
+        rest(&mut queues[1].stream);
+    }
+    assert_eq!(server.stop().connections, 6);
+}
+
 fn bring_up_when_free(address: std::net::SocketAddr) -> Vec<Queue> {
     std::thread::sleep(Duration::from_millis(5));
     bring_up(address, 1, 0)

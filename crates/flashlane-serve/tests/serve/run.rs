@@ -70,8 +70,16 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(mut config: ServeConfig) -> Self {
-        let (kept, stop) = (Kept::default(), Arc::new(AtomicBool::new(false)));
+        let kept = Kept::default();
         config.journal = Some(Box::new(kept.clone()));
+        let mut running = Self::without_record(config);
+        running.kept = kept;
+        running
+    }
+
+    /// A server that keeps nothing of what clients send.
+    pub(crate) fn without_record(config: ServeConfig) -> Self {
+        let (kept, stop) = (Kept::default(), Arc::new(AtomicBool::new(false)));
         let mut server = Server::bind(config).expect("free ports");
         let (addresses, seen) = (server.addresses(), stop.clone());
         let token = server.token().map(str::to_owned);

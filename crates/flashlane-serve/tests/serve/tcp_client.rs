@@ -120,7 +120,7 @@ impl Queue {
         data: &[u8],
         expect: usize,
     ) -> (CompletionEntry, Vec<u8>) {
-        self.command_id += 1;
+        self.command_id = self.command_id.wrapping_add(1);
         entry.0[2..4].copy_from_slice(&self.command_id.to_le_bytes());
         let inside = !data.is_empty() && data.len() <= 8192;
         let kind = if inside { DataPointer::IN_CAPSULE } else { DataPointer::TRANSPORT };

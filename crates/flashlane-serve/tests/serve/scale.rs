@@ -1,0 +1,160 @@
+//! Many commands, many connections, many clients that die: memory and open files stay as they are.
+//!
+//! `SCALE=all` runs ten million commands and ten thousand connections; `make long` does.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use flashlane_nvme::{DataPointer, Entry, Tenancy, io_opcode as io};
+use flashlane_serve::{Door, Pace};
+
+use crate::nbd_client::Client;
+use crate::run::{Draw, Running, config};
+use crate::tcp_client::{Queue, bring_up};
+
+/// Commands under way on a queue.
+const DEPTH: u64 = 32;
+
+fn is_whole() -> bool {
+    std::env::var("SCALE").is_ok_and(|it| it == "all")
+}
+
+/// Memory of this process. Unit: bytes.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
+    let pages = text.split(' ').nth(1).and_then(|it| it.parse::<u64>().ok()).expect("a number");
+    pages * 4096
+}
+
+/// Open files of this process.
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").expect("Linux has it").count()
+}
+
+/// A server whose drive is audited, and which keeps no record of its commands.
+fn audited() -> Running {
+    let mut config = config(Pace::Virtual, Tenancy::Queue);
+    config.media.options.check = true;
+    config.media.options.blame = false;
+    config.limits.controllers = 512;
+    Running::without_record(config)
+}
+
+/// Sends random commands, `DEPTH` at a time, and waits for their completions.
+fn burst(queue: &mut Queue, draw: &mut Draw, blocks: u64) {
+    let mut bytes = Vec::new();
+    for id in 0..DEPTH {
+        let is_write = draw.below(4) == 0;
+        let opcode = if is_write { io::WRITE } else { io::READ };
+        let kind = if is_write { DataPointer::IN_CAPSULE } else { DataPointer::TRANSPORT };
+        let mut entry = Entry::new(opcode, 0, 1)
+            .with_dword(10, draw.below(blocks) as u32)
+            .with_data(DataPointer { address: 0, length: 4096, kind });
+        entry.0[2..4].copy_from_slice(&(id as u16).to_le_bytes());
+        let data: &[u8] = if is_write { &[id as u8; 4096] } else { &[] };
+        bytes.extend(crate::tcp_client::unit(4, 0, &entry.0, data, 0));
+    }
+    queue.stream.write_all(&bytes).expect("the server reads");
+    let mut over = 0;
+    while over < DEPTH {
+        let answer = queue.receive();
+        if answer.kind == 5 {
+            assert_eq!(answer.header[22..24], [0, 0], "success");
+            over += 1;
+        }
+    }
+}
+
+#[test]
+fn memory_stays_as_it_is_over_commands_and_connections() {
+    let (commands, connects) = if is_whole() { (10_000_000, 10_000) } else { (60_000, 300) };
+    let server = audited();
+    let address = server.port(Door::NvmeTcp);
+    let mut queues = bring_up(address, 2, 0);
+    let (mut draw, blocks) = (Draw(5), 6000);
+    // Every block is written once, so that the data in memory does not grow.
+    for first in (0..blocks).step_by(2) {
+        let entry = Entry::new(io::WRITE, 0, 1).with_dword(10, first as u32).with_dword(12, 1);
+        assert!(queues[1].run(entry, &[1; 8192], 0).0.status.is_success());
+    }
+    let rounds = 20;
+    let mut sizes = Vec::new();
+    for round in 0..rounds {
+        for turn in 0..commands / rounds / DEPTH {
+            burst(&mut queues[1 + turn as usize % 2], &mut draw, blocks);
+        }
+        for _ in 0..connects / rounds {
+            drop(bring_up(address, 1, 0));
+        }
+        sizes.push(resident());
+        if is_whole() {
+            println!("round {round}: {} KiB", sizes[sizes.len() - 1] >> 10);
+        }
+    }
+    // The first rounds fill what is reused.
+    let (early, late) = (sizes[3], sizes[sizes.len() - 1]);
+    assert!(late < early + early / 20 + (4 << 20), "{early} grew to {late}");
+    drop(queues);
+    let outcome = server.stop();
+    let expected = commands / rounds / DEPTH * rounds * DEPTH + blocks / 2;
+    assert_eq!(outcome.summary.requests_completed, expected);
+    assert!(outcome.connections >= connects);
+}
+
+/// The process may have so many files open.
+fn allow_files(count: u64) -> bool {
+    let limits = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    if limits.maximum.is_some_and(|it| it < count) {
+        return false;
+    }
+    let wanted = rustix::process::Rlimit { current: Some(count), maximum: limits.maximum };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).is_ok()
+}
+
+#[test]
+fn a_thousand_clients_at_a_time_are_served_and_die() {
+    if !allow_files(4096) {
+        flashlane_testing::skip("4096 open files");
+        return;
+    }
+    let server = audited();
+    let mut steady = bring_up(server.port(Door::NvmeTcp), 1, 0);
+    let read = || Entry::new(io::READ, 0, 1);
+    assert!(steady[1].run(read(), &[], 4096).0.status.is_success());
+    let before = open_files();
+    for round in 0..2 {
+        let connect = |_| {
+            let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
+            Client::connect(stream, "", true)
+        };
+        let mut clients: Vec<Client<TcpStream>> = (0..1000).map(connect).collect();
+        for (number, client) in clients.iter_mut().enumerate() {
+            let offset = number as u64 * 4096;
+            assert_eq!(client.run((1, 0), offset, 4096, &[number as u8; 4096]).0, 0);
+            assert!(client.run((0, 0), offset, 4096, &[]).1 == [number as u8; 4096]);
+        }
+        for (number, mut client) in clients.into_iter().enumerate() {
+            // A write whose data ends in the middle, a part of a request, or a read that nobody
+            // takes.
+            match number % 3 {
+                0 => drop(client.send((1, 0), 0, 65536, &[9; 30_000])),
+                1 => client.stream.write_all(&[0x25, 0x60, 0x95]).expect("the server reads"),
+                _ => drop(client.send((0, 0), 0, 65536, &[])),
+            }
+            drop(client);
+        }
+        assert!(steady[1].run(read(), &[], 4096).0.status.is_success(), "round {round}");
+    }
+    // The server closes its ends as it notices. Other tests of this process have files open, too,
+    // but not hundreds.
+    let mut tries = 0;
+    while open_files() > before + 200 && tries < 1000 {
+        std::thread::sleep(Duration::from_millis(10));
+        tries += 1;
+    }
+    assert!(open_files() <= before + 200, "no connection is left");
+    drop(steady);
+    let outcome = server.stop();
+    assert!(outcome.connections >= 2000);
+}
