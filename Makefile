@@ -85,6 +85,7 @@ long: check test minimum-rust browser-small outside-alone swarm fuzz advice
 	ORACLE=all cargo test -p flashlane-tests --test slow -- --quiet oracle::the_released_mqsim_is_met
 	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::
 	EVERY_COMMAND=1 cargo test -p flashlane-cli --test slow -- --quiet docs::how_to
+	SCALE=all cargo test -p flashlane-serve --test serve -- --quiet fio::
 	cargo test -p flashlane-tests --test slow -- --ignored --quiet blame_truth:: overload::
 	cargo test --release -p flashlane-study --lib -- --ignored --quiet beside_writers
 	cargo test -p flashlane-fit --test quick -- --ignored --quiet blind:: assumptions::

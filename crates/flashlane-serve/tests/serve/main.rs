@@ -4,6 +4,7 @@ mod faults;
 mod fio;
 mod nbd;
 mod nbd_client;
+mod pacing;
 mod run;
 mod status;
 mod tcp;
