@@ -86,6 +86,7 @@ long: check test minimum-rust browser-small outside-alone swarm fuzz advice
 	PAGE_SEEDS=8 cargo test -p flashlane-cli --test slow -- --quiet pages_over_seeds::
 	EVERY_COMMAND=1 cargo test -p flashlane-cli --test slow -- --quiet docs::how_to
 	cargo test -p flashlane-cli --test slow -- --ignored --quiet guest::
+	SCALE=all cargo test -p flashlane-serve --test serve -- --quiet fio:: scale::
 	cargo test -p flashlane-tests --test slow -- --ignored --quiet blame_truth:: overload::
 	cargo test --release -p flashlane-study --lib -- --ignored --quiet beside_writers
 	cargo test -p flashlane-fit --test quick -- --ignored --quiet blind:: assumptions::

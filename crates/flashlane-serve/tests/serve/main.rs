@@ -6,6 +6,7 @@ mod faults;
 mod fio;
 mod nbd;
 mod nbd_client;
+mod pacing;
 mod run;
 #[cfg(target_os = "linux")]
 mod scale;

@@ -1,5 +1,6 @@
 //! A server in a thread.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use flashlane::config::load::{Overrides, device};
 use flashlane::drive::{Completion, DriveOptions, Tenant};
+use flashlane::metrics::Summary;
 use flashlane::{Drive, Error, Time};
 use flashlane_nvme::{Arrival, Journal, MediaConfig, Tenancy};
 use flashlane_serve::{Address, Door, Limits, Outcome, Pace, ServeConfig, Server, StoreKind};
@@ -110,8 +112,12 @@ impl Drop for Running {
 
 /// Submits the arrivals to a drive of its own, and compares all completions.
 pub(crate) fn replay(kept: &Kept, tenancy: Tenancy) -> usize {
+    replay_on(&media(tenancy), kept).0
+}
+
+/// The same on another drive; also returns the summary of the replay.
+pub(crate) fn replay_on(media: &MediaConfig, kept: &Kept) -> (usize, Summary) {
     let (arrivals, mut completed) = kept.0.lock().expect("no panic").clone();
-    let media = media(tenancy);
     let made = Drive::with_options(&media.device, &media.tenants, media.seed, &media.options);
     let (mut drive, mut completions) = (made.expect("a drive"), Vec::new());
     for Arrival { at, tenant, command, number } in arrivals {
@@ -124,7 +130,21 @@ pub(crate) fn replay(kept: &Kept, tenancy: Tenancy) -> usize {
     replayed.sort_unstable();
     completed.sort_unstable();
     assert!(replayed == completed, "the replay has other completions");
-    completed.len()
+    (completed.len(), drive.summary().expect("nothing fails"))
+}
+
+/// Simulated response times of the completed commands, the shortest first. Unit: picoseconds.
+pub(crate) fn response_times(kept: &Kept) -> Vec<u64> {
+    let (arrivals, completed) = kept.0.lock().expect("no panic").clone();
+    let at: BTreeMap<u64, Time> = arrivals.iter().map(|it| (it.number, it.at)).collect();
+    let mut times: Vec<u64> = completed.iter().map(|it| it.1.0 - at[&it.0].0).collect();
+    times.sort_unstable();
+    times
+}
+
+/// True if tests are to run at full size, as `make long` does.
+pub(crate) fn is_whole() -> bool {
+    std::env::var("SCALE").is_ok_and(|it| it == "all")
 }
 
 /// Times of the completions of the server, in order.

@@ -10,15 +10,11 @@ use flashlane_nvme::{DataPointer, Entry, Tenancy, io_opcode as io};
 use flashlane_serve::{Door, Pace};
 
 use crate::nbd_client::Client;
-use crate::run::{Draw, Running, config};
+use crate::run::{Draw, Running, config, is_whole};
 use crate::tcp_client::{Queue, bring_up};
 
 /// Commands under way on a queue.
 const DEPTH: u64 = 32;
-
-fn is_whole() -> bool {
-    std::env::var("SCALE").is_ok_and(|it| it == "all")
-}
 
 /// Memory of this process. Unit: bytes.
 fn resident() -> u64 {
