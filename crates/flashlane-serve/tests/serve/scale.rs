@@ -64,7 +64,7 @@ fn burst(queue: &mut Queue, draw: &mut Draw, blocks: u64) {
 
 #[test]
 fn memory_stays_as_it_is_over_commands_and_connections() {
-    let (commands, connects) = if is_whole() { (10_000_000, 10_000) } else { (60_000, 300) };
+    let (commands, connects) = if is_whole() { (10_000_000, 10_000) } else { (20_000, 200) };
     let server = audited();
     let address = server.port(Door::NvmeTcp);
     let mut queues = bring_up(address, 2, 0);
