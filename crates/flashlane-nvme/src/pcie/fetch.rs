@@ -25,7 +25,7 @@ impl PcieFunction {
             let before = self.arbiter.clone();
             let Some(queue) = self.next_queue(with.subsystem) else { break };
             if !self.fetch(at, queue, with) {
-                // Its turn comes when host memory has answered.
+                // The turn of the queue comes when host memory has answered.
                 self.arbiter = before;
                 self.waiting.insert(queue);
             }

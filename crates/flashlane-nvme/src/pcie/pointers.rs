@@ -17,7 +17,7 @@ const DESCRIPTORS_MAX: usize = 4096;
 /// Why a command cannot be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unready {
-    /// It is refused.
+    /// The command is refused.
     Refused(Status),
     /// A part of it has not come from host memory yet.
     Later,

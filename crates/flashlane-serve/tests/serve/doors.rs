@@ -1,4 +1,4 @@
-//! The same commands through every door, and into the drive itself: the same picoseconds.
+//! A list of commands through every door, and into the drive itself: equal picoseconds.
 
 use std::net::TcpStream;
 

@@ -115,7 +115,7 @@ pub(crate) fn replay(kept: &Kept, tenancy: Tenancy) -> usize {
     replay_on(&media(tenancy), kept).0
 }
 
-/// The same on another drive; also returns the summary of the replay.
+/// As [`replay`], on another drive; also returns the summary of the replay.
 pub(crate) fn replay_on(media: &MediaConfig, kept: &Kept) -> (usize, Summary) {
     let (arrivals, mut completed) = kept.0.lock().expect("no panic").clone();
     let made = Drive::with_options(&media.device, &media.tenants, media.seed, &media.options);

@@ -98,7 +98,7 @@ fn memory_stays_as_it_is_over_commands_and_connections() {
     assert!(outcome.connections >= connects);
 }
 
-/// The process may have so many files open.
+/// Allows the process to have `count` files open. False if it may not.
 fn allow_files(count: u64) -> bool {
     let limits = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     if limits.maximum.is_some_and(|it| it < count) {
