@@ -1,5 +1,7 @@
 //! Fetches commands: whose turn it is, what of the command is in host memory, and its start.
 
+use std::collections::BTreeSet;
+
 use flashlane::Time;
 
 use super::admin::Own;
@@ -20,21 +22,22 @@ impl PcieFunction {
     /// Fetches entries and runs them, as far as there is room.
     pub(super) fn pump(&mut self, at: Time, with: &mut Sides<'_>) {
         self.look_at_shadows(at, with);
-        self.waiting.clear();
+        // Queues whose next command has not come from host memory yet.
+        let mut waiting = BTreeSet::new();
         loop {
             let before = self.arbiter.clone();
-            let Some(queue) = self.next_queue(with.subsystem) else { break };
+            let Some(queue) = self.next_queue(&waiting, with.subsystem) else { break };
             if !self.fetch(at, queue, with) {
                 // The turn of the queue comes when host memory has answered.
                 self.arbiter = before;
-                self.waiting.insert(queue);
+                waiting.insert(queue);
             }
         }
         self.tell_shadows(with);
     }
 
-    /// The queue from which the next entry is fetched.
-    fn next_queue(&mut self, subsystem: &mut Subsystem) -> Option<u16> {
+    /// The queue from which the next entry is fetched. It is none of those that wait.
+    fn next_queue(&mut self, waiting: &BTreeSet<u16>, subsystem: &mut Subsystem) -> Option<u16> {
         let known = subsystem.controller(self.id);
         let is_ready = known.is_ok_and(|it| it.registers.is_ready());
         if self.failed || self.is_shut_down || !is_ready {
@@ -43,7 +46,7 @@ impl PcieFunction {
         let has_entry = |number: u16, it: &SubmissionQueue| {
             let completions = self.completions.get(&it.completions);
             let has_room = completions.is_some_and(|it| it.waiting.is_empty());
-            it.head != it.tail && has_room && !self.waiting.contains(&number)
+            it.head != it.tail && has_room && !waiting.contains(&number)
         };
         if self.submissions.get(&0).is_some_and(|it| has_entry(0, it)) {
             return Some(0);
@@ -74,10 +77,11 @@ impl PcieFunction {
             }
         };
         let key = QueueKey { controller: self.id, queue };
-        let prepared = self.prepare(key, &entry, with);
-        if matches!(prepared, Err(Unready::Later)) {
-            return false;
-        }
+        let prepared = match self.prepare(key, &entry, with) {
+            Err(Unready::Later) => return false,
+            Err(Unready::Refused(status)) => Err(status),
+            Ok(prepared) => Ok(prepared),
+        };
         self.submissions.get_mut(&queue).expect("it has the entry").take();
         self.fetched += 1;
         self.start(at, key, &entry, prepared, with);
@@ -90,13 +94,12 @@ impl PcieFunction {
         at: Time,
         key: QueueKey,
         entry: &Entry,
-        prepared: Result<(Vec<u8>, Segments), Unready>,
+        prepared: Result<(Vec<u8>, Segments), Status>,
         with: &mut Sides<'_>,
     ) {
         let (mut done, queue) = (Vec::new(), key.queue);
         match prepared {
-            Err(Unready::Later) => unreachable!("the command was fetched"),
-            Err(Unready::Refused(status)) => {
+            Err(status) => {
                 with.subsystem.refuse(at, key, entry, status, &mut done);
                 for refused in done {
                     self.complete(at, queue, refused.completion, with.host);

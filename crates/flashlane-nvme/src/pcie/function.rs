@@ -1,6 +1,6 @@
 //! The function without the drive: its registers, its queues, and the commands that are under way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use flashlane::{Error, Time};
 
@@ -47,8 +47,6 @@ pub struct PcieFunction {
     pub(super) in_drive: usize,
     /// Data of running commands of I/O queues. Unit: bytes.
     pub(super) data: usize,
-    /// Queues whose next command has not come from host memory yet.
-    pub(super) waiting: BTreeSet<u16>,
     /// Entries that were fetched since the caller looked.
     pub(super) fetched: u32,
     pub(super) arbiter: Arbiter,
@@ -85,7 +83,6 @@ impl PcieFunction {
             running: BTreeMap::new(),
             in_drive: 0,
             data: 0,
-            waiting: BTreeSet::new(),
             fetched: 0,
             arbiter: Arbiter::default(),
             interrupts: Interrupts::new(options.vectors),

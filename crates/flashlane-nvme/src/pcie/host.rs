@@ -46,3 +46,16 @@ pub trait PcieHost {
     /// The controller interrupts the host at a time, by a message of a vector.
     fn interrupt(&mut self, at: Time, vector: u16);
 }
+
+/// Reads host memory if it is there. False if it has not come yet.
+pub(super) fn read_if_there(
+    host: &mut dyn PcieHost,
+    address: u64,
+    data: &mut [u8],
+) -> Result<bool, BadAddress> {
+    let is_there = host.is_there(address, data.len());
+    if is_there {
+        host.read(address, data)?;
+    }
+    Ok(is_there)
+}

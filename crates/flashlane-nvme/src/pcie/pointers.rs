@@ -1,6 +1,6 @@
 //! Data pointers: pages of the host (PRP) and scatter-gather lists (SGL).
 
-use super::host::PcieHost;
+use super::host::{BadAddress, PcieHost, read_if_there};
 use crate::bytes::{u32_at, u64_at};
 use crate::entry::Entry;
 use crate::status::Status;
@@ -31,10 +31,11 @@ impl From<Status> for Unready {
 
 /// Reads host memory, once it is there.
 fn read(address: u64, data: &mut [u8], host: &mut dyn PcieHost) -> Result<(), Unready> {
-    if !host.is_there(address, data.len()) {
-        return Err(Unready::Later);
+    match read_if_there(host, address, data) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Unready::Later),
+        Err(BadAddress) => Err(Status::DATA_TRANSFER_ERROR.into()),
     }
-    host.read(address, data).map_err(|_| Status::DATA_TRANSFER_ERROR.into())
 }
 
 /// A range of host memory.

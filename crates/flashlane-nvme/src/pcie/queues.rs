@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::host::{BadAddress, PcieHost};
+use super::host::{BadAddress, PcieHost, read_if_there};
 use crate::entry::{CompletionEntry, Entry};
 
 /// Unit: bytes.
@@ -32,12 +32,8 @@ impl SubmissionQueue {
     pub(super) fn next(&self, host: &mut dyn PcieHost) -> Result<Option<Entry>, BadAddress> {
         let mut bytes = [0; SUBMISSION_ENTRY as usize];
         let address = self.base.checked_add(u64::from(self.head) * SUBMISSION_ENTRY);
-        let address = address.ok_or(BadAddress)?;
-        if !host.is_there(address, bytes.len()) {
-            return Ok(None);
-        }
-        host.read(address, &mut bytes)?;
-        Ok(Some(Entry(bytes)))
+        let is_there = read_if_there(host, address.ok_or(BadAddress)?, &mut bytes)?;
+        Ok(is_there.then_some(Entry(bytes)))
     }
 
     /// Takes the next entry off the queue.

@@ -3,6 +3,7 @@
 use flashlane::Time;
 
 use super::function::{PcieFunction, Sides};
+use super::host::{BadAddress, read_if_there};
 
 /// Unit: bytes.
 const DOORBELL: u64 = 4;
@@ -25,13 +26,14 @@ impl PcieFunction {
             }
             let mut bytes = [0; 4];
             let address = place(shadow.doorbells, queue, of_completions);
-            if address.is_some_and(|address| !with.host.is_there(address, bytes.len())) {
-                continue;
-            }
-            let read = address.is_some_and(|address| with.host.read(address, &mut bytes).is_ok());
-            if !read {
-                self.failed = true;
-                return;
+            let address = address.ok_or(BadAddress);
+            match address.and_then(|address| read_if_there(with.host, address, &mut bytes)) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(BadAddress) => {
+                    self.failed = true;
+                    return;
+                }
             }
             let value = u32::from_le_bytes(bytes);
             if let Err(kind) = self.take_doorbell(at, queue, of_completions, value, with) {

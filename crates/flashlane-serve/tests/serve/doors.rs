@@ -1,15 +1,13 @@
 //! A list of commands through every door, and into the drive itself: equal picoseconds.
 
-use std::net::TcpStream;
-
 use flashlane::Time;
 use flashlane_nvme::{Entry, Tenancy, io_opcode as io};
-use flashlane_serve::{Address, Door, Pace};
+use flashlane_serve::{Door, Pace};
 
-use crate::nbd_client::Client;
 use crate::run::{Draw, Running, completed, config, data, replay};
 use crate::tcp_client;
 use crate::vfio_guest::{self, DATA, Guest};
+use crate::vfio_user::served;
 
 const COMMANDS: usize = 400;
 const BLOCK: usize = 4096;
@@ -44,10 +42,9 @@ impl Command {
     }
 
     fn entry(&self) -> Entry {
-        let entry = Entry::new(self.opcode, 0, 1);
         match self.opcode {
-            io::FLUSH => entry,
-            _ => entry.with_dword(10, self.first as u32).with_dword(12, self.count - 1),
+            io::FLUSH => Entry::new(io::FLUSH, 0, 1),
+            opcode => tcp_client::blocks(opcode, self.first, self.count),
         }
     }
 }
@@ -74,11 +71,7 @@ fn over_tcp() -> Vec<Time> {
 
 fn over_nbd() -> Vec<Time> {
     let server = Running::start(config(Pace::Virtual, Tenancy::Queue));
-    let mut clients = [false, true].map(|structured| {
-        let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-        stream.set_nodelay(true).expect("a socket");
-        Client::connect(stream, "", structured)
-    });
+    let mut clients = [false, true].map(|structured| server.nbd("", structured));
     for command in commands() {
         let (kind, offset, length) = match command.opcode {
             io::READ => (0, command.first * BLOCK as u64, command.bytes() as u32),
@@ -92,10 +85,7 @@ fn over_nbd() -> Vec<Time> {
 }
 
 fn over_vfio_user() -> Vec<Time> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("vfio");
-    let mut config = config(Pace::Virtual, Tenancy::Queue);
-    config.doors = vec![(Door::VfioUser, Address::Unix(path.clone()))];
+    let (_folder, path, config) = served(Pace::Virtual);
     let server = Running::start(config);
     let mut guest = Guest::up(&path, 2);
     for command in commands() {

@@ -4,16 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use flashlane_nvme::{Entry, Status, Tenancy, io_opcode as io};
+use flashlane_nvme::{Status, Tenancy, io_opcode as io};
 use flashlane_serve::{Door, Limits, Pace};
 
-use crate::nbd_client::{Client, greet, option};
+use crate::nbd_client::{greet, option};
 use crate::run::{Draw, Running, config, data};
-use crate::tcp_client::{Queue, begin, bring_up, open, unit};
-
-fn blocks(opcode: u8, first: u64, count: u32) -> Entry {
-    Entry::new(opcode, 0, 1).with_dword(10, first as u32).with_dword(12, count - 1)
-}
+use crate::tcp_client::{Queue, begin, blocks, bring_up, open, unit};
 
 /// All that comes until the server closes the connection.
 fn rest(stream: &mut TcpStream) -> Vec<u8> {
@@ -119,10 +115,9 @@ fn clients_that_die_leave_nothing_behind() {
         let bytes = unit(4, 0, &entry.0, &[], 0);
         let cut = draw.below(bytes.len() as u64 + 1) as usize;
         queues[1].stream.write_all(&bytes[..cut]).expect("the server reads");
-        let mut stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-        let mut client = Client::connect(stream.try_clone().expect("a socket"), "", true);
+        let mut client = server.nbd("", true);
         client.send((1, 0), 0, 4096, &data(0, 100, 0));
-        stream.write_all(b"half").expect("the server reads");
+        client.stream.write_all(b"half").expect("the server reads");
     }
     let outcome = server.stop();
     assert!(outcome.connections >= 300);
@@ -160,8 +155,7 @@ fn silent_clients_are_disconnected() {
     for stream in &mut silent {
         rest(stream);
     }
-    let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-    let mut client = Client::connect(stream, "", false);
+    let mut client = server.nbd("", false);
     assert_eq!(client.run((1, 0), 0, 512, &[1; 512]).0, 0, "there is room again");
     std::thread::sleep(handshake * 2);
     assert_eq!(client.run((0, 0), 0, 512, &[]).0, 0, "an export may be silent");
@@ -178,10 +172,10 @@ fn nonsense_ends_the_conversation() {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.write_all(&[0xff; 4]).expect("the server reads");
     assert_eq!(rest(&mut stream).len(), 18, "the greeting only");
-    let mut client = Client::connect(TcpStream::connect(address).expect("it listens"), "", true);
+    let mut client = server.nbd("", true);
     client.stream.write_all(&[7; 28]).expect("the server reads");
     assert!(rest(&mut client.stream).is_empty());
-    let mut client = Client::connect(TcpStream::connect(address).expect("it listens"), "", true);
+    let mut client = server.nbd("", true);
     client.send((1, 0), 0, u32::MAX, &[]);
     assert!(rest(&mut client.stream).is_empty(), "a write of 4 GiB");
     let mut draw = Draw(8);

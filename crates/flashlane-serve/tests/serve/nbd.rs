@@ -18,17 +18,11 @@ const FLUSH: (u16, u16) = (3, 0);
 const TRIM: (u16, u16) = (4, 0);
 const ZEROES: (u16, u16) = (6, 2);
 
-fn connect(server: &Running, export: &str, structured: bool) -> Client<TcpStream> {
-    let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-    stream.set_nodelay(true).expect("a socket");
-    Client::connect(stream, export, structured)
-}
-
 #[test]
 fn what_was_written_is_read() {
     let server = Running::start(config(Pace::Virtual, Tenancy::Namespace));
-    let mut first = connect(&server, "first", false);
-    let mut second = connect(&server, "second", true);
+    let mut first = server.nbd("first", false);
+    let mut second = server.nbd("second", true);
     let (one, two) = (data(4096, 8192, 1), data(4096, 8192, 2));
     assert_eq!(first.run(WRITE, 4096, 8192, &one).0, 0);
     assert_eq!(second.run(WRITE_FUA, 4096, 8192, &two).0, 0);
@@ -73,7 +67,7 @@ fn exports_are_listed() {
 #[test]
 fn a_request_takes_as_long_as_in_the_drive() {
     let server = Running::start(config(Pace::Virtual, Tenancy::Namespace));
-    let mut client = connect(&server, "second", true);
+    let mut client = server.nbd("second", true);
     let mut expected = Vec::new();
     let media = media(Tenancy::Namespace);
     let made = Drive::with_options(&media.device, &media.tenants, media.seed, &media.options);
@@ -164,7 +158,7 @@ fn reap(client: &mut Client<TcpStream>, running: &mut Requests) {
 fn two_clients_with_depth_replay_to_the_picosecond() {
     for pace in [Pace::Virtual, Pace::Dilated(2), Pace::Real] {
         let server = Running::start(config(pace, Tenancy::Queue));
-        let clients = [(connect(&server, "", true), 0), (connect(&server, "tiny", false), 1 << 20)];
+        let clients = [(server.nbd("", true), 0), (server.nbd("tiny", false), 1 << 20)];
         let threads =
             clients.map(|(client, from)| std::thread::spawn(move || load(client, 3 + from, from)));
         for thread in threads {

@@ -45,6 +45,23 @@ pub(crate) fn greet(stream: &mut impl Stream) {
     stream.write_all(&3_u32.to_be_bytes()).expect("the server reads");
 }
 
+/// A request as bytes. Its kind has flags.
+pub(crate) fn request(
+    (kind, flags): (u16, u16),
+    cookie: u64,
+    (offset, length): (u64, u32),
+    data: &[u8],
+) -> Vec<u8> {
+    let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
+    bytes.extend(flags.to_be_bytes());
+    bytes.extend(kind.to_be_bytes());
+    bytes.extend(cookie.to_be_bytes());
+    bytes.extend(offset.to_be_bytes());
+    bytes.extend(length.to_be_bytes());
+    bytes.extend(data);
+    bytes
+}
+
 impl<S: Stream> Client<S> {
     pub(crate) fn connect(mut stream: S, export: &str, structured: bool) -> Self {
         greet(&mut stream);
@@ -64,21 +81,9 @@ impl<S: Stream> Client<S> {
     }
 
     /// Sends a request, and returns its cookie.
-    pub(crate) fn send(
-        &mut self,
-        (kind, flags): (u16, u16),
-        offset: u64,
-        length: u32,
-        data: &[u8],
-    ) -> u64 {
+    pub(crate) fn send(&mut self, kind: (u16, u16), offset: u64, length: u32, data: &[u8]) -> u64 {
         self.cookie += 1;
-        let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
-        bytes.extend(flags.to_be_bytes());
-        bytes.extend(kind.to_be_bytes());
-        bytes.extend(self.cookie.to_be_bytes());
-        bytes.extend(offset.to_be_bytes());
-        bytes.extend(length.to_be_bytes());
-        bytes.extend(data);
+        let bytes = request(kind, self.cookie, (offset, length), data);
         self.stream.write_all(&bytes).expect("the server reads");
         self.cookie
     }

@@ -1,13 +1,12 @@
 //! How late completions leave when the clock is that of real time.
 
 use std::io::Write;
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use flashlane_nvme::Tenancy;
-use flashlane_serve::{Door, Lateness, Pace};
+use flashlane_serve::{Lateness, Pace};
 
-use crate::nbd_client::Client;
+use crate::nbd_client::request;
 use crate::run::{Draw, Running, config, response_times};
 
 /// Length of a read. Unit: bytes.
@@ -30,10 +29,8 @@ struct Measured {
 /// Sends `count` random reads at a rate, whether or not the earlier ones are complete.
 fn measure(rate: u32, count: u32) -> Measured {
     let server = Running::start(config(Pace::Real, Tenancy::Queue));
-    let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-    stream.set_nodelay(true).expect("a socket");
-    let mut sending = stream.try_clone().expect("a socket");
-    let mut client = Client::connect(stream, "", false);
+    let mut client = server.nbd("", false);
+    let mut sending = client.stream.try_clone().expect("a socket");
     let blocks = client.bytes / u64::from(READ);
     let sender = std::thread::spawn(move || {
         let (mut draw, started) = (Draw(rate.into()), Instant::now());
@@ -41,7 +38,8 @@ fn measure(rate: u32, count: u32) -> Measured {
             let due = Duration::from_secs(1) * number / rate;
             std::thread::sleep(due.saturating_sub(started.elapsed()));
             let offset = draw.below(blocks) * u64::from(READ);
-            sending.write_all(&read(number, offset)).expect("the server reads");
+            let read = request((0, 0), number.into(), (offset, READ), &[]);
+            sending.write_all(&read).expect("the server reads");
         }
         f64::from(count) / started.elapsed().as_secs_f64()
     });
@@ -56,16 +54,6 @@ fn measure(rate: u32, count: u32) -> Measured {
     let response = times[times.len() / 2] as f64 / 1000.0;
     let is_punctual = (lateness.quantile(0.5).as_nanos() as f64) < response / 10.0;
     Measured { rate, response, lateness, is_punctual }
-}
-
-/// A request of NBD to read.
-fn read(number: u32, offset: u64) -> Vec<u8> {
-    let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
-    bytes.extend([0; 4]);
-    bytes.extend(u64::from(number).to_be_bytes());
-    bytes.extend(offset.to_be_bytes());
-    bytes.extend(READ.to_be_bytes());
-    bytes
 }
 
 #[test]

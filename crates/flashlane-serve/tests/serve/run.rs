@@ -1,7 +1,7 @@
 //! A server in a thread.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -13,6 +13,8 @@ use flashlane::metrics::Summary;
 use flashlane::{Drive, Error, Time};
 use flashlane_nvme::{Arrival, Journal, MediaConfig, Tenancy};
 use flashlane_serve::{Address, Door, Limits, Outcome, Pace, ServeConfig, Server, StoreKind};
+
+use crate::nbd_client::Client;
 
 /// Arrivals, and the cookies that completed with their times.
 type Record = (Vec<Arrival>, Vec<(u64, Time)>);
@@ -95,6 +97,13 @@ impl Running {
             _ => None,
         });
         found.expect("the server has this door")
+    }
+
+    /// A client of an export, which takes structured replies or not.
+    pub(crate) fn nbd(&self, export: &str, structured: bool) -> Client<TcpStream> {
+        let stream = TcpStream::connect(self.port(Door::Nbd)).expect("the server listens");
+        stream.set_nodelay(true).expect("a socket");
+        Client::connect(stream, export, structured)
     }
 
     pub(crate) fn stop(mut self) -> Outcome {

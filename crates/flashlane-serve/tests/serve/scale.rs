@@ -3,15 +3,13 @@
 //! `SCALE=all` runs ten million commands and ten thousand connections; `make long` does.
 
 use std::io::Write;
-use std::net::TcpStream;
 use std::time::Duration;
 
-use flashlane_nvme::{DataPointer, Entry, Tenancy, io_opcode as io};
+use flashlane_nvme::{DataPointer, Tenancy, io_opcode as io};
 use flashlane_serve::{Door, Pace};
 
-use crate::nbd_client::Client;
 use crate::run::{Draw, Running, config, is_whole};
-use crate::tcp_client::{Queue, bring_up};
+use crate::tcp_client::{Queue, blocks, bring_up, unit};
 
 /// Commands under way on a queue.
 const DEPTH: u64 = 32;
@@ -37,19 +35,18 @@ fn audited() -> Running {
     Running::without_record(config)
 }
 
-/// Sends random commands, `DEPTH` at a time, and waits for their completions.
-fn burst(queue: &mut Queue, draw: &mut Draw, blocks: u64) {
+/// Sends `DEPTH` random commands for the first `space` blocks, and waits for their completions.
+fn burst(queue: &mut Queue, draw: &mut Draw, space: u64) {
     let mut bytes = Vec::new();
     for id in 0..DEPTH {
         let is_write = draw.below(4) == 0;
         let opcode = if is_write { io::WRITE } else { io::READ };
         let kind = if is_write { DataPointer::IN_CAPSULE } else { DataPointer::TRANSPORT };
-        let mut entry = Entry::new(opcode, 0, 1)
-            .with_dword(10, draw.below(blocks) as u32)
-            .with_data(DataPointer { address: 0, length: 4096, kind });
+        let pointer = DataPointer { address: 0, length: 4096, kind };
+        let mut entry = blocks(opcode, draw.below(space), 1).with_data(pointer);
         entry.0[2..4].copy_from_slice(&(id as u16).to_le_bytes());
         let data: &[u8] = if is_write { &[id as u8; 4096] } else { &[] };
-        bytes.extend(crate::tcp_client::unit(4, 0, &entry.0, data, 0));
+        bytes.extend(unit(4, 0, &entry.0, data, 0));
     }
     queue.stream.write_all(&bytes).expect("the server reads");
     let mut over = 0;
@@ -68,17 +65,16 @@ fn memory_stays_as_it_is_over_commands_and_connections() {
     let server = audited();
     let address = server.port(Door::NvmeTcp);
     let mut queues = bring_up(address, 2, 0);
-    let (mut draw, blocks) = (Draw(5), 6000);
+    let (mut draw, space) = (Draw(5), 6000);
     // Every block is written once, so that the data in memory does not grow.
-    for first in (0..blocks).step_by(2) {
-        let entry = Entry::new(io::WRITE, 0, 1).with_dword(10, first as u32).with_dword(12, 1);
-        assert!(queues[1].run(entry, &[1; 8192], 0).0.status.is_success());
+    for first in (0..space).step_by(2) {
+        assert!(queues[1].run(blocks(io::WRITE, first, 2), &[1; 8192], 0).0.status.is_success());
     }
     let rounds = 20;
     let mut sizes = Vec::new();
     for round in 0..rounds {
         for turn in 0..commands / rounds / DEPTH {
-            burst(&mut queues[1 + turn as usize % 2], &mut draw, blocks);
+            burst(&mut queues[1 + turn as usize % 2], &mut draw, space);
         }
         for _ in 0..connects / rounds {
             drop(bring_up(address, 1, 0));
@@ -93,7 +89,7 @@ fn memory_stays_as_it_is_over_commands_and_connections() {
     assert!(late < early + early / 20 + (4 << 20), "{early} grew to {late}");
     drop(queues);
     let outcome = server.stop();
-    let expected = commands / rounds / DEPTH * rounds * DEPTH + blocks / 2;
+    let expected = commands / rounds / DEPTH * rounds * DEPTH + space / 2;
     assert_eq!(outcome.summary.requests_completed, expected);
     assert!(outcome.connections >= connects);
 }
@@ -116,15 +112,11 @@ fn a_thousand_clients_at_a_time_are_served_and_die() {
     }
     let server = audited();
     let mut steady = bring_up(server.port(Door::NvmeTcp), 1, 0);
-    let read = || Entry::new(io::READ, 0, 1);
+    let read = || blocks(io::READ, 0, 1);
     assert!(steady[1].run(read(), &[], 4096).0.status.is_success());
     let before = open_files();
     for round in 0..2 {
-        let connect = |_| {
-            let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-            Client::connect(stream, "", true)
-        };
-        let mut clients: Vec<Client<TcpStream>> = (0..1000).map(connect).collect();
+        let mut clients: Vec<_> = (0..1000).map(|_| server.nbd("", true)).collect();
         for (number, client) in clients.iter_mut().enumerate() {
             let offset = number as u64 * 4096;
             assert_eq!(client.run((1, 0), offset, 4096, &[number as u8; 4096]).0, 0);

@@ -22,8 +22,7 @@ fn with_page(pace: Pace) -> ServeConfig {
 }
 
 fn client(server: &Running, export: &str) -> Client<TcpStream> {
-    let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-    Client::connect(stream, export, true)
+    server.nbd(export, true)
 }
 
 /// Sends bytes, and returns the head and the body of the answer.

@@ -9,11 +9,7 @@ use flashlane_nvme::{
 use flashlane_serve::{Door, Pace};
 
 use crate::run::{Draw, Running, completed, config, data, replay};
-use crate::tcp_client::{NQN, Queue, bring_up};
-
-fn blocks(opcode: u8, first: u64, count: u32) -> Entry {
-    Entry::new(opcode, 0, 1).with_dword(10, first as u32).with_dword(12, count - 1)
-}
+use crate::tcp_client::{NQN, Queue, blocks, bring_up};
 
 #[test]
 fn data_of_all_sizes_arrives() {
@@ -152,8 +148,7 @@ fn real_time_passes_for_clients() {
 fn a_host_is_a_tenant() {
     let server = Running::start(config(Pace::Virtual, Tenancy::Host));
     // NBD connections are hosts of their own: the first one gets the first tenant.
-    let stream = std::net::TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-    let mut first = crate::nbd_client::Client::connect(stream, "", false);
+    let mut first = server.nbd("", false);
     let sent = data(0, 4096, 1);
     assert_eq!(first.run((1, 0), 0, 4096, &sent).0, 0);
     let mut queues = bring_up(server.port(Door::NvmeTcp), 2, 0);

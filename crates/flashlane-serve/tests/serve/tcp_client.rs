@@ -171,6 +171,11 @@ fn property(offset: u32, value: Option<u64>) -> Entry {
     entry
 }
 
+/// A command about blocks of namespace 1.
+pub(crate) fn blocks(opcode: u8, first: u64, count: u32) -> Entry {
+    Entry::new(opcode, 0, 1).with_dword(10, first as u32).with_dword(12, count - 1)
+}
+
 pub(crate) const NQN: &str = "nqn.2026-11.dev.flashlane:tiny";
 
 /// A controller that is ready, with its I/O queues. The admin queue is the first one.

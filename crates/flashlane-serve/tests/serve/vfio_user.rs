@@ -1,7 +1,6 @@
 //! vfio-user: bring-up, data, interrupts, and clients that lie or die.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -9,12 +8,11 @@ use flashlane::Time;
 use flashlane_nvme::{Status, Tenancy, admin_opcode as admin, io_opcode as io};
 use flashlane_serve::{Address, Door, Pace, ServeConfig, Server};
 
-use crate::nbd_client::Client as NbdClient;
 use crate::run::{Draw, Running, config, data, replay};
 use crate::vfio_guest::{BAR, CONFIG, DATA, Guest, HALF, MSI_X, PAGE, blocks, entry, pointed};
 
 /// A server for guests, and for clients of NBD beside them.
-fn served(pace: Pace) -> (tempfile::TempDir, PathBuf, ServeConfig) {
+pub(crate) fn served(pace: Pace) -> (tempfile::TempDir, PathBuf, ServeConfig) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("vfio");
     let mut config = config(pace, Tenancy::Queue);
@@ -204,8 +202,7 @@ fn guests_that_die_leave_nothing_behind() {
     let (_folder, path, mut config) = served(Pace::Virtual);
     config.limits.controllers = 1;
     let server = Running::start(config);
-    let stream = TcpStream::connect(server.port(Door::Nbd)).expect("the server listens");
-    let mut other = NbdClient::connect(stream, "", true);
+    let mut other = server.nbd("", true);
     for round in 0..20_u8 {
         // The controller of the dead ends as soon as the server notices.
         let mut guest = Guest::when_free(&path, 1);
